@@ -1,0 +1,149 @@
+//! Checks: what ralph itself executes, and the receipts that it keeps of them.
+
+use crate::time::Millis;
+use serde::{Deserialize, Serialize};
+
+/// Which kind of check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckKind {
+    /// A command of the settings.
+    Guardrail,
+    /// What the agent's tool events show.
+    Evidence,
+}
+
+impl CheckKind {
+    /// The word as it stands in JSON and SQL.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            CheckKind::Guardrail => "guardrail",
+            CheckKind::Evidence => "evidence",
+        }
+    }
+}
+
+/// A command to execute as a check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckSpec {
+    /// Its place in the policy's list of guardrails.
+    pub index: usize,
+    /// The shell command, which is also its name.
+    pub command: String,
+    /// How long it may run.
+    pub timeout: Millis,
+    /// The log's file name in `.ralph/`.
+    pub log_name: String,
+}
+
+/// How a check's command ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub enum CheckEnding {
+    /// With this code. 126 and 127 mean that the shell could not run it.
+    Exited {
+        /// The exit code.
+        code: i32,
+    },
+    /// By a signal.
+    Signalled {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// Its own time was up.
+    TimedOut {
+        /// The limit.
+        limit: Millis,
+    },
+    /// ralph ended it: a second interrupt, cancellation or the wall time.
+    Stopped,
+    /// It never ran.
+    NotStarted {
+        /// What the system said.
+        reason: String,
+    },
+}
+
+impl CheckEnding {
+    /// Whether the check passed. Not having run is not passing.
+    pub fn passed(&self) -> bool {
+        *self == CheckEnding::Exited { code: 0 }
+    }
+
+    /// The exit code, where there is one.
+    pub fn code(&self) -> Option<i32> {
+        match self {
+            CheckEnding::Exited { code } => Some(*code),
+            _ => None,
+        }
+    }
+
+    /// Whether the command itself ran to its end, so that a failure speaks of the code under test.
+    pub fn ran(&self) -> bool {
+        matches!(self, CheckEnding::Exited { code } if *code != 126 && *code != 127)
+    }
+
+    /// `failed with exit code 2`, or why it could not run.
+    pub fn problem(&self) -> String {
+        match self {
+            CheckEnding::Exited { code: 127 } => "could not run: command not found (exit code 127)".to_owned(),
+            CheckEnding::Exited { code: 126 } => "could not run: not executable (exit code 126)".to_owned(),
+            CheckEnding::Exited { code } => format!("failed with exit code {code}"),
+            CheckEnding::Signalled { signal } => format!("was killed by signal {signal}"),
+            CheckEnding::TimedOut { limit } => format!("timed out after {limit}"),
+            CheckEnding::Stopped => "was stopped before it ended".to_owned(),
+            CheckEnding::NotStarted { reason } => format!("could not run: {reason}"),
+        }
+    }
+}
+
+/// The receipt of one executed check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckReport {
+    /// What was executed.
+    pub spec: CheckSpec,
+    /// How it ended.
+    pub ending: CheckEnding,
+    /// How long it took.
+    pub duration: Millis,
+    /// The beginning of its output, for the next prompt.
+    pub output_head: String,
+    /// SHA-256 of its whole output.
+    pub output_hash: String,
+    /// Bytes of its whole output.
+    pub output_bytes: u64,
+    /// The log's path, relative to the project.
+    pub log: String,
+    /// Processes that it left behind and that were ended.
+    pub leaked: u32,
+}
+
+/// What the work tree looked like at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TreePrint {
+    /// Hash over every tracked and untracked file, with the commit that HEAD names.
+    Seen {
+        /// SHA-256 over paths, kinds, modes and contents.
+        tree: String,
+        /// The commit, or empty before the first one.
+        head: String,
+    },
+    /// It cannot be seen, and is not guessed.
+    Unknown {
+        /// Why: no git, too large.
+        why: String,
+    },
+}
+
+impl TreePrint {
+    /// Whether both are known and equal.
+    pub fn surely_equals(&self, other: &TreePrint) -> bool {
+        matches!(self, TreePrint::Seen { .. }) && self == other
+    }
+
+    /// Whether both are known and differ.
+    pub fn surely_differs(&self, other: &TreePrint) -> bool {
+        matches!((self, other), (TreePrint::Seen { .. }, TreePrint::Seen { .. })) && self != other
+    }
+}

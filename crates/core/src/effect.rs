@@ -1,0 +1,62 @@
+//! Everything that core wants done. The engine performs these and decides nothing.
+
+use crate::check::CheckSpec;
+use crate::memory::Views;
+use crate::notice::Notice;
+use crate::time::{Millis, WallTime};
+
+/// One thing to do. At most one *activity* (a variant that answers with an event) is asked for at a
+/// time, and none while another runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Read the inputs of the next prompt. Answers with `Gathered`.
+    Gather,
+    /// Start the agent. Answers with `AgentEnded`.
+    Launch(Box<Launch>),
+    /// Look at the tree. Answers with `TreeSeen`.
+    LookAtTree,
+    /// Execute a check. Answers with `CheckEnded`.
+    Check(CheckSpec),
+    /// Do nothing until then. Answers with `Woke`.
+    Wait {
+        /// When to go on, by the wall clock: a reset is a point in time, even over a suspend.
+        until: WallTime,
+    },
+    /// End the running activity by the stop ladder; its own answer still comes.
+    EndActivity,
+    /// Remove the DONE file: it was judged false.
+    RemoveDone,
+    /// Write the readable views of memory.
+    WriteViews(Box<Views>),
+    /// Tell faces.
+    Tell(Notice),
+    /// The run has ended; nothing follows.
+    Finish,
+}
+
+impl Effect {
+    /// Whether performing this could not be repeated harmlessly, so that the journal must hold what
+    /// led to it first. Reading inputs, looking at the tree and writing views are repeatable.
+    pub fn needs_the_journal(&self) -> bool {
+        matches!(self, Effect::Launch(_) | Effect::Check(_) | Effect::Wait { .. } | Effect::Finish | Effect::RemoveDone)
+    }
+}
+
+/// What an agent process is started with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Launch {
+    /// The iteration.
+    pub iteration: u32,
+    /// The exact prompt.
+    pub prompt: String,
+    /// How long it may run; zero for no limit.
+    pub timeout: Millis,
+    /// How long it may neither print nor compute; zero for no limit.
+    pub idle: Millis,
+    /// How long it may live after its final result.
+    pub linger: Millis,
+    /// Money left; zero for no limit.
+    pub cost_left: f64,
+    /// Tokens left; zero for no limit.
+    pub tokens_left: u64,
+}

@@ -1,0 +1,102 @@
+//! Everything that happens to a run.
+//!
+//! The journal is a list of these. Names and fields are a contract: they are added, never changed.
+
+use crate::check::{CheckReport, TreePrint};
+use crate::id::RunId;
+use crate::observation::Observation;
+use crate::policy::Policy;
+use crate::time::{Millis, WallTime};
+use serde::{Deserialize, Serialize};
+
+/// An event with its place in the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Numbered from 1, without gaps.
+    pub seq: u64,
+    /// For people.
+    pub at: WallTime,
+    /// Time that the run has been worked on, over all resumes; every limit counts in this.
+    pub elapsed: Millis,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// The run began.
+    Started(Box<Started>),
+    /// The run goes on after an end, a crash or a limit.
+    Resumed(Resumed),
+    /// The inputs of the next prompt were read.
+    Gathered(Gathered),
+    /// The agent's process is gone, with everything that it started.
+    AgentEnded(Box<Observation>),
+    /// The tree was looked at.
+    TreeSeen {
+        /// What was seen.
+        print: TreePrint,
+    },
+    /// A check ended.
+    CheckEnded(Box<CheckReport>),
+    /// A wait is over.
+    Woke,
+    /// SIGINT or SIGTERM came.
+    Interrupted,
+    /// Somebody cancelled the run.
+    Cancelled,
+    /// The wall time is used up while something runs.
+    WallTimeUp,
+    /// Money or tokens are used up while the agent runs.
+    BudgetUp,
+    /// Something worth telling that changes nothing: settings edited, a stale marker removed.
+    Noted {
+        /// One sentence.
+        text: String,
+    },
+}
+
+/// The beginning of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Started {
+    /// The run.
+    pub run: RunId,
+    /// The run inside which this one was started, if any.
+    pub parent: Option<RunId>,
+    /// The pinned rules.
+    pub policy: Policy,
+    /// The project's folder, for people.
+    pub root: String,
+    /// The version of ralph that began it.
+    pub version: String,
+}
+
+/// A run that goes on. Limits that the person raised replace the pinned ones.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Resumed {
+    /// `-m`.
+    pub max_iterations: Option<u32>,
+    /// `--max-wall-time`.
+    pub wall: Option<Millis>,
+    /// `--iteration-timeout`.
+    pub iteration: Option<Millis>,
+    /// `--idle-timeout`.
+    pub idle: Option<Millis>,
+    /// `--max-cost`.
+    pub max_cost_usd: Option<f64>,
+    /// `--max-tokens`.
+    pub max_tokens: Option<u64>,
+}
+
+/// What the next prompt is made from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gathered {
+    /// The base text, or why there is none.
+    pub base: Result<String, String>,
+    /// The summary file as it is, for memory of earlier runs of the same task.
+    pub summary: String,
+    /// What people wrote into the feedback file since ralph wrote it last.
+    pub human: String,
+}

@@ -1,0 +1,24 @@
+//! ralph decides.
+//!
+//! Everything here is a pure function of its arguments: there is no clock, no file, no process, no
+//! environment and no async. What happens comes in as an [`event::Event`], what should be done goes
+//! out as an [`effect::Effect`], and what people and programs are told goes out as a
+//! [`notice::Notice`]. The state of a run is the fold of its events, so any run can be replayed.
+
+pub mod agent_event;
+pub mod check;
+pub mod claim;
+pub mod effect;
+pub mod event;
+pub mod guardrail;
+pub mod id;
+pub mod memory;
+pub mod notice;
+pub mod observation;
+pub mod outcome;
+pub mod policy;
+pub mod prompt;
+pub mod run;
+pub mod text;
+pub mod time;
+pub mod verdict;

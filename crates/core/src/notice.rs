@@ -1,0 +1,155 @@
+//! What faces are told. Terminal, JSON lines and every later face show the same notices.
+//!
+//! Notices come out of the machine as it folds entries, so replaying a journal tells the same story
+//! again: `show`, `explain` and `status` need no second source.
+
+use crate::check::CheckKind;
+use crate::claim::Claim;
+use crate::id::RunId;
+use crate::observation::Tokens;
+use crate::outcome::Outcome;
+use crate::policy::Policy;
+use crate::time::{Millis, WallTime};
+
+/// One thing worth telling.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Notice {
+    /// A run began or goes on.
+    RunStarted {
+        /// The run.
+        run: RunId,
+        /// Its rules.
+        policy: Box<Policy>,
+        /// Where it goes on, if it is a resume.
+        resumed: Option<ResumeKind>,
+    },
+    /// An iteration begins.
+    IterationStarted {
+        /// Its number.
+        iteration: u32,
+        /// Repeats of the same number after a limit or a crash, from 1.
+        attempt: u32,
+        /// The prompt.
+        prompt: String,
+    },
+    /// The agent's process is gone.
+    AgentEnded {
+        /// The iteration.
+        iteration: u32,
+        /// How it ended, as a sentence.
+        how: String,
+        /// Whether it ended well.
+        well: bool,
+        /// How long it took.
+        duration: Millis,
+    },
+    /// A check begins.
+    CheckStarted {
+        /// The iteration.
+        iteration: u32,
+        /// Its name.
+        name: String,
+    },
+    /// A check ended.
+    CheckFinished {
+        /// The iteration.
+        iteration: u32,
+        /// Which kind.
+        kind: CheckKind,
+        /// Its name.
+        name: String,
+        /// Whether it passed.
+        passed: bool,
+        /// Why not.
+        problem: String,
+        /// Its exit code, where it has one.
+        exit_code: Option<i32>,
+        /// How long it took.
+        duration: Millis,
+        /// Its log, where it has one.
+        log: Option<String>,
+        /// What its failure does to the next prompt, where that applies.
+        fail_action: Option<&'static str>,
+        /// The beginning of its output if it failed.
+        output: String,
+    },
+    /// An iteration was judged.
+    IterationFinished {
+        /// Its number.
+        iteration: u32,
+        /// What the agent claimed.
+        claim: Claim,
+        /// What follows.
+        verdict: VerdictWord,
+        /// Why, one sentence each.
+        reasons: Vec<String>,
+        /// Money of this iteration, where stated.
+        cost_usd: Option<f64>,
+        /// Tokens of this iteration.
+        tokens: Tokens,
+        /// Processes that outlived the agent and were ended.
+        leaked: u32,
+        /// How long the iteration took, checks included.
+        duration: Millis,
+    },
+    /// The run waits.
+    Waiting {
+        /// The iteration that will be repeated.
+        iteration: u32,
+        /// Until when.
+        until: WallTime,
+        /// For what.
+        why: String,
+    },
+    /// Somebody asked for the run to stop.
+    Stopping {
+        /// Whether the running process is being ended or may finish.
+        now: bool,
+    },
+    /// Something worth a line.
+    Note {
+        /// One sentence.
+        text: String,
+    },
+    /// The run ended.
+    RunFinished {
+        /// How.
+        outcome: Outcome,
+    },
+}
+
+/// What follows an iteration. The words are a contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VerdictWord {
+    /// The next iteration.
+    Continue,
+    /// The same iteration again.
+    Retry,
+    /// The same iteration again, after a wait.
+    Wait,
+    /// The end of the run.
+    Stop,
+}
+
+impl VerdictWord {
+    /// The word as it stands in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            VerdictWord::Continue => "continue",
+            VerdictWord::Retry => "retry",
+            VerdictWord::Wait => "wait",
+            VerdictWord::Stop => "stop",
+        }
+    }
+}
+
+/// How a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResumeKind {
+    /// With the next iteration.
+    NextIteration(u32),
+    /// With an iteration that was in flight, from its beginning.
+    SameIteration(u32),
+    /// With the checks of an iteration whose agent had ended.
+    Checks(u32),
+}

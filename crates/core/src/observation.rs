@@ -1,0 +1,416 @@
+//! What one iteration of an agent amounted to: the fold of its events, its exit and its markers.
+//!
+//! This is the only trace of the agent's stream in the journal. The raw bytes are on disk.
+
+use crate::agent_event::{AgentEvent, Voice};
+use crate::claim::{Claim, Completion, Scanner};
+use crate::text;
+use crate::time::Millis;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Tokens as agents count them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Tokens {
+    /// Tokens read, cached ones included where the agent includes them.
+    pub input: u64,
+    /// Tokens written.
+    pub output: u64,
+    /// Tokens read from the provider's cache.
+    pub cache_read: u64,
+    /// Tokens written to the provider's cache.
+    pub cache_write: u64,
+}
+
+impl Tokens {
+    /// The sum of both, stopping at the largest number instead of wrapping.
+    pub fn plus(self, other: Tokens) -> Tokens {
+        Tokens {
+            input: self.input.saturating_add(other.input),
+            output: self.output.saturating_add(other.output),
+            cache_read: self.cache_read.saturating_add(other.cache_read),
+            cache_write: self.cache_write.saturating_add(other.cache_write),
+        }
+    }
+
+    /// The larger of both in every place: counters of one process only grow.
+    pub fn max(self, other: Tokens) -> Tokens {
+        Tokens {
+            input: self.input.max(other.input),
+            output: self.output.max(other.output),
+            cache_read: self.cache_read.max(other.cache_read),
+            cache_write: self.cache_write.max(other.cache_write),
+        }
+    }
+
+    /// What a token budget counts.
+    pub fn total(self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+}
+
+/// How an agent process ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
+pub enum Ending {
+    /// By itself, with this code.
+    Exited {
+        /// The exit code.
+        code: i32,
+    },
+    /// By a signal that ralph did not send.
+    Signalled {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// It never ran.
+    NotStarted {
+        /// What the system said, with the path that was tried.
+        reason: String,
+    },
+    /// It ran longer than an iteration may.
+    TimedOut {
+        /// The limit.
+        limit: Millis,
+    },
+    /// It neither printed nor computed for longer than allowed.
+    Idle {
+        /// The limit.
+        limit: Millis,
+    },
+    /// It had given its final result and did not exit; the iteration is valid.
+    Lingered,
+    /// ralph ended it: interrupt, cancellation, wall time or budget.
+    Stopped,
+    /// The process that watches over the agent died; nothing is known about the agent's own end.
+    KeeperLost,
+}
+
+/// The class of an agent's failure, which decides what happens next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    /// Missing, not executable, not logged in, out of credit: no iteration can help.
+    CannotRun,
+    /// A structured rate or usage limit: wait, then repeat the iteration.
+    Limited,
+    /// Network, 5xx, overloaded: back off, then repeat the iteration.
+    Transient,
+    /// Anything else: counts as an iteration.
+    Other,
+}
+
+/// An agent's failure, as its dialect or its process shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What kind.
+    pub class: FailureClass,
+    /// One sentence.
+    pub message: String,
+    /// When a limit ends, as seconds since the epoch.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub resets_at: Option<i64>,
+}
+
+impl Failure {
+    /// A failure without a stated reset.
+    pub fn new(class: FailureClass, message: impl Into<String>) -> Failure {
+        Failure { class, message: message.into(), resets_at: None }
+    }
+}
+
+/// The DONE file in the task folder.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Marker {
+    /// Not there.
+    #[default]
+    Absent,
+    /// A regular file.
+    Present,
+    /// Something else: a directory, link, pipe or device.
+    WrongKind(String),
+}
+
+/// A tool that the agent ran, as far as evidence needs it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolRun {
+    /// The tool's name.
+    pub name: String,
+    /// The shell line, if it ran one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub command: Option<String>,
+    /// How it went.
+    pub result: ToolResult,
+}
+
+/// How a tool went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolResult {
+    /// It began and no end was seen.
+    Unfinished,
+    /// It succeeded.
+    Passed,
+    /// It ran and failed.
+    Failed,
+}
+
+/// A process that outlived the agent and had to be ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leaked {
+    /// Its process id, for the log only.
+    pub pid: i32,
+    /// Its command line, shortened.
+    pub command: String,
+}
+
+/// What the lines of a stream were worth besides their events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LineCounts {
+    /// Lines that were no event of the expected form.
+    pub noise: u64,
+    /// Events of unknown type.
+    pub unknown: u64,
+    /// Lines beyond the length that is parsed.
+    pub too_long: u64,
+    /// Usage figures that could not be true.
+    pub suspect_usage: u64,
+}
+
+/// The facts of one process's life that host brings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProcessFacts {
+    /// How it ended.
+    pub ending: Ending,
+    /// How long it lived.
+    pub duration: Millis,
+    /// Bytes that it printed.
+    pub bytes: u64,
+    /// What outlived it.
+    pub leaked: Vec<Leaked>,
+    /// How many outlived it; the list above is cut.
+    pub leaked_count: u32,
+    /// The end of what it said on standard error.
+    pub stderr_tail: String,
+}
+
+/// Everything that the verdict, the memory and the budget need to know about one agent process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// The process.
+    pub process: ProcessFacts,
+    /// What it claims, before anybody asks whether it ended well.
+    pub claim: Claim,
+    /// The DONE file.
+    pub marker: Marker,
+    /// Why it failed, if it failed.
+    pub failure: Option<Failure>,
+    /// Money, where stated.
+    pub cost_usd: Option<f64>,
+    /// Tokens.
+    pub tokens: Tokens,
+    /// Tools in their order; the oldest are dropped beyond [`TOOLS_KEPT`].
+    pub tools: Vec<ToolRun>,
+    /// Errors that the agent or its stream reported.
+    pub errors: Vec<String>,
+    /// Files that tools said they wrote.
+    pub files: Vec<String>,
+    /// The end of the agent's own text.
+    pub last_text: String,
+    /// Its last messages, newest last.
+    pub messages: Vec<String>,
+    /// What the lines were worth.
+    pub lines: LineCounts,
+}
+
+impl Observation {
+    /// Whether a claim of this iteration counts: only an agent that ended well has said anything.
+    pub fn ended_well(&self) -> bool {
+        self.failure.is_none()
+    }
+
+    /// The observation of an agent that never started.
+    pub fn not_started(failure: Failure, ending: Ending) -> Observation {
+        Observation {
+            process: ProcessFacts {
+                ending,
+                duration: Millis::ZERO,
+                bytes: 0,
+                leaked: Vec::new(),
+                leaked_count: 0,
+                stderr_tail: String::new(),
+            },
+            claim: Claim::None,
+            marker: Marker::Absent,
+            failure: Some(failure),
+            cost_usd: None,
+            tokens: Tokens::default(),
+            tools: Vec::new(),
+            errors: Vec::new(),
+            files: Vec::new(),
+            last_text: String::new(),
+            messages: Vec::new(),
+            lines: LineCounts::default(),
+        }
+    }
+}
+
+/// Tools kept for evidence: the last one of a kind decides, so the newest matter.
+pub const TOOLS_KEPT: usize = 400;
+/// Errors kept; the first ones name the cause.
+const ERRORS_KEPT: usize = 20;
+/// Bytes of one error.
+const ERROR_BYTES: usize = 500;
+/// Files kept for the summary.
+const FILES_KEPT: usize = 50;
+/// Bytes of the agent's last text; the summary shows 1200 characters of it.
+const LAST_TEXT_BYTES: usize = 8192;
+/// Bytes of a shell line kept as evidence: longer ones are scripts that prove nothing by themselves.
+const COMMAND_BYTES: usize = 4096;
+
+/// Folds an agent's events, in bounded memory whatever the stream's size.
+#[derive(Debug)]
+pub struct Observer {
+    scanner: Scanner,
+    messages_wanted: usize,
+    cost_usd: Option<f64>,
+    tokens: Tokens,
+    tools: VecDeque<(String, ToolRun)>,
+    errors: Vec<String>,
+    files: Vec<String>,
+    last_text: String,
+    messages: VecDeque<String>,
+    lines: LineCounts,
+}
+
+impl Observer {
+    /// An observer for one process.
+    pub fn new(completion: &Completion, messages_wanted: usize) -> Observer {
+        Observer {
+            scanner: Scanner::new(completion),
+            messages_wanted,
+            cost_usd: None,
+            tokens: Tokens::default(),
+            tools: VecDeque::new(),
+            errors: Vec::new(),
+            files: Vec::new(),
+            last_text: String::new(),
+            messages: VecDeque::new(),
+            lines: LineCounts::default(),
+        }
+    }
+
+    /// Takes one event.
+    pub fn see(&mut self, event: &AgentEvent) {
+        match event {
+            AgentEvent::Text { text, voice: Voice::Main } => self.hear(text),
+            AgentEvent::Text { voice: Voice::Sub, .. }
+            | AgentEvent::Todo { .. }
+            | AgentEvent::Progress { .. }
+            | AgentEvent::Limit { .. } => {}
+            AgentEvent::ToolStart { id, name, command, writes, .. } => {
+                self.scanner.message_ended();
+                if self.tools.len() == TOOLS_KEPT {
+                    self.tools.pop_front();
+                }
+                let command = command.as_deref().map(|c| text::prefix(c, COMMAND_BYTES).to_owned());
+                self.tools
+                    .push_back((id.clone(), ToolRun { name: name.clone(), command, result: ToolResult::Unfinished }));
+                if let Some(file) = writes
+                    && self.files.len() < FILES_KEPT
+                    && !self.files.contains(file)
+                {
+                    self.files.push(file.clone());
+                }
+            }
+            AgentEvent::ToolEnd { id, error, exit_code, .. } => {
+                let failed = *error || exit_code.is_some_and(|code| code != 0);
+                if let Some((_, tool)) = self.tools.iter_mut().rev().find(|(known, _)| known == id) {
+                    tool.result = if failed { ToolResult::Failed } else { ToolResult::Passed };
+                }
+            }
+            AgentEvent::Result { text, cost_usd, tokens, .. } => {
+                // The final text usually repeats the last message; a second copy of a claim changes nothing.
+                if !text.is_empty() && !self.last_text.ends_with(text.as_str()) {
+                    self.scanner.message_ended();
+                    self.hear(text);
+                }
+                self.scanner.message_ended();
+                self.take_usage(*cost_usd, *tokens);
+            }
+            AgentEvent::Error { message } => {
+                if self.errors.len() < ERRORS_KEPT {
+                    self.errors.push(text::prefix(message, ERROR_BYTES).to_owned());
+                }
+            }
+            AgentEvent::Unknown { .. } => self.lines.unknown += 1,
+        }
+    }
+
+    /// A line that was no event at all.
+    pub fn saw_noise(&mut self) {
+        self.lines.noise += 1;
+    }
+
+    /// A line too long to be parsed.
+    pub fn saw_long_line(&mut self) {
+        self.lines.too_long += 1;
+    }
+
+    /// Money spent so far by this process: a running iteration is stopped when it passes the budget.
+    pub fn spent(&self) -> (Option<f64>, Tokens) {
+        (self.cost_usd, self.tokens)
+    }
+
+    /// Whether the agent has said anything yet.
+    pub fn has_text(&self) -> bool {
+        !self.last_text.trim().is_empty()
+    }
+
+    fn hear(&mut self, said: &str) {
+        self.scanner.feed(said);
+        self.last_text.push_str(text::suffix(said, LAST_TEXT_BYTES));
+        if self.last_text.len() > LAST_TEXT_BYTES * 2 {
+            self.last_text = text::suffix(&self.last_text, LAST_TEXT_BYTES).to_owned();
+        }
+        if self.messages_wanted > 0 {
+            if self.messages.len() == self.messages_wanted {
+                self.messages.pop_front();
+            }
+            self.messages.push_back(text::prefix(said, LAST_TEXT_BYTES).to_owned());
+        }
+    }
+
+    fn take_usage(&mut self, cost_usd: Option<f64>, tokens: Option<Tokens>) {
+        if let Some(cost) = cost_usd {
+            if cost.is_finite() && (0.0..1e9).contains(&cost) {
+                self.cost_usd = Some(self.cost_usd.unwrap_or(0.0).max(cost));
+            } else {
+                self.lines.suspect_usage += 1;
+            }
+        }
+        if let Some(tokens) = tokens {
+            self.tokens = self.tokens.max(tokens);
+        }
+    }
+
+    /// Closes the fold with what host knows and with the dialect's judgement of the failure.
+    pub fn finish(mut self, process: ProcessFacts, marker: Marker, failure: Option<Failure>) -> Observation {
+        self.scanner.message_ended();
+        Observation {
+            process,
+            claim: self.scanner.claim(),
+            marker,
+            failure,
+            cost_usd: self.cost_usd,
+            tokens: self.tokens,
+            tools: self.tools.into_iter().map(|(_, tool)| tool).collect(),
+            errors: self.errors,
+            files: self.files,
+            last_text: text::suffix(&self.last_text, LAST_TEXT_BYTES).to_owned(),
+            messages: self.messages.into(),
+            lines: self.lines,
+        }
+    }
+}

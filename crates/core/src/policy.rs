@@ -1,0 +1,179 @@
+//! The rules of one run, resolved from defaults, settings and flags, with no `Option` left to guess.
+//!
+//! The policy is pinned: it stands in the run's first journal entry, and nothing that is edited
+//! later changes the run.
+
+use crate::claim::Completion;
+use crate::guardrail::Guardrail;
+use crate::id::TaskName;
+use crate::time::Millis;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Which front door a loop came through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoopKind {
+    /// A prompt, given as text or as a file.
+    Prompt,
+}
+
+impl LoopKind {
+    /// The word as it stands in JSON and SQL.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            LoopKind::Prompt => "prompt",
+        }
+    }
+}
+
+/// Where the base text of each prompt comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptSource {
+    /// This text, every time.
+    Text(String),
+    /// This file, read anew for every iteration.
+    File(String),
+}
+
+/// Whether a run goes round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Passes {
+    /// Until done or at a limit.
+    Loop,
+    /// Once.
+    Single,
+}
+
+/// How far a run may go. Zero switches a limit off, except for iterations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Iterations, at least 1.
+    pub max_iterations: u32,
+    /// The whole run.
+    pub wall: Millis,
+    /// One agent process.
+    pub iteration: Millis,
+    /// Neither output nor work of one agent process.
+    pub idle: Millis,
+    /// A process that lives on after its final result.
+    pub linger: Millis,
+    /// Money of the whole run.
+    pub max_cost_usd: f64,
+    /// Tokens of the whole run.
+    pub max_tokens: u64,
+    /// Iterations in a row without any change.
+    pub stall_after: u32,
+    /// Failed iterations in a row.
+    pub max_consecutive_failures: u32,
+}
+
+/// What must have been seen in the agent's own tool runs before a claim counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopCriteria {
+    /// The last test command passed.
+    pub passing_tests: bool,
+    /// The last lint command passed.
+    pub lint: bool,
+    /// The last typecheck command passed.
+    pub typecheck: bool,
+    /// No error is left unrepaired.
+    pub no_errors: bool,
+    /// Every unrepaired failing command is an error, not only recognised ones.
+    pub strict: bool,
+}
+
+/// Memory between iterations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryPolicy {
+    /// Whether there is any.
+    pub enabled: bool,
+    /// The size of the summary in characters.
+    pub max_chars: usize,
+    /// The summary's file name in the task folder.
+    pub summary_file: String,
+    /// The feedback's file name in the task folder.
+    pub feedback_file: String,
+    /// The state's file name in the task folder.
+    pub state_file: String,
+    /// How many of the last messages of the previous iteration go into the prompt.
+    pub last_messages: usize,
+}
+
+/// How a prompt reaches the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptVia {
+    /// As the dialect says.
+    #[default]
+    Auto,
+    /// On standard input.
+    Stdin,
+    /// As the last argument.
+    Arg,
+    /// As the path of a file that holds it, as the last argument.
+    File,
+}
+
+/// The agent and how to start it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentPolicy {
+    /// The program, by name or path.
+    pub command: String,
+    /// Its arguments, before those of the dialect.
+    pub flags: Vec<String>,
+    /// The dialect's name; empty means: by the program's base name.
+    pub dialect: String,
+    /// The model to ask for; empty means the agent's own choice.
+    pub model: String,
+    /// How the prompt reaches it.
+    pub prompt_via: PromptVia,
+    /// Variables to set.
+    pub env: BTreeMap<String, String>,
+    /// Variables to remove.
+    pub env_remove: Vec<String>,
+    /// Whether its output is asked for as a stream of events and shown as it comes.
+    pub stream: bool,
+}
+
+/// Everything that rules a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Policy {
+    /// The front door.
+    pub kind: LoopKind,
+    /// The task, which picks the task folder.
+    pub task: TaskName,
+    /// The base text.
+    pub prompt: PromptSource,
+    /// Once or until done.
+    pub passes: Passes,
+    /// How an agent says that it is done.
+    pub completion: Completion,
+    /// Whether the prompt ends with the completion protocol.
+    pub protocol: bool,
+    /// Whether the prompt begins with the iteration line.
+    pub iteration_line: bool,
+    /// Commands that must pass after every iteration.
+    pub guardrails: Vec<Guardrail>,
+    /// Characters of a failed guardrail's output in the next prompt.
+    pub output_chars: usize,
+    /// What the agent's tool runs must show.
+    pub criteria: StopCriteria,
+    /// How far the run may go.
+    pub limits: Limits,
+    /// Memory between iterations.
+    pub memory: MemoryPolicy,
+    /// The agent.
+    pub agent: AgentPolicy,
+    /// SHA-256 of the settings that this came from.
+    pub config_hash: String,
+}
+
+impl Policy {
+    /// Whether the tree's fingerprint is worth taking: for the verdict on checks, or to see a stall.
+    pub fn looks_at_the_tree(&self) -> bool {
+        !self.guardrails.is_empty() || self.limits.stall_after > 0
+    }
+}

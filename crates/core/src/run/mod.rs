@@ -1,0 +1,3 @@
+//! placeholder
+mod row;
+pub use row::RunRow;

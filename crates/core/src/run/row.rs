@@ -1,0 +1,45 @@
+//! One line about a run: what lists of runs show, kept beside the journal and derived from it.
+
+use crate::id::{RunId, TaskName};
+use crate::observation::Tokens;
+use crate::outcome::StopReason;
+use crate::policy::LoopKind;
+use crate::time::WallTime;
+use serde::{Deserialize, Serialize};
+
+/// A run at a glance. Always equal to what folding the run's journal gives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRow {
+    /// The run.
+    pub run: RunId,
+    /// The run inside which it was started.
+    pub parent: Option<RunId>,
+    /// Its front door.
+    pub kind: LoopKind,
+    /// Its task.
+    pub task: TaskName,
+    /// The agent's program.
+    pub agent: String,
+    /// Why it stopped; `None` while it runs (or since it crashed).
+    pub stop_reason: Option<StopReason>,
+    /// The sentence that goes with it.
+    pub message: String,
+    /// Whether completion was verified.
+    pub verified: bool,
+    /// The exit code, once it stopped.
+    pub exit_code: Option<u8>,
+    /// The iteration that it is in or ended with; 0 before the first.
+    pub iteration: u32,
+    /// How many there may be.
+    pub max_iterations: u32,
+    /// When it began.
+    pub started_at: WallTime,
+    /// When it last did anything.
+    pub updated_at: WallTime,
+    /// The last check and whether it passed.
+    pub last_check: Option<(String, bool)>,
+    /// Money so far, where stated.
+    pub cost_usd: Option<f64>,
+    /// Tokens so far.
+    pub tokens: Tokens,
+}

@@ -1,0 +1,169 @@
+//! Cutting, cleaning and hashing text that came from somewhere else.
+//!
+//! Nothing here knows what the text means. The rules are: never cut inside a character, never let a
+//! control sequence through, always say when something was left out.
+
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+
+/// What seed users expect behind text that was cut.
+pub const TRUNCATED: &str = "... [truncated]";
+
+/// The first `limit` characters, followed by `... [truncated]` only if something was cut.
+pub fn truncate(text: &str, limit: usize) -> String {
+    cut(text, limit, TRUNCATED)
+}
+
+/// The first `limit` characters, followed by `mark` only if something was cut.
+pub fn cut(text: &str, limit: usize, mark: &str) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}{mark}", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// The longest prefix of `text` that is at most `bytes` long and ends between characters.
+pub fn prefix(text: &str, bytes: usize) -> &str {
+    text.get(..text.floor_char_boundary(bytes)).unwrap_or_default()
+}
+
+/// The longest suffix of `text` that is at most `bytes` long and begins between characters.
+pub fn suffix(text: &str, bytes: usize) -> &str {
+    text.get(text.ceil_char_boundary(text.len().saturating_sub(bytes))..).unwrap_or_default()
+}
+
+/// Removes control characters other than newline and tab, and whole escape sequences with them.
+pub fn without_controls(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut state = Escape::None;
+    for c in text.chars() {
+        state = state.next(c, |c| clean.push(c));
+    }
+    clean
+}
+
+/// Makes agent text safe for a terminal: escape sequences and other controls vanish, and characters
+/// that reorder or hide text are shown by their number.
+pub fn for_terminal(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut state = Escape::None;
+    for c in text.chars() {
+        state = state.next(c, |c| match c {
+            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => {
+                // Emoji sequences need the joiner; it can hide nothing by itself.
+                if c == '\u{200d}' {
+                    clean.push(c);
+                } else {
+                    let _ = write!(clean, "⟨U+{:04X}⟩", c as u32);
+                }
+            }
+            c => clean.push(c),
+        });
+    }
+    clean
+}
+
+/// Where in an escape sequence the cleaner stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Escape {
+    None,
+    /// After ESC.
+    Begun,
+    /// After ESC [ or C1 CSI: parameters until a letter.
+    Csi,
+    /// After ESC ], P, X, ^, _: a string until BEL or ESC \.
+    String,
+    /// An ESC inside such a string.
+    StringEnding,
+}
+
+impl Escape {
+    fn next(self, c: char, mut keep: impl FnMut(char)) -> Escape {
+        match (self, c) {
+            (Escape::StringEnding, '\\') | (Escape::String, '\u{7}' | '\u{9c}') => Escape::None,
+            // A newline ends an unterminated string, so that one bad sequence cannot swallow a log.
+            (Escape::String | Escape::StringEnding | Escape::Csi | Escape::Begun, '\n') => {
+                keep('\n');
+                Escape::None
+            }
+            (Escape::String | Escape::StringEnding, '\u{1b}') => Escape::StringEnding,
+            (Escape::String | Escape::StringEnding, _) => Escape::String,
+            (Escape::Begun, '[') => Escape::Csi,
+            (Escape::Begun, ']' | 'P' | 'X' | '^' | '_') => Escape::String,
+            (Escape::Begun, ' '..='/') => Escape::Begun,
+            (Escape::Begun, '\u{1b}') => Escape::Begun,
+            (Escape::Begun, _) => Escape::None,
+            (Escape::Csi, ' '..='?') => Escape::Csi,
+            (Escape::Csi, _) => Escape::None,
+            (Escape::None, '\u{1b}') => Escape::Begun,
+            (Escape::None, '\u{9b}') => Escape::Csi,
+            (Escape::None, '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}') => Escape::String,
+            (Escape::None, c) => {
+                if !c.is_control() || c == '\n' || c == '\t' {
+                    keep(c);
+                }
+                Escape::None
+            }
+        }
+    }
+}
+
+/// SHA-256 as lower-case hexadecimal digits.
+pub fn hash(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Eight hexadecimal digits of the hash, for names.
+pub fn short_hash(bytes: &[u8]) -> String {
+    hash(bytes).get(..8).unwrap_or_default().to_owned()
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// `1 iteration`, `2 iterations`.
+pub fn count(number: u64, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b05_cuts_never_fall_inside_a_character() {
+        let text = "aé漢🎉b";
+        for limit in 0..8 {
+            assert!(truncate(text, limit).starts_with(&text.chars().take(limit).collect::<String>()));
+        }
+        for bytes in 0..=text.len() + 1 {
+            assert!(text.starts_with(prefix(text, bytes)));
+            assert!(text.ends_with(suffix(text, bytes)));
+        }
+        assert_eq!(truncate("exact1", 5), "exact... [truncated]");
+        assert_eq!(truncate("exact", 5), "exact");
+        assert_eq!(truncate("", 5), "");
+    }
+
+    #[test]
+    fn control_sequences_do_not_survive() {
+        for (dirty, clean) in [
+            ("a\u{1b}[31mb\u{1b}[0m", "ab"),
+            ("\u{1b}]0;title\u{7}x", "x"),
+            ("\u{1b}]52;c;aGk=\u{1b}\\y", "y"),
+            ("one\rtwo\u{8}", "onetwo"),
+            ("keep\ttabs\nand lines", "keep\ttabs\nand lines"),
+            ("\u{1b}]never ended\nnext", "\nnext"),
+            ("\u{9b}31mred", "red"),
+        ] {
+            assert_eq!(without_controls(dirty), clean);
+            assert_eq!(for_terminal(dirty), clean);
+        }
+        assert_eq!(for_terminal("a\u{202e}b"), "a⟨U+202E⟩b");
+    }
+}
