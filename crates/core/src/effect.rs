@@ -10,7 +10,10 @@ use crate::time::{Millis, WallTime};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Read the inputs of the next prompt. Answers with `Gathered`.
-    Gather,
+    Gather {
+        /// Whether the summary of an earlier run is wanted too.
+        summary: bool,
+    },
     /// Start the agent. Answers with `AgentEnded`.
     Launch(Box<Launch>),
     /// Look at the tree. Answers with `TreeSeen`.

@@ -93,9 +93,9 @@ pub struct Resumed {
 /// What the next prompt is made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gathered {
-    /// The base text, or why there is none.
-    pub base: Result<String, String>,
-    /// The summary file as it is, for memory of earlier runs of the same task.
+    /// The base text, or why there is none; `None` if it is what it was, so that it stands once in the journal.
+    pub base: Option<Result<String, String>>,
+    /// The summary file as an earlier run of the same task left it; only read for a run's first prompt.
     pub summary: String,
     /// What people wrote into the feedback file since ralph wrote it last.
     pub human: String,

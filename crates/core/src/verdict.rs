@@ -1,1 +1,116 @@
-//! placeholder
+//! The verdict: claim, evidence and checks under the policy. The only place that knows what "done"
+//! means.
+
+use crate::check::CheckReport;
+use crate::claim::Claim;
+use crate::evidence::Finding;
+use crate::guardrail::{self, GuardrailFailure};
+use crate::observation::{Marker, Observation};
+use crate::policy::Policy;
+
+/// Everything that a verdict rests on.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The rules.
+    pub policy: &'a Policy,
+    /// What the agent did and said.
+    pub seen: &'a Observation,
+    /// What ralph executed on the tree as it is now.
+    pub reports: &'a [CheckReport],
+    /// What the agent's tool runs show.
+    pub findings: &'a [Finding],
+    /// Whether the tree stood still while the checks ran.
+    pub tree: Stability,
+}
+
+/// Whether the tree stood still while the checks ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stability {
+    /// It did, or it cannot be seen.
+    Still,
+    /// It kept changing, so no check speaks for what is there now.
+    Changing,
+}
+
+/// What follows from a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// What the agent claimed, where it counts.
+    pub claim: Claim,
+    /// What follows.
+    pub decision: Decision,
+    /// Why, one sentence each.
+    pub reasons: Vec<String>,
+    /// Whether a check that ralph executed passed and none failed.
+    pub verified: bool,
+    /// Guardrail failures for the next prompt.
+    pub failures: Vec<GuardrailFailure>,
+    /// Names of what failed, to see whether two iterations fail alike.
+    pub failing: Vec<String>,
+}
+
+/// What follows from a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Claimed, and everything required holds.
+    Complete,
+    /// The agent needs a person.
+    Blocked,
+    /// Neither.
+    NotYet,
+}
+
+/// What an agent claimed that ended well; a failed, killed or timed-out one has claimed nothing.
+pub fn counted_claim(seen: &Observation) -> Claim {
+    match (&seen.claim, &seen.marker) {
+        _ if !seen.ended_well() => Claim::None,
+        (Claim::None, Marker::Present) => Claim::Complete,
+        (claim, _) => claim.clone(),
+    }
+}
+
+/// Judges one iteration.
+pub fn judge(case: Case<'_>) -> Judgement {
+    let claim = counted_claim(case.seen);
+    let mut reasons = Vec::new();
+    let mut failures = Vec::new();
+    let mut failing = Vec::new();
+    if let Some(failure) = &case.seen.failure {
+        reasons.push(failure.message.clone());
+        failing.push("agent".to_owned());
+    }
+    for report in case.reports.iter().filter(|report| !report.ending.passed()) {
+        let problem = report.ending.problem();
+        reasons.push(format!("guardrail \"{}\" {problem} (see {})", report.spec.command, report.log));
+        failing.push(format!("{} {problem}", report.spec.command));
+        if let Some(rule) = case.policy.guardrails.get(report.spec.index) {
+            let message =
+                guardrail::failure_message(rule, &problem, &report.log, &report.output_head, case.policy.output_chars);
+            failures.push(GuardrailFailure { action: rule.fail_action, message });
+        }
+    }
+    if claim == Claim::Complete {
+        for finding in case.findings.iter().filter(|finding| !finding.passed) {
+            reasons.push(finding.reason.clone());
+            failing.push(finding.name.to_owned());
+        }
+        if case.tree == Stability::Changing {
+            reasons.push("the files kept changing while the checks ran, so no check speaks for them".to_owned());
+            failing.push("changing tree".to_owned());
+        }
+    }
+    let all_ran = case.reports.len() == case.policy.guardrails.len();
+    let decision = match &claim {
+        Claim::Blocked { .. } => Decision::Blocked,
+        Claim::Complete if reasons.is_empty() && all_ran => Decision::Complete,
+        _ => Decision::NotYet,
+    };
+    if let Claim::Blocked { reason } = &claim {
+        reasons.insert(0, format!("the agent is blocked: {reason}"));
+    }
+    if reasons.is_empty() && decision == Decision::NotYet {
+        reasons.push("completion was not claimed".to_owned());
+    }
+    let verified = decision == Decision::Complete && case.reports.iter().any(|report| report.ending.passed());
+    Judgement { claim, decision, reasons, verified, failures, failing }
+}

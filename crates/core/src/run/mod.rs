@@ -1,3 +1,310 @@
-//! placeholder
+//! The loop machine.
+//!
+//! A run is the fold of its entries: [`Run::step`] takes one and says what to do next. There is one
+//! file per phase; each holds the transitions out of that phase. An event that does not fit the
+//! phase changes nothing, so no order of events can break a run.
+//!
+//! ```text
+//! Prompting ──► Working ──► Checking ──► Prompting (next iteration)
+//!     ▲            │            │
+//!     └─ Waiting ◄─┘            └──► Ended     (every phase can end; an end can be resumed)
+//! ```
+
+mod checking;
+mod prompting;
 mod row;
+mod stopping;
+mod waiting;
+mod working;
+
 pub use row::RunRow;
+
+use crate::check::TreePrint;
+use crate::effect::Effect;
+use crate::event::{Entry, Event, Resumed, Started};
+use crate::guardrail::GuardrailFailure;
+use crate::id::RunId;
+use crate::memory::Memory;
+use crate::notice::{Notice, ResumeKind};
+use crate::observation::Tokens;
+use crate::outcome::Outcome;
+use crate::policy::{Policy, PromptSource};
+use crate::time::{Millis, WallTime};
+use checking::Checking;
+use stopping::{StopCause, StopWish};
+
+/// A run, as its entries have made it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    id: RunId,
+    parent: Option<RunId>,
+    policy: Policy,
+    phase: Phase,
+    /// Number of the last entry, so that a reader can go on behind it.
+    seq: u64,
+    started_at: WallTime,
+    updated_at: WallTime,
+    elapsed: Millis,
+    /// The iteration that is being worked on, or was last.
+    iteration: u32,
+    /// Repeats of that number, from 1.
+    attempt: u32,
+    iteration_began: Millis,
+    /// Iterations that were judged.
+    judged: u32,
+    wish: StopWish,
+    cost_usd: Option<f64>,
+    tokens: Tokens,
+    memory: Memory,
+    /// The base text of the last prompt.
+    base: String,
+    /// What people wrote, as the last prompt carried it.
+    human: String,
+    /// ralph's words about the last iteration.
+    feedback: String,
+    guardrail_failures: Vec<GuardrailFailure>,
+    messages: Vec<String>,
+    failures_in_row: u32,
+    waits_in_row: u32,
+    unchanged_in_row: u32,
+    last_progress: Option<Progress>,
+    last_check: Option<(String, bool)>,
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, PartialEq)]
+enum Phase {
+    /// The tree is looked at before the first iteration, so that a stall can be seen from the first on.
+    Baseline,
+    /// The inputs of the next prompt are being read.
+    Prompting,
+    /// An agent process runs.
+    Working,
+    /// The agent is gone; checks run.
+    Checking(Box<Checking>),
+    /// The same iteration will be tried again later.
+    Waiting,
+    /// It has ended, and could go on like this.
+    Ended(Box<Outcome>, Continuation),
+}
+
+/// How an ended run would go on.
+#[derive(Debug, Clone, PartialEq)]
+enum Continuation {
+    NextIteration,
+    SameIteration,
+    Checks(Box<Checking>),
+    /// It is complete.
+    Nothing,
+}
+
+/// What must change between two iterations for the run not to stall.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Progress {
+    tree: TreePrint,
+    failing: Vec<String>,
+}
+
+/// Why a journal is not a run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// It has no entries.
+    #[error("the journal is empty")]
+    Empty,
+    /// Its first entry does not begin a run.
+    #[error("the journal does not begin with the start of a run")]
+    NoStart,
+}
+
+impl Run {
+    /// Begins a run with its first entry.
+    pub fn begin(entry: &Entry) -> Result<(Run, Vec<Effect>), ReplayError> {
+        let Event::Started(started) = &entry.event else { return Err(ReplayError::NoStart) };
+        let Started { run, parent, policy, .. } = started.as_ref().clone();
+        let mut machine = Run {
+            id: run,
+            parent,
+            policy,
+            phase: Phase::Prompting,
+            seq: entry.seq,
+            started_at: entry.at,
+            updated_at: entry.at,
+            elapsed: entry.elapsed,
+            iteration: 0,
+            attempt: 1,
+            iteration_began: entry.elapsed,
+            judged: 0,
+            wish: StopWish::None,
+            cost_usd: None,
+            tokens: Tokens::default(),
+            memory: Memory::default(),
+            base: String::new(),
+            human: String::new(),
+            feedback: String::new(),
+            guardrail_failures: Vec::new(),
+            messages: Vec::new(),
+            failures_in_row: 0,
+            waits_in_row: 0,
+            unchanged_in_row: 0,
+            last_progress: None,
+            last_check: None,
+        };
+        if let PromptSource::Text(text) = &machine.policy.prompt {
+            machine.base.clone_from(text);
+        }
+        let mut effects = vec![machine.announce(None)];
+        if machine.policy.limits.stall_after > 0 {
+            machine.phase = Phase::Baseline;
+            effects.push(Effect::LookAtTree);
+        } else {
+            effects.extend(machine.next_iteration());
+        }
+        Ok((machine, effects))
+    }
+
+    /// Folds a whole journal, telling `each` what every entry led to.
+    pub fn replay(entries: &[Entry], mut each: impl FnMut(&Entry, Vec<Effect>)) -> Result<Run, ReplayError> {
+        let (first, rest) = entries.split_first().ok_or(ReplayError::Empty)?;
+        let (mut machine, effects) = Run::begin(first)?;
+        each(first, effects);
+        for entry in rest {
+            let effects = machine.step(entry);
+            each(entry, effects);
+        }
+        Ok(machine)
+    }
+
+    /// Takes one entry and says what to do next.
+    pub fn step(&mut self, entry: &Entry) -> Vec<Effect> {
+        self.seq = entry.seq;
+        self.updated_at = entry.at;
+        self.elapsed = self.elapsed.max(entry.elapsed);
+        match &entry.event {
+            Event::Started(_) => Vec::new(),
+            Event::Resumed(resumed) => self.on_resumed(resumed),
+            Event::Gathered(gathered) => self.on_gathered(gathered),
+            Event::AgentEnded(seen) => self.on_agent_ended(seen),
+            Event::TreeSeen { print } => self.on_tree_seen(print),
+            Event::CheckEnded(report) => self.on_check_ended(report),
+            Event::Woke => self.on_woke(),
+            Event::Interrupted => self.on_stop(StopCause::Interrupted),
+            Event::Cancelled => self.on_stop(StopCause::Cancelled),
+            Event::WallTimeUp => self.on_stop(StopCause::WallTime),
+            Event::BudgetUp => self.on_stop(StopCause::Budget),
+            Event::Noted { text } => vec![Effect::Tell(Notice::Note { text: text.clone() })],
+        }
+    }
+
+    /// The run's id.
+    pub fn id(&self) -> &RunId {
+        &self.id
+    }
+
+    /// The run's rules, with limits as raised since.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The number of the last entry.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Time that the run has been worked on.
+    pub fn elapsed(&self) -> Millis {
+        self.elapsed
+    }
+
+    /// The current iteration.
+    pub fn iteration(&self) -> u32 {
+        self.iteration
+    }
+
+    /// How the run ended, if it has.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        match &self.phase {
+            Phase::Ended(outcome, _) => Some(outcome),
+            _ => None,
+        }
+    }
+
+    /// Whether an ended run is complete, so that nothing is left to resume.
+    pub fn is_complete(&self) -> bool {
+        matches!(&self.phase, Phase::Ended(_, Continuation::Nothing))
+    }
+
+    /// Wall time that is left; `None` if there is no such limit.
+    pub fn wall_left(&self) -> Option<Millis> {
+        let wall = self.policy.limits.wall;
+        (!wall.is_off()).then(|| wall.minus(self.elapsed))
+    }
+
+    /// The run at a glance.
+    pub fn row(&self) -> RunRow {
+        let outcome = self.outcome();
+        RunRow {
+            run: self.id.clone(),
+            parent: self.parent.clone(),
+            kind: self.policy.kind,
+            task: self.policy.task.clone(),
+            agent: self.policy.agent.command.clone(),
+            stop_reason: outcome.map(|outcome| outcome.reason),
+            message: outcome.map(|outcome| outcome.message.clone()).unwrap_or_default(),
+            verified: outcome.is_some_and(|outcome| outcome.verified),
+            exit_code: outcome.map(|outcome| outcome.exit_code),
+            iteration: self.iteration,
+            max_iterations: self.policy.limits.max_iterations,
+            started_at: self.started_at,
+            updated_at: self.updated_at,
+            last_check: self.last_check.clone(),
+            cost_usd: self.cost_usd,
+            tokens: self.tokens,
+        }
+    }
+
+    fn announce(&self, resumed: Option<ResumeKind>) -> Effect {
+        Effect::Tell(Notice::RunStarted { run: self.id.clone(), policy: Box::new(self.policy.clone()), resumed })
+    }
+
+    /// Goes on after an end or a crash. What was in flight is in doubt: an agent is started again
+    /// under the same number, a check is executed again, and nothing that was finished is repeated.
+    fn on_resumed(&mut self, resumed: &Resumed) -> Vec<Effect> {
+        let continuation = match &self.phase {
+            Phase::Ended(_, continuation) => continuation.clone(),
+            Phase::Checking(checking) => Continuation::Checks(checking.clone()),
+            Phase::Working | Phase::Waiting | Phase::Prompting if self.iteration > 0 => Continuation::SameIteration,
+            _ => Continuation::NextIteration,
+        };
+        if continuation == Continuation::Nothing {
+            return Vec::new();
+        }
+        self.raise_limits(resumed);
+        self.wish = StopWish::None;
+        self.failures_in_row = 0;
+        self.waits_in_row = 0;
+        self.unchanged_in_row = 0;
+        let (kind, then) = match continuation {
+            Continuation::Checks(checking) => (ResumeKind::Checks(self.iteration), self.go_on_checking(checking)),
+            Continuation::SameIteration => {
+                self.attempt += 1;
+                (ResumeKind::SameIteration(self.iteration), self.gather())
+            }
+            Continuation::NextIteration | Continuation::Nothing => {
+                (ResumeKind::NextIteration(self.iteration + 1), self.next_iteration())
+            }
+        };
+        let mut effects = vec![self.announce(Some(kind))];
+        effects.extend(then);
+        effects
+    }
+
+    fn raise_limits(&mut self, resumed: &Resumed) {
+        let limits = &mut self.policy.limits;
+        limits.max_iterations = resumed.max_iterations.unwrap_or(limits.max_iterations);
+        limits.wall = resumed.wall.unwrap_or(limits.wall);
+        limits.iteration = resumed.iteration.unwrap_or(limits.iteration);
+        limits.idle = resumed.idle.unwrap_or(limits.idle);
+        limits.max_cost_usd = resumed.max_cost_usd.unwrap_or(limits.max_cost_usd);
+        limits.max_tokens = resumed.max_tokens.unwrap_or(limits.max_tokens);
+    }
+}

@@ -1,0 +1,337 @@
+//! Checking: the agent is gone with all its processes. The tree is looked at, every check runs on
+//! it, and for a claim it is looked at again: exactly the tree that was checked is accepted.
+
+use super::stopping::{Ending, StopWish};
+use super::{Continuation, Phase, Progress, Run};
+use crate::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, TreePrint};
+use crate::claim::Claim;
+use crate::effect::Effect;
+use crate::evidence::{self, Finding};
+use crate::guardrail;
+use crate::notice::{Notice, VerdictWord};
+use crate::observation::{Marker, Observation};
+use crate::outcome::{StopReason, exit};
+use crate::policy::Passes;
+use crate::text;
+use crate::time::Millis;
+use crate::verdict::{self, Case, Decision, Judgement, Stability};
+
+/// Rounds of checks on a tree that changes under them. A formatter needs two; what needs more than
+/// three does not come to rest.
+const MOST_ROUNDS: u32 = 3;
+
+/// The checks of one iteration, as far as they are.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Checking {
+    seen: Observation,
+    stage: Stage,
+    tree: Option<TreePrint>,
+    reports: Vec<CheckReport>,
+    round: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    LookBefore,
+    Commands,
+    LookAfter,
+}
+
+impl Checking {
+    pub(super) fn new(seen: Observation) -> Checking {
+        Checking { seen, stage: Stage::LookBefore, tree: None, reports: Vec::new(), round: 1 }
+    }
+
+    /// Whether a command is running now.
+    pub(super) fn runs_a_command(&self) -> bool {
+        self.stage == Stage::Commands
+    }
+}
+
+impl Run {
+    /// Does the next thing that checking needs, from wherever it stands.
+    pub(super) fn go_on_checking(&mut self, mut checking: Box<Checking>) -> Vec<Effect> {
+        if checking.stage == Stage::LookBefore && !self.policy.looks_at_the_tree() {
+            checking.stage = Stage::Commands;
+        }
+        match checking.stage {
+            Stage::LookBefore | Stage::LookAfter => {
+                self.phase = Phase::Checking(checking);
+                vec![Effect::LookAtTree]
+            }
+            Stage::Commands => match self.next_check(checking.reports.len()) {
+                Some(spec) => {
+                    self.phase = Phase::Checking(checking);
+                    let started = Notice::CheckStarted { iteration: self.iteration, name: spec.command.clone() };
+                    vec![Effect::Tell(started), Effect::Check(spec)]
+                }
+                None => self.commands_done(checking),
+            },
+        }
+    }
+
+    fn next_check(&self, index: usize) -> Option<CheckSpec> {
+        let rule = self.policy.guardrails.get(index)?;
+        let log_name = guardrail::log_names(self.iteration, &self.policy.guardrails).into_iter().nth(index)?;
+        Some(CheckSpec { index, command: rule.command.clone(), timeout: rule.timeout, log_name })
+    }
+
+    /// All commands have run. Only a claim that still stands needs the second look.
+    fn commands_done(&mut self, mut checking: Box<Checking>) -> Vec<Effect> {
+        let stands = verdict::counted_claim(&checking.seen) == Claim::Complete
+            && !checking.reports.is_empty()
+            && checking.reports.iter().all(|report| report.ending.passed());
+        if stands {
+            checking.stage = Stage::LookAfter;
+            return self.go_on_checking(checking);
+        }
+        self.conclude(&checking, Stability::Still)
+    }
+
+    pub(super) fn on_tree_seen(&mut self, print: &TreePrint) -> Vec<Effect> {
+        match &self.phase {
+            Phase::Baseline => {
+                self.last_progress = Some(Progress { tree: print.clone(), failing: Vec::new() });
+                self.next_iteration()
+            }
+            Phase::Checking(checking) if checking.stage != Stage::Commands => {
+                let checking = checking.clone();
+                self.tree_seen_while_checking(checking, print)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn tree_seen_while_checking(&mut self, mut checking: Box<Checking>, print: &TreePrint) -> Vec<Effect> {
+        let moved = checking.tree.replace(print.clone()).is_some_and(|before| before.surely_differs(print));
+        match checking.stage {
+            Stage::LookAfter if moved && checking.round >= MOST_ROUNDS => self.conclude(&checking, Stability::Changing),
+            Stage::LookAfter if !moved => self.conclude(&checking, Stability::Still),
+            // The first look, or a tree that moved under the checks: every check speaks for this print.
+            Stage::LookBefore | Stage::LookAfter | Stage::Commands => {
+                let mut effects = Vec::new();
+                if moved {
+                    checking.round += 1;
+                    checking.reports.clear();
+                    let text = "files changed while the checks ran; checking again".to_owned();
+                    effects.push(Effect::Tell(Notice::Note { text }));
+                }
+                checking.stage = Stage::Commands;
+                effects.extend(self.go_on_checking(checking));
+                effects
+            }
+        }
+    }
+
+    pub(super) fn on_check_ended(&mut self, report: &CheckReport) -> Vec<Effect> {
+        let Phase::Checking(checking) = &self.phase else { return Vec::new() };
+        if checking.stage != Stage::Commands || report.spec.index != checking.reports.len() {
+            return Vec::new();
+        }
+        let mut checking = checking.clone();
+        if report.ending == CheckEnding::Stopped {
+            // It was ended before it could say anything, so it will be executed again on resume.
+            return match self.wish {
+                StopWish::AfterActivity(cause) | StopWish::Now(cause) => {
+                    self.finish_stopped(cause, Continuation::Checks(checking))
+                }
+                StopWish::None => self.go_on_checking(checking),
+            };
+        }
+        let passed = report.ending.passed();
+        self.last_check = Some((report.spec.command.clone(), passed));
+        let rule = self.policy.guardrails.get(report.spec.index);
+        let mut effects = vec![Effect::Tell(Notice::CheckFinished {
+            iteration: self.iteration,
+            kind: CheckKind::Guardrail,
+            name: report.spec.command.clone(),
+            passed,
+            problem: if passed { String::new() } else { report.ending.problem() },
+            exit_code: report.ending.code(),
+            duration: report.duration,
+            log: Some(report.log.clone()),
+            fail_action: rule.filter(|_| !passed).map(|rule| rule.fail_action.as_str()),
+            output: if passed { String::new() } else { report.output_head.clone() },
+        })];
+        if report.leaked > 0 {
+            let text =
+                format!("guardrail \"{}\" left processes behind, ended now: {}", report.spec.command, report.leaked);
+            effects.push(Effect::Tell(Notice::Note { text }));
+        }
+        checking.reports.push(report.clone());
+        effects.extend(match self.wish {
+            StopWish::None => self.go_on_checking(checking),
+            StopWish::AfterActivity(cause) | StopWish::Now(cause) => {
+                self.finish_stopped(cause, Continuation::Checks(checking))
+            }
+        });
+        effects
+    }
+
+    /// Judges the iteration and goes on accordingly.
+    fn conclude(&mut self, checking: &Checking, tree: Stability) -> Vec<Effect> {
+        let seen = &checking.seen;
+        let findings = self.findings(seen);
+        let case = Case { policy: &self.policy, seen, reports: &checking.reports, findings: &findings, tree };
+        let judgement = verdict::judge(case);
+        self.judged += 1;
+        self.failures_in_row = if seen.ended_well() { 0 } else { self.failures_in_row + 1 };
+        self.guardrail_failures.clone_from(&judgement.failures);
+        self.messages.clone_from(&seen.messages);
+        let stalled = self.note_progress(checking, &judgement);
+        self.feedback = feedback(self.iteration, &judgement, !checking.reports.is_empty());
+        let candidate = match judgement.decision {
+            Decision::Complete => "complete",
+            Decision::Blocked => "blocked",
+            Decision::NotYet => "continue",
+        };
+        self.memory.record(self.iteration, seen, candidate, &judgement.reasons);
+
+        let mut effects = self.tell_findings(&findings);
+        let views = self
+            .policy
+            .memory
+            .enabled
+            .then(|| self.write_views(None, judgement.claim == Claim::Complete, &seen.errors));
+        self.human.clear();
+        let spent = self.elapsed.minus(self.iteration_began);
+        let claim = judgement.claim.clone();
+        let reasons = judgement.reasons.clone();
+        let then = self.after_judgement(judgement, seen, stalled);
+        let ended = matches!(self.phase, Phase::Ended(..));
+        effects.push(Effect::Tell(Notice::IterationFinished {
+            iteration: self.judged_iteration(ended),
+            claim: claim.clone(),
+            verdict: if ended { VerdictWord::Stop } else { VerdictWord::Continue },
+            reasons,
+            cost_usd: seen.cost_usd,
+            tokens: seen.tokens,
+            leaked: seen.process.leaked_count,
+            duration: spent,
+        }));
+        // An ended run writes its own last views.
+        effects.extend(views.filter(|_| !ended));
+        if seen.marker == Marker::Present && !self.is_complete() {
+            effects.push(Effect::RemoveDone);
+        }
+        effects.extend(then);
+        effects
+    }
+
+    /// The iteration that was just judged: going on has already taken the next number.
+    fn judged_iteration(&self, ended: bool) -> u32 {
+        if ended { self.iteration } else { self.iteration.saturating_sub(1) }
+    }
+
+    fn after_judgement(&mut self, judgement: Judgement, seen: &Observation, stalled: bool) -> Vec<Effect> {
+        let claimed = judgement.claim == Claim::Complete;
+        match judgement.decision {
+            Decision::Complete => {
+                let message = match (judgement.verified, self.iteration) {
+                    (true, n) => format!("complete and verified after {}", text::count(n.into(), "iteration")),
+                    (false, n) => format!(
+                        "claimed, not verified, after {}: no check was configured",
+                        text::count(n.into(), "iteration")
+                    ),
+                };
+                let ending = Ending {
+                    reason: StopReason::Complete,
+                    code: exit::OK,
+                    message,
+                    verified: judgement.verified,
+                    claimed,
+                };
+                return self.end(ending, Continuation::Nothing);
+            }
+            Decision::Blocked => {
+                let message = judgement.reasons.into_iter().next().unwrap_or_default();
+                return self.finish(StopReason::Blocked, message, Continuation::NextIteration);
+            }
+            Decision::NotYet => {}
+        }
+        if self.policy.passes == Passes::Single {
+            let fine = seen.ended_well() && judgement.failing.is_empty();
+            let code = if fine { exit::OK } else { exit::USED_UP };
+            let message = format!("single pass: {}", judgement.reasons.join("; "));
+            return self.finish_with_code(StopReason::SinglePass, code, message, Continuation::NextIteration);
+        }
+        let most = self.policy.limits.max_consecutive_failures;
+        if most > 0 && self.failures_in_row >= most {
+            let why = seen.failure.as_ref().map_or("", |failure| failure.message.as_str());
+            let message = format!("the agent failed {} in a row: {why}", text::count(most.into(), "time"));
+            return self.finish(StopReason::Error, message, Continuation::NextIteration);
+        }
+        if stalled {
+            let cause = judgement.failing.first().map_or(String::new(), |name| format!("; still failing: {name}"));
+            let rounds = text::count(self.unchanged_in_row.into(), "iteration");
+            return self.finish(
+                StopReason::Stalled,
+                format!("nothing changed in {rounds}{cause}"),
+                Continuation::NextIteration,
+            );
+        }
+        self.next_iteration()
+    }
+
+    /// What the agent's tool runs show, where a claim makes it matter.
+    fn findings(&self, seen: &Observation) -> Vec<Finding> {
+        if verdict::counted_claim(seen) == Claim::Complete {
+            evidence::judge(&self.policy.criteria, &seen.tools, &seen.errors)
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn tell_findings(&self, findings: &[Finding]) -> Vec<Effect> {
+        // That no error was seen is the normal case and worth no line.
+        let worth_telling = findings.iter().filter(|finding| !finding.passed || finding.name != "errors");
+        let tell = worth_telling.map(|finding| {
+            Effect::Tell(Notice::CheckFinished {
+                iteration: self.iteration,
+                kind: CheckKind::Evidence,
+                name: finding.name.to_owned(),
+                passed: finding.passed,
+                problem: if finding.passed { String::new() } else { finding.reason.clone() },
+                exit_code: None,
+                duration: Millis::ZERO,
+                log: None,
+                fail_action: None,
+                output: String::new(),
+            })
+        });
+        tell.collect()
+    }
+
+    /// Compares with the previous iteration; true once too many in a row changed nothing.
+    fn note_progress(&mut self, checking: &Checking, judgement: &Judgement) -> bool {
+        let limit = self.policy.limits.stall_after;
+        let Some(tree) = checking.tree.clone().filter(|_| limit > 0) else { return false };
+        let now = Progress { tree, failing: judgement.failing.clone() };
+        let same = self.last_progress.as_ref().is_some_and(|before| {
+            // The first iteration has only the tree to compare with: nothing had been checked yet.
+            before.tree.surely_equals(&now.tree) && (self.judged == 1 || before.failing == now.failing)
+        });
+        self.unchanged_in_row = if same && self.human.is_empty() { self.unchanged_in_row + 1 } else { 0 };
+        self.last_progress = Some(now);
+        self.unchanged_in_row >= limit
+    }
+}
+
+/// ralph's words for the next prompt.
+fn feedback(iteration: u32, judgement: &Judgement, checked: bool) -> String {
+    let claimed = judgement.claim == Claim::Complete;
+    if judgement.failing.is_empty() {
+        return if checked && !claimed {
+            format!("Iteration {iteration} passed all checks, but did not claim completion.")
+        } else {
+            String::new()
+        };
+    }
+    let opening = if claimed {
+        format!("Iteration {iteration} claimed completion. The claim was checked and is not accepted:")
+    } else {
+        format!("Iteration {iteration} was not accepted:")
+    };
+    let bullets = judgement.reasons.iter().map(|reason| format!("\n- {}", text::without_controls(reason)));
+    opening + &bullets.collect::<String>()
+}

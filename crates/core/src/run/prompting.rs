@@ -1,0 +1,116 @@
+//! Prompting: reading the inputs, making the prompt, starting the agent. The caps are looked at
+//! here, so that no agent ever starts beyond one.
+
+use super::{Continuation, Phase, Run};
+use crate::effect::{Effect, Launch};
+use crate::event::Gathered;
+use crate::notice::Notice;
+use crate::outcome::StopReason;
+use crate::prompt::{self, Ingredients};
+
+impl Run {
+    /// Begins the next iteration, unless a cap forbids it.
+    pub(super) fn next_iteration(&mut self) -> Vec<Effect> {
+        if self.iteration >= self.policy.limits.max_iterations {
+            let message = format!("all {} iterations are used up and the task is not complete", self.iteration);
+            return self.finish(StopReason::MaxIterations, message, Continuation::NextIteration);
+        }
+        self.iteration += 1;
+        self.attempt = 1;
+        self.gather()
+    }
+
+    /// Reads the inputs of the current iteration's prompt, unless a cap forbids it.
+    pub(super) fn gather(&mut self) -> Vec<Effect> {
+        if let Some((reason, message)) = self.cap_reached() {
+            return self.finish(reason, message, Continuation::SameIteration);
+        }
+        self.phase = Phase::Prompting;
+        self.iteration_began = self.elapsed;
+        vec![Effect::Gather { summary: self.judged == 0 && self.policy.memory.enabled }]
+    }
+
+    fn cap_reached(&self) -> Option<(StopReason, String)> {
+        let limits = &self.policy.limits;
+        if !limits.wall.is_off() && self.elapsed >= limits.wall {
+            return Some((StopReason::MaxWallTime, format!("the wall time of {} is used up", limits.wall)));
+        }
+        self.budget_reached().map(|message| (StopReason::Budget, message))
+    }
+
+    /// Which budget is used up, as a sentence.
+    pub(super) fn budget_reached(&self) -> Option<String> {
+        let limits = &self.policy.limits;
+        let cost = self.cost_usd.unwrap_or(0.0);
+        if limits.max_cost_usd > 0.0 && cost >= limits.max_cost_usd {
+            return Some(format!("the budget of ${:.2} is used up (${cost:.2} spent)", limits.max_cost_usd));
+        }
+        let spent = self.tokens.total();
+        (limits.max_tokens > 0 && spent >= limits.max_tokens)
+            .then(|| format!("the budget of {} tokens is used up ({spent} spent)", limits.max_tokens))
+    }
+
+    pub(super) fn on_gathered(&mut self, gathered: &Gathered) -> Vec<Effect> {
+        if self.phase != Phase::Prompting {
+            return Vec::new();
+        }
+        match &gathered.base {
+            Some(Ok(base)) => self.base.clone_from(base),
+            Some(Err(problem)) => {
+                // Nothing is burnt: the iteration has not begun and will have its number again.
+                let problem = problem.clone();
+                return self.finish_with_code(
+                    StopReason::Error,
+                    crate::outcome::exit::USAGE,
+                    problem,
+                    Continuation::SameIteration,
+                );
+            }
+            None => {}
+        }
+        if self.judged == 0 && !gathered.summary.is_empty() {
+            self.memory.inherit(&gathered.summary);
+        }
+        self.human.clone_from(&gathered.human);
+        self.phase = Phase::Working;
+        let launch = self.launch();
+        let started = Notice::IterationStarted {
+            iteration: self.iteration,
+            attempt: self.attempt,
+            prompt: launch.prompt.clone(),
+        };
+        vec![Effect::Tell(started), Effect::Launch(Box::new(launch))]
+    }
+
+    fn launch(&self) -> Launch {
+        let policy = &self.policy;
+        let remembers = policy.memory.enabled;
+        let summary = if remembers && !self.memory.is_empty() {
+            self.memory.summary(&self.base, policy.memory.max_chars)
+        } else {
+            String::new()
+        };
+        let prompt = prompt::compose(
+            policy,
+            &Ingredients {
+                iteration: self.iteration,
+                base: &self.base,
+                failures: &self.guardrail_failures,
+                summary: &summary,
+                feedback: if remembers { &self.feedback } else { "" },
+                human: &self.human,
+                messages: &self.messages,
+            },
+        );
+        let limits = &policy.limits;
+        Launch {
+            iteration: self.iteration,
+            prompt,
+            timeout: limits.iteration,
+            idle: limits.idle,
+            linger: limits.linger,
+            cost_left: if limits.max_cost_usd > 0.0 { limits.max_cost_usd - self.cost_usd.unwrap_or(0.0) } else { 0.0 },
+            tokens_left: if limits.max_tokens > 0 { limits.max_tokens.saturating_sub(self.tokens.total()) } else { 0 },
+        }
+    }
+}

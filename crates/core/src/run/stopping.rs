@@ -1,0 +1,200 @@
+//! Stopping: who asked for it, how soon, and the one place where a run gets its outcome.
+
+use super::{Continuation, Phase, Run};
+use crate::effect::Effect;
+use crate::memory::StateView;
+use crate::notice::Notice;
+use crate::outcome::{Outcome, StopReason, exit};
+
+/// Whether somebody wants the run to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StopWish {
+    None,
+    /// When what runs now has ended by itself.
+    AfterActivity(StopCause),
+    /// At once: what runs is being ended.
+    Now(StopCause),
+}
+
+/// Who wants it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StopCause {
+    Interrupted,
+    Cancelled,
+    WallTime,
+    Budget,
+}
+
+impl Run {
+    /// Somebody wants the run to stop. A first interrupt is patient; everything else is not.
+    pub(super) fn on_stop(&mut self, cause: StopCause) -> Vec<Effect> {
+        if matches!(self.phase, Phase::Ended(..)) {
+            return Vec::new();
+        }
+        let patient = cause == StopCause::Interrupted && self.wish == StopWish::None;
+        let mut effects = Vec::new();
+        if matches!(cause, StopCause::Interrupted | StopCause::Cancelled) {
+            effects.push(Effect::Tell(Notice::Stopping { now: !patient }));
+        }
+        let something_runs = match &self.phase {
+            Phase::Working => true,
+            Phase::Checking(checking) => checking.runs_a_command(),
+            _ => false,
+        };
+        if !something_runs {
+            let continuation = match &self.phase {
+                Phase::Checking(checking) => Continuation::Checks(checking.clone()),
+                Phase::Baseline => Continuation::NextIteration,
+                _ => Continuation::SameIteration,
+            };
+            effects.extend(self.finish_stopped(cause, continuation));
+        } else if patient {
+            self.wish = StopWish::AfterActivity(cause);
+        } else {
+            // The first cause to be impatient names the end; later ones only repeat the order.
+            if !matches!(self.wish, StopWish::Now(_)) {
+                self.wish = StopWish::Now(cause);
+            }
+            effects.push(Effect::EndActivity);
+        }
+        effects
+    }
+
+    /// Ends the run because somebody asked for it.
+    pub(super) fn finish_stopped(&mut self, cause: StopCause, continuation: Continuation) -> Vec<Effect> {
+        let (reason, message) = match cause {
+            StopCause::Interrupted => {
+                (StopReason::Interrupted, format!("interrupted in iteration {}; nothing is lost", self.iteration))
+            }
+            StopCause::Cancelled => (StopReason::Cancelled, format!("cancelled in iteration {}", self.iteration)),
+            StopCause::WallTime => {
+                (StopReason::MaxWallTime, format!("the wall time of {} is used up", self.policy.limits.wall))
+            }
+            StopCause::Budget => {
+                let message = self.budget_reached().unwrap_or_else(|| "the budget is used up".to_owned());
+                (StopReason::Budget, message)
+            }
+        };
+        self.finish(reason, message, continuation)
+    }
+
+    /// Ends the run with the exit code that its reason usually has.
+    pub(super) fn finish(&mut self, reason: StopReason, message: String, continuation: Continuation) -> Vec<Effect> {
+        let code = match reason {
+            StopReason::Complete => exit::OK,
+            StopReason::Blocked => exit::BLOCKED,
+            StopReason::MaxIterations | StopReason::MaxRestarts | StopReason::SinglePass => exit::USED_UP,
+            StopReason::MaxWallTime | StopReason::Budget => exit::LIMIT,
+            StopReason::Error => exit::AGENT,
+            StopReason::Waiting => exit::WAITING,
+            StopReason::Stalled => exit::STALLED,
+            StopReason::Cancelled | StopReason::Interrupted => exit::INTERRUPTED,
+        };
+        self.finish_with_code(reason, code, message, continuation)
+    }
+
+    /// Ends the run.
+    pub(super) fn finish_with_code(
+        &mut self,
+        reason: StopReason,
+        code: u8,
+        message: String,
+        continuation: Continuation,
+    ) -> Vec<Effect> {
+        self.end(Ending { reason, code, message, verified: false, claimed: false }, continuation)
+    }
+
+    /// Ends the run and writes the last state of its views.
+    pub(super) fn end(&mut self, ending: Ending, continuation: Continuation) -> Vec<Effect> {
+        let Ending { reason, code, message, verified, claimed } = ending;
+        let outcome = Outcome {
+            reason,
+            next: self.next_commands(reason, code, verified),
+            message,
+            verified,
+            iterations: self.judged,
+            exit_code: code,
+            cost_usd: self.cost_usd,
+            tokens: self.tokens,
+        };
+        let mut effects = Vec::new();
+        if self.policy.memory.enabled && self.judged > 0 {
+            effects.push(self.write_views(Some((reason, &outcome.message)), claimed, &[]));
+        }
+        effects.push(Effect::Tell(Notice::RunFinished { outcome: outcome.clone() }));
+        effects.push(Effect::Finish);
+        self.phase = Phase::Ended(Box::new(outcome), continuation);
+        effects
+    }
+
+    /// The readable views as they are now.
+    pub(super) fn write_views(&self, stopped: Option<(StopReason, &str)>, claimed: bool, errors: &[String]) -> Effect {
+        let state = StateView {
+            task_id: self.policy.task.as_str(),
+            started_at: self.started_at,
+            updated_at: self.updated_at,
+            iteration: self.judged,
+            stop_reason: stopped.map(|(reason, _)| reason.as_str()),
+            stop_message: stopped.map_or("", |(_, message)| message),
+            completion_promise_matched: claimed,
+            errors,
+        };
+        let views =
+            self.memory.views(&self.policy.memory, &self.base, self.feedback.clone(), self.human.clone(), &state);
+        Effect::WriteViews(Box::new(views))
+    }
+
+    /// What a person would type next, most useful first.
+    fn next_commands(&self, reason: StopReason, code: u8, verified: bool) -> Vec<String> {
+        let run = &self.id;
+        let show = format!("ralph show {run}");
+        let explain = format!("ralph explain {run}");
+        match reason {
+            StopReason::Complete if verified => vec![show],
+            StopReason::Complete => vec![explain],
+            StopReason::MaxIterations | StopReason::MaxRestarts => {
+                vec![format!("ralph resume {run} -m {}", self.policy.limits.max_iterations.saturating_mul(2)), explain]
+            }
+            StopReason::MaxWallTime => {
+                vec![format!("ralph resume {run} --max-wall-time {}", double(self.policy.limits.wall)), explain]
+            }
+            StopReason::Budget if self.policy.limits.max_cost_usd > 0.0 => {
+                vec![format!("ralph resume {run} --max-cost {:.2}", self.policy.limits.max_cost_usd * 2.0), explain]
+            }
+            StopReason::Budget => {
+                vec![
+                    format!("ralph resume {run} --max-tokens {}", self.policy.limits.max_tokens.saturating_mul(2)),
+                    explain,
+                ]
+            }
+            StopReason::Blocked | StopReason::Stalled => {
+                let feedback = format!(".ralph/tasks/{}/{}", self.policy.task, self.policy.memory.feedback_file);
+                vec![format!("echo 'your answer' >> {feedback} && ralph resume {run}"), explain]
+            }
+            StopReason::SinglePass if code == exit::OK => vec![show],
+            StopReason::Error | StopReason::SinglePass | StopReason::Waiting => {
+                vec![explain, format!("ralph resume {run}")]
+            }
+            StopReason::Cancelled | StopReason::Interrupted => vec![format!("ralph resume {run}")],
+        }
+    }
+}
+
+/// How a run ends, before it is counted and told.
+pub(super) struct Ending {
+    pub(super) reason: StopReason,
+    pub(super) code: u8,
+    pub(super) message: String,
+    pub(super) verified: bool,
+    pub(super) claimed: bool,
+}
+
+/// Twice a span, in the largest unit that shows it whole.
+fn double(span: crate::time::Millis) -> String {
+    match span.0.saturating_mul(2) {
+        ms if ms % 3_600_000 == 0 => format!("{}h", ms / 3_600_000),
+        ms if ms % 60_000 == 0 => format!("{}m", ms / 60_000),
+        ms if ms % 1000 == 0 => format!("{}s", ms / 1000),
+        ms => format!("{ms}ms"),
+    }
+}

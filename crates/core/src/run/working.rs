@@ -1,0 +1,76 @@
+//! Working: the agent's process is gone, and its end says whether the iteration counts, is tried
+//! again, or ends the run.
+
+use super::checking::Checking;
+use super::stopping::StopWish;
+use super::{Continuation, Phase, Run};
+use crate::effect::Effect;
+use crate::notice::Notice;
+use crate::observation::{Ending, Failure, FailureClass, Marker, Observation};
+use crate::outcome::{StopReason, exit};
+
+impl Run {
+    pub(super) fn on_agent_ended(&mut self, seen: &Observation) -> Vec<Effect> {
+        if self.phase != Phase::Working {
+            return Vec::new();
+        }
+        self.add_usage(seen);
+        let how = seen.failure.as_ref().map_or("finished".to_owned(), |failure| failure.message.clone());
+        let mut effects = vec![Effect::Tell(Notice::AgentEnded {
+            iteration: self.iteration,
+            how,
+            well: seen.ended_well(),
+            duration: seen.process.duration,
+        })];
+        if seen.process.leaked_count > 0 {
+            effects.push(Effect::Tell(Notice::Note { text: leak_sentence(seen) }));
+        }
+        effects.extend(self.after_agent(seen));
+        effects
+    }
+
+    fn after_agent(&mut self, seen: &Observation) -> Vec<Effect> {
+        // An agent that ralph itself ended has said nothing: its iteration will be begun again.
+        if let (StopWish::Now(cause), Ending::Stopped) = (&self.wish, &seen.process.ending) {
+            let cause = *cause;
+            return self.finish_stopped(cause, Continuation::SameIteration);
+        }
+        if let Some(failure) = &seen.failure {
+            match failure.class {
+                FailureClass::CannotRun => return self.cannot_run(failure),
+                FailureClass::Limited | FailureClass::Transient => return self.wait_after(seen, failure),
+                FailureClass::Other => {}
+            }
+        }
+        self.waits_in_row = 0;
+        if let Marker::WrongKind(kind) = &seen.marker {
+            let message = format!("DONE in the task folder is a {kind}, not a file; remove it and resume");
+            return self.finish_with_code(StopReason::Error, exit::USAGE, message, Continuation::NextIteration);
+        }
+        let checking = Box::new(Checking::new(seen.clone()));
+        // A first interrupt lets the agent finish; what it said is journalled and judged on resume.
+        if let StopWish::AfterActivity(cause) | StopWish::Now(cause) = self.wish {
+            return self.finish_stopped(cause, Continuation::Checks(checking));
+        }
+        self.go_on_checking(checking)
+    }
+
+    fn cannot_run(&mut self, failure: &Failure) -> Vec<Effect> {
+        let message = failure.message.clone();
+        self.finish_with_code(StopReason::Error, exit::AGENT, message, Continuation::SameIteration)
+    }
+
+    fn add_usage(&mut self, seen: &Observation) {
+        self.tokens = self.tokens.plus(seen.tokens);
+        if let Some(cost) = seen.cost_usd {
+            self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
+        }
+    }
+}
+
+fn leak_sentence(seen: &Observation) -> String {
+    let count = crate::text::count(seen.process.leaked_count.into(), "process");
+    let count = count.replace("processs", "processes");
+    let commands: Vec<&str> = seen.process.leaked.iter().take(3).map(|leaked| leaked.command.as_str()).collect();
+    format!("the agent left {count} behind, ended now: {}", commands.join("; "))
+}
