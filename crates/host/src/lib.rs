@@ -1,1 +1,10 @@
-//! placeholder
+//! ralph acts.
+//!
+//! Everything that touches the machine: processes and their trees, checks, locks, signals, the
+//! clock, and the readable files in the project. Nothing here decides what a run does next.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
+pub mod checks;
+pub mod lines;
+pub mod process;
+pub mod signals;

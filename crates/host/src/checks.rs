@@ -1,0 +1,152 @@
+//! Executing a check: a shell command on the tree as it is, its whole output in a log, its
+//! beginning for the next prompt, and a receipt.
+
+use crate::process::Command;
+use crate::process::Keeper;
+use crate::process::drive::{Job, Order, Sink, Streams, drive};
+use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
+use ralph_core::observation::Ending;
+use ralph_core::text;
+use ralph_core::time::Millis;
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use tokio::sync::mpsc;
+
+/// The most that a log may hold; a check that prints more is cut there with a note.
+pub const LONGEST_LOG: u64 = 256 << 20;
+
+/// Where a check runs and where its log goes.
+#[derive(Debug)]
+pub struct CheckPlace<'a> {
+    /// The project's folder.
+    pub root: &'a Path,
+    /// The log, if it could be created.
+    pub log: Option<File>,
+    /// The log's path for people, relative to the project.
+    pub log_path: String,
+    /// Characters of output wanted for the prompt.
+    pub output_chars: usize,
+}
+
+/// The shell that runs checks.
+pub fn shell(command: &str, root: &Path) -> Command {
+    let (program, flag) = if cfg!(windows) { ("cmd", "/c") } else { ("sh", "-c") };
+    Command {
+        program: program.into(),
+        args: vec![flag.into(), command.into()],
+        folder: root.to_owned(),
+        set: Vec::new(),
+        remove: Vec::new(),
+    }
+}
+
+/// Executes one check and writes its receipt.
+pub async fn run(
+    keeper: &mut Keeper,
+    spec: CheckSpec,
+    place: CheckPlace<'_>,
+    orders: &mut mpsc::UnboundedReceiver<Order>,
+) -> CheckReport {
+    let command = shell(&spec.command, place.root);
+    // A character is at most four bytes, and one more shows that something was cut.
+    let mut sink = CheckSink::new(place.log, place.output_chars.saturating_mul(4).saturating_add(4));
+    let job = Job {
+        command: &command,
+        stdin: b"",
+        streams: Streams::Together,
+        timeout: spec.timeout,
+        idle: Millis::ZERO,
+        linger: Millis::ZERO,
+    };
+    let facts = drive(keeper, &job, &mut sink, orders).await;
+    let ending = match facts.ending {
+        Ending::Exited { code } => CheckEnding::Exited { code },
+        Ending::Signalled { signal } => CheckEnding::Signalled { signal },
+        Ending::TimedOut { limit } | Ending::Idle { limit } => CheckEnding::TimedOut { limit },
+        Ending::NotStarted { reason } => CheckEnding::NotStarted { reason },
+        Ending::KeeperLost => {
+            CheckEnding::NotStarted { reason: "the process that watches over checks was killed".to_owned() }
+        }
+        Ending::Stopped | Ending::Lingered => CheckEnding::Stopped,
+    };
+    CheckReport {
+        spec,
+        ending,
+        duration: facts.duration,
+        output_head: String::from_utf8_lossy(&sink.head).into_owned(),
+        output_hash: text::hex(&sink.hash.finalize()),
+        output_bytes: sink.bytes,
+        log: place.log_path,
+        leaked: facts.leaked_count,
+    }
+}
+
+struct CheckSink {
+    log: Option<File>,
+    head: Vec<u8>,
+    head_limit: usize,
+    hash: Sha256,
+    bytes: u64,
+}
+
+impl CheckSink {
+    fn new(log: Option<File>, head_limit: usize) -> CheckSink {
+        CheckSink { log, head: Vec::new(), head_limit, hash: Sha256::new(), bytes: 0 }
+    }
+}
+
+impl Sink for CheckSink {
+    fn stdout(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes);
+        let room = self.head_limit.saturating_sub(self.head.len()).min(bytes.len());
+        self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
+        write_bounded(&mut self.log, self.bytes, bytes);
+        self.bytes += bytes.len() as u64;
+    }
+
+    fn stderr(&mut self, bytes: &[u8]) {
+        self.stdout(bytes);
+    }
+}
+
+/// Writes to a log that may be cut, or given up when the disk is full: a log is worth less than the
+/// run. `before` is how much came earlier.
+pub fn write_bounded(log: &mut Option<File>, before: u64, bytes: &[u8]) {
+    let Some(file) = log else { return };
+    let room = usize::try_from(LONGEST_LOG.saturating_sub(before)).unwrap_or(usize::MAX).min(bytes.len());
+    let written = file.write_all(bytes.get(..room).unwrap_or_default());
+    let cut = written.is_ok() && room < bytes.len();
+    if cut {
+        let _ = writeln!(file, "\n[ralph] the log ends here: it is longer than {} MiB", LONGEST_LOG >> 20);
+    }
+    if cut || written.is_err() {
+        *log = None;
+    }
+}
+
+/// Runs a short command of ralph's own and returns what it printed, if it succeeded.
+pub async fn capture(keeper: &mut Keeper, command: &Command, timeout: Millis) -> Result<Vec<u8>, String> {
+    struct Capture {
+        stdout: Vec<u8>,
+    }
+    impl Sink for Capture {
+        fn stdout(&mut self, bytes: &[u8]) {
+            // A list of every file of a huge tree is some tens of megabytes.
+            if self.stdout.len() < 64 << 20 {
+                self.stdout.extend_from_slice(bytes);
+            }
+        }
+        fn stderr(&mut self, _: &[u8]) {}
+    }
+    let mut sink = Capture { stdout: Vec::new() };
+    let (_silent, mut orders) = mpsc::unbounded_channel();
+    let job = Job { command, stdin: b"", streams: Streams::Apart, timeout, idle: Millis::ZERO, linger: Millis::ZERO };
+    let facts = drive(keeper, &job, &mut sink, &mut orders).await;
+    match facts.ending {
+        Ending::Exited { code: 0 } => Ok(sink.stdout),
+        Ending::NotStarted { reason } => Err(reason),
+        _ => Err(facts.stderr_tail.trim().to_owned()),
+    }
+}

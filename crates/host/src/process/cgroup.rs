@@ -1,0 +1,48 @@
+//! A control group per run, where the system lets us have one: it names every process of a run
+//! even after ralph and its keeper are both gone. Best effort: without it the tree and the marker in
+//! the environment still find everything.
+
+use ralph_core::id::RunId;
+use std::path::PathBuf;
+
+/// Moves this process, and so all that it will start, into the run's group.
+pub(super) fn enter(run: &RunId) -> Option<PathBuf> {
+    let folder = folder(run)?;
+    std::fs::create_dir_all(&folder).ok()?;
+    if std::fs::write(folder.join("cgroup.procs"), "0").is_err() {
+        let _ = std::fs::remove_dir(&folder);
+        return None;
+    }
+    Some(folder)
+}
+
+/// Processes in the run's group other than this one.
+pub(super) fn members(folder: &std::path::Path) -> Vec<i32> {
+    let own = std::process::id().cast_signed();
+    let list = std::fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+    list.lines().filter_map(|line| line.parse().ok()).filter(|pid| *pid != own && *pid > 1).collect()
+}
+
+/// Ends whatever is left in the run's group, and removes it.
+pub(super) fn remove(run: &RunId) {
+    if let Some(folder) = folder(run).filter(|folder| folder.exists()) {
+        if !members(&folder).is_empty() {
+            let _ = std::fs::write(folder.join("cgroup.kill"), "1");
+        }
+        let _ = std::fs::remove_dir(folder);
+    }
+}
+
+/// `<mount of cgroup v2>/<own group>/ralph-<run>`.
+fn folder(run: &RunId) -> Option<PathBuf> {
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let mount = mounts.lines().find_map(|line| {
+        let (before, after) = line.split_once(" - ")?;
+        after.starts_with("cgroup2 ").then(|| before.split(' ').nth(4))?
+    })?;
+    let own = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    // A keeper that was started from inside a run's group must not nest ever deeper.
+    let own = own.split("ralph-").next().unwrap_or_default();
+    Some(PathBuf::from(mount).join(own).join(format!("ralph-{run}")))
+}

@@ -1,0 +1,463 @@
+//! One process from its start to the moment when nothing of it is left: the prompt goes in, output
+//! comes out, every wait has an end, and whoever asks can have it ended by the ladder.
+
+use super::sys::watch;
+use super::wire::{Reply, Request};
+use super::{Command, Ended, Ends, Keeper, ProcessError};
+use ralph_core::observation::{Ending, ProcessFacts};
+use ralph_core::text;
+use ralph_core::time::Millis;
+use rustix::fs::{Mode, OFlags};
+use rustix::pipe::{PipeFlags, pipe_with};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+/// From the polite signal to the other one.
+pub const GRACE: Duration = Duration::from_secs(5);
+/// The same for what outlived a process that ended by itself: it was not expected to live at all.
+const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
+/// Output of an ended process is waited for until it has been quiet this long…
+const DRAIN_QUIET: Duration = Duration::from_millis(250);
+/// …and never longer than this.
+const DRAIN_MOST: Duration = Duration::from_secs(2);
+/// Bytes read at once; a pipe holds at most this much.
+const CHUNK: usize = 1 << 18;
+/// The end of standard error that is kept for messages.
+const STDERR_TAIL: usize = 4096;
+/// A process that computes less than a hundredth of the time it is silent does nothing.
+const IDLE_SHARE: u64 = 100;
+/// Ticks of the system clock in a second, on every system that ralph runs on.
+const TICKS_PER_SECOND: u64 = 100;
+
+/// A process to drive.
+#[derive(Debug)]
+pub struct Job<'a> {
+    /// What to start.
+    pub command: &'a Command,
+    /// What to write to its standard input before closing it.
+    pub stdin: &'a [u8],
+    /// Whether standard error goes to the sink apart from standard output.
+    pub streams: Streams,
+    /// How long it may run; zero for no limit.
+    pub timeout: Millis,
+    /// How long it may neither print nor compute; zero for no limit.
+    pub idle: Millis,
+    /// How long it may live after its final result.
+    pub linger: Millis,
+}
+
+/// How output reaches the sink.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Streams {
+    /// Standard output and standard error each by itself.
+    Apart,
+    /// Both in one pipe, in the order in which they were written.
+    Together,
+}
+
+/// Takes a process's output. Called in the order of arrival; must not block for long.
+pub trait Sink {
+    /// Bytes of standard output.
+    fn stdout(&mut self, bytes: &[u8]);
+    /// Bytes of standard error.
+    fn stderr(&mut self, bytes: &[u8]);
+    /// Whether the final result was seen, so that the process should end soon.
+    fn has_result(&self) -> bool {
+        false
+    }
+}
+
+/// An order to a running process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// End it by the ladder.
+    End,
+    /// Stop it where it stands: ralph itself is being suspended.
+    Freeze,
+    /// Let it go on.
+    Thaw,
+}
+
+/// Drives one process. `orders` may stay silent; its closing is no order.
+pub async fn drive(
+    keeper: &mut Keeper,
+    job: &Job<'_>,
+    sink: &mut impl Sink,
+    orders: &mut mpsc::UnboundedReceiver<Order>,
+) -> ProcessFacts {
+    let began = Instant::now();
+    let facts = |ending, drive: Option<&Drive<'_>>, ended: Ended| ProcessFacts {
+        ending,
+        duration: Millis::from(began.elapsed()),
+        bytes: drive.map_or(0, |drive| drive.bytes),
+        leaked: ended.leaked,
+        leaked_count: ended.count,
+        stderr_tail: drive.map_or(String::new(), |drive| {
+            text::suffix(&String::from_utf8_lossy(&drive.stderr_tail), STDERR_TAIL).to_owned()
+        }),
+    };
+    let started = start(keeper, job).await;
+    let (stdin, stdout, stderr) = match started {
+        Ok(pipes) => pipes,
+        Err(ProcessError::NotStarted(reason)) => return facts(Ending::NotStarted { reason }, None, Ended::default()),
+        Err(ProcessError::KeeperLost) => return facts(Ending::KeeperLost, None, Ended::default()),
+        Err(error) => return facts(Ending::NotStarted { reason: error.to_string() }, None, Ended::default()),
+    };
+    let mut drive = Drive {
+        job,
+        stdin,
+        stdout,
+        stderr,
+        written: 0,
+        bytes: 0,
+        stderr_tail: Vec::new(),
+        buffer: Vec::new(),
+        began,
+        last_output: began,
+        result_at: None,
+        cpu: CpuWatch::default(),
+        ending: None,
+    };
+    let (ending, ended) = drive.run(keeper, sink, orders).await;
+    facts(ending, Some(&drive), ended)
+}
+
+type Pipes = (Option<AsyncFd<OwnedFd>>, Option<AsyncFd<OwnedFd>>, Option<AsyncFd<OwnedFd>>);
+
+async fn start(keeper: &mut Keeper, job: &Job<'_>) -> Result<Pipes, ProcessError> {
+    let refuse = |error: io::Error| ProcessError::NotStarted(format!("no pipe could be made: {error}"));
+    let (theirs, ours) = ends(job).map_err(refuse)?;
+    keeper.spawn(job.command, theirs).await?;
+    let stdin = ours.stdin.map(|end| watch(end, Interest::WRITABLE)).transpose().map_err(refuse)?;
+    let stdout = Some(watch(ours.stdout, Interest::READABLE).map_err(refuse)?);
+    let stderr = ours.stderr.map(|end| watch(end, Interest::READABLE)).transpose().map_err(refuse)?;
+    Ok((stdin, stdout, stderr))
+}
+
+/// Makes the pipes: the process's three ends and ours. Ours never block.
+fn ends(job: &Job<'_>) -> io::Result<([OwnedFd; 3], Ends)> {
+    let nonblocking = |end: &OwnedFd| rustix::fs::fcntl_setfl(end, OFlags::NONBLOCK);
+    let (stdout, their_stdout) = pipe_with(PipeFlags::CLOEXEC)?;
+    nonblocking(&stdout)?;
+    let (stderr, their_stderr) = match job.streams {
+        Streams::Together => (None, their_stdout.try_clone()?),
+        Streams::Apart => {
+            let (stderr, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
+            nonblocking(&stderr)?;
+            (Some(stderr), theirs)
+        }
+    };
+    let (their_stdin, stdin) = if job.stdin.is_empty() {
+        (rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?, None)
+    } else {
+        let (theirs, stdin) = pipe_with(PipeFlags::CLOEXEC)?;
+        nonblocking(&stdin)?;
+        (theirs, Some(stdin))
+    };
+    Ok(([their_stdin, their_stdout, their_stderr], Ends { stdin, stdout, stderr }))
+}
+
+struct Drive<'a> {
+    job: &'a Job<'a>,
+    stdin: Option<AsyncFd<OwnedFd>>,
+    stdout: Option<AsyncFd<OwnedFd>>,
+    stderr: Option<AsyncFd<OwnedFd>>,
+    written: usize,
+    bytes: u64,
+    stderr_tail: Vec<u8>,
+    buffer: Vec<u8>,
+    began: Instant,
+    last_output: Instant,
+    result_at: Option<Instant>,
+    cpu: CpuWatch,
+    /// Why ralph is ending the process, if it is.
+    ending: Option<Ending>,
+}
+
+/// The computing time at two looks during one silence.
+#[derive(Default)]
+struct CpuWatch {
+    asked: bool,
+    half_time: Option<u64>,
+}
+
+enum Step {
+    Stdin,
+    Stdout,
+    Stderr,
+    Reply(Result<Reply, ProcessError>),
+    Order(Option<Order>),
+    Deadline,
+}
+
+impl Drive<'_> {
+    /// Runs until the process and everything below it is gone.
+    async fn run(
+        &mut self,
+        keeper: &mut Keeper,
+        sink: &mut impl Sink,
+        orders: &mut mpsc::UnboundedReceiver<Order>,
+    ) -> (Ending, Ended) {
+        let mut orders_open = true;
+        loop {
+            let deadline = self.next_deadline();
+            let step = {
+                let timer = async {
+                    match deadline {
+                        Some(at) => sleep_until(at).await,
+                        None => std::future::pending().await,
+                    }
+                };
+                tokio::select! {
+                    biased;
+                    order = orders.recv(), if orders_open => Step::Order(order),
+                    () = writable(self.stdin.as_ref()), if self.stdin.is_some() => Step::Stdin,
+                    () = readable(self.stdout.as_ref()), if self.stdout.is_some() => Step::Stdout,
+                    () = readable(self.stderr.as_ref()), if self.stderr.is_some() => Step::Stderr,
+                    reply = keeper.reply() => Step::Reply(reply),
+                    () = timer => Step::Deadline,
+                }
+            };
+            match step {
+                Step::Stdin => self.write_stdin(),
+                Step::Stdout => self.read_stdout(sink),
+                Step::Stderr => self.read_stderr(sink),
+                Step::Order(None) => orders_open = false,
+                Step::Order(Some(Order::End)) => self.end(keeper, Ending::Stopped),
+                Step::Order(Some(Order::Freeze)) => {
+                    let _ = keeper.ask(&Request::Freeze);
+                }
+                Step::Order(Some(Order::Thaw)) => {
+                    let _ = keeper.ask(&Request::Thaw);
+                }
+                Step::Deadline => self.on_deadline(keeper),
+                Step::Reply(Ok(Reply::Cpu { ticks })) => self.on_cpu(keeper, ticks),
+                Step::Reply(Ok(Reply::Exited { code, signal, leftovers })) => {
+                    let natural = match (code, signal) {
+                        (_, Some(signal)) => Ending::Signalled { signal },
+                        (code, None) => Ending::Exited { code: code.unwrap_or(-1) },
+                    };
+                    return self.after_exit(keeper, sink, natural, leftovers).await;
+                }
+                // The keeper answers Exited before Ended, so anything else here is the end of the protocol.
+                Step::Reply(Ok(_)) => {}
+                Step::Reply(Err(_)) => {
+                    self.read_rest(sink).await;
+                    return (Ending::KeeperLost, Ended::default());
+                }
+            }
+        }
+    }
+
+    async fn after_exit(
+        &mut self,
+        keeper: &mut Keeper,
+        sink: &mut impl Sink,
+        natural: Ending,
+        leftovers: bool,
+    ) -> (Ending, Ended) {
+        self.stdin = None;
+        // The ladder was asked for while the process lived: its second answer says what had to be killed.
+        if let Some(ending) = self.ending.take() {
+            let ended = ended(keeper).await;
+            self.read_rest(sink).await;
+            // It ended by itself before the signal reached it, and said so by its code.
+            let by_itself = matches!(ending, Ending::Lingered) && natural == Ending::Exited { code: 0 };
+            return (if by_itself { natural } else { ending }, ended);
+        }
+        self.drain(sink).await;
+        if !leftovers {
+            return (natural, Ended::default());
+        }
+        let grace_ms = u64::try_from(LEFTOVER_GRACE.as_millis()).unwrap_or(u64::MAX);
+        let left = match keeper.ask(&Request::End { grace_ms }) {
+            Ok(()) => ended(keeper).await,
+            Err(_) => Ended::default(),
+        };
+        self.read_rest(sink).await;
+        (natural, left)
+    }
+
+    /// Reads until both pipes end, or have been quiet, or it has taken too long: a grandchild may
+    /// hold them open for ever.
+    async fn drain(&mut self, sink: &mut impl Sink) {
+        let most = Instant::now() + DRAIN_MOST;
+        while self.stdout.is_some() || self.stderr.is_some() {
+            let quiet = (Instant::now() + DRAIN_QUIET).min(most);
+            tokio::select! {
+                biased;
+                () = readable(self.stdout.as_ref()), if self.stdout.is_some() => self.read_stdout(sink),
+                () = readable(self.stderr.as_ref()), if self.stderr.is_some() => self.read_stderr(sink),
+                () = sleep_until(quiet) => return,
+            }
+            if Instant::now() >= most {
+                return;
+            }
+        }
+    }
+
+    /// Nobody is left who could write: what is in the pipes is all there is.
+    async fn read_rest(&mut self, sink: &mut impl Sink) {
+        self.drain(sink).await;
+        self.stdout = None;
+        self.stderr = None;
+    }
+
+    fn end(&mut self, keeper: &mut Keeper, why: Ending) {
+        if self.ending.is_none() {
+            self.ending = Some(why);
+            let grace_ms = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
+            let _ = keeper.ask(&Request::End { grace_ms });
+        }
+    }
+
+    fn write_stdin(&mut self) {
+        let Some(stdin) = &self.stdin else { return };
+        let rest = self.job.stdin.get(self.written..).unwrap_or_default();
+        match stdin.try_io(Interest::WRITABLE, |end| Ok(rustix::io::write(end.as_fd(), rest)?)) {
+            Ok(written) => self.written += written,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            // An agent that does not want its whole prompt closes its end; that is its affair.
+            Err(_) => self.written = self.job.stdin.len(),
+        }
+        if self.written >= self.job.stdin.len() {
+            self.stdin = None;
+        }
+    }
+
+    fn read_stdout(&mut self, sink: &mut impl Sink) {
+        let Some(stdout) = &self.stdout else { return };
+        let before = self.bytes;
+        match read(stdout, &mut self.buffer) {
+            Got::Bytes(count) => {
+                self.bytes += count as u64;
+                self.last_output = Instant::now();
+                self.cpu = CpuWatch::default();
+                sink.stdout(self.buffer.get(..count).unwrap_or_default());
+                // The first full pipe announces a stream; a larger pipe saves switches between the two.
+                if before < CHUNK as u64 && self.bytes >= CHUNK as u64 {
+                    #[cfg(target_os = "linux")]
+                    let _ = rustix::pipe::fcntl_setpipe_size(stdout.get_ref(), 1 << 20);
+                }
+                if self.result_at.is_none() && sink.has_result() {
+                    self.result_at = Some(Instant::now());
+                }
+            }
+            Got::Nothing => {}
+            Got::End => self.stdout = None,
+        }
+    }
+
+    fn read_stderr(&mut self, sink: &mut impl Sink) {
+        let Some(stderr) = &self.stderr else { return };
+        match read(stderr, &mut self.buffer) {
+            Got::Bytes(count) => {
+                self.bytes += count as u64;
+                self.last_output = Instant::now();
+                self.cpu = CpuWatch::default();
+                let bytes = self.buffer.get(..count).unwrap_or_default();
+                sink.stderr(bytes);
+                self.stderr_tail
+                    .extend_from_slice(bytes.get(bytes.len().saturating_sub(STDERR_TAIL)..).unwrap_or_default());
+                let excess = self.stderr_tail.len().saturating_sub(STDERR_TAIL);
+                self.stderr_tail.drain(..excess);
+            }
+            Got::Nothing => {}
+            Got::End => self.stderr = None,
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        if self.ending.is_some() {
+            return None;
+        }
+        let timeout = on(self.job.timeout).map(|limit| self.began + limit);
+        let linger = self.result_at.map(|at| at + self.job.linger.duration());
+        let idle = on(self.job.idle).filter(|_| !self.cpu.asked).map(|limit| {
+            let share = if self.cpu.half_time.is_some() { limit } else { limit / 2 };
+            self.last_output + share
+        });
+        [timeout, linger, idle].into_iter().flatten().min()
+    }
+
+    fn on_deadline(&mut self, keeper: &mut Keeper) {
+        let now = Instant::now();
+        if self.result_at.is_some_and(|at| now >= at + self.job.linger.duration()) {
+            return self.end(keeper, Ending::Lingered);
+        }
+        if on(self.job.timeout).is_some_and(|limit| now >= self.began + limit) {
+            return self.end(keeper, Ending::TimedOut { limit: self.job.timeout });
+        }
+        if on(self.job.idle).is_some() && !self.cpu.asked {
+            self.cpu.asked = keeper.ask(&Request::Cpu).is_ok();
+        }
+    }
+
+    /// Silence is only idleness if nothing was computed in its second half either.
+    fn on_cpu(&mut self, keeper: &mut Keeper, ticks: u64) {
+        if !std::mem::take(&mut self.cpu.asked) {
+            return;
+        }
+        let Some(half_time) = self.cpu.half_time.replace(ticks) else { return };
+        let window = self.job.idle.0 / 2 * TICKS_PER_SECOND / 1000;
+        if ticks.saturating_sub(half_time) >= (window / IDLE_SHARE).max(2) {
+            self.last_output = Instant::now();
+            self.cpu = CpuWatch::default();
+        } else {
+            self.end(keeper, Ending::Idle { limit: self.job.idle });
+        }
+    }
+}
+
+/// Waits for the keeper's word that nothing is left.
+async fn ended(keeper: &mut Keeper) -> Ended {
+    loop {
+        match keeper.reply().await {
+            Ok(Reply::Ended { count, leaked }) => return Ended { count, leaked },
+            Ok(_) => {}
+            Err(_) => return Ended::default(),
+        }
+    }
+}
+
+fn on(limit: Millis) -> Option<Duration> {
+    (!limit.is_off()).then(|| limit.duration())
+}
+
+enum Got {
+    Bytes(usize),
+    Nothing,
+    End,
+}
+
+/// Reads once. An empty pipe makes the next wait for readiness a real one.
+fn read(end: &AsyncFd<OwnedFd>, buffer: &mut Vec<u8>) -> Got {
+    buffer.resize(CHUNK, 0);
+    let got = end.try_io(Interest::READABLE, |end| Ok(rustix::io::read(end.as_fd(), buffer.as_mut_slice())?));
+    match got {
+        Ok(0) => Got::End,
+        Ok(count) => Got::Bytes(count),
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Got::Nothing,
+        Err(_) => Got::End,
+    }
+}
+
+async fn readable(end: Option<&AsyncFd<OwnedFd>>) {
+    match end {
+        // An error is found again, and handled, by the read that follows.
+        Some(end) => drop(end.readable().await),
+        None => std::future::pending().await,
+    }
+}
+
+async fn writable(end: Option<&AsyncFd<OwnedFd>>) {
+    match end {
+        Some(end) => drop(end.writable().await),
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,253 @@
+//! The keeper: the parent of every agent and check. One thread, no memory to speak of, and no wait
+//! without an end.
+
+use super::wire::{self, Reply, Request};
+use super::{Command, Ended, cgroup, sys, tree};
+use ralph_core::id::RunId;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Signal, WaitStatus};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use tree::Reaped;
+
+/// How long the tree may tidy up when ralph itself is gone. Everything must be over within two
+/// seconds then.
+const GRACE_WITHOUT_RALPH: Duration = Duration::from_millis(300);
+/// How often a tree that does not die is told again: a process may fork between look and signal.
+const AGAIN: Duration = Duration::from_millis(5);
+/// How often children are looked after where the system cannot announce their end on a descriptor.
+const NOW_AND_THEN: Duration = Duration::from_millis(20);
+
+/// The keeper's whole life. Standard input is the socket to ralph.
+pub fn keeper_main(run: &str) -> io::Result<()> {
+    sys::close_inherited();
+    let socket = UnixStream::from(rustix::stdio::stdin().try_clone_to_owned()?);
+    // The terminal's signals are for ralph; it tells the keeper what they mean.
+    let _ = rustix::process::setsid();
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::set_name(c"keeper");
+    tree::become_subreaper();
+    let children = sys::block_signals_and_watch_children()?;
+    let group = RunId::parse(run).and_then(|run| cgroup::enter(&run));
+    let mut keeper = Keeper { socket, children, group, leader: None, exit: None };
+    keeper.serve()
+}
+
+struct Keeper {
+    socket: UnixStream,
+    children: OwnedFd,
+    group: Option<PathBuf>,
+    /// The process that ralph asked for last, while it lives.
+    leader: Option<i32>,
+    exit: Option<WaitStatus>,
+}
+
+/// What woke the keeper.
+enum Wake {
+    Request(Request, Vec<OwnedFd>),
+    RalphIsGone,
+    Children,
+}
+
+impl Keeper {
+    fn serve(&mut self) -> io::Result<()> {
+        loop {
+            match self.wait(None)? {
+                Wake::Children => {
+                    self.reap_all();
+                    self.tell_exit()?;
+                }
+                Wake::Request(Request::Spawn(command), ends) => {
+                    let reply = self.spawn(&command, ends);
+                    self.tell(&reply)?;
+                }
+                Wake::Request(Request::End { grace_ms }, _) => self.end(Duration::from_millis(grace_ms))?,
+                Wake::Request(Request::Cpu, _) => self.tell(&Reply::Cpu { ticks: tree::computing_time() })?,
+                Wake::Request(Request::Freeze, _) => signal_all(&tree::descendants(), Signal::STOP),
+                Wake::Request(Request::Thaw, _) => signal_all(&tree::descendants(), Signal::CONT),
+                Wake::RalphIsGone => {
+                    self.end_tree(GRACE_WITHOUT_RALPH);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Waits until something happens or the time is over.
+    fn wait(&mut self, limit: Option<Duration>) -> io::Result<Wake> {
+        // Without a descriptor for children (see `sys`) they are asked after now and then.
+        let limit =
+            if cfg!(target_os = "linux") { limit } else { Some(limit.unwrap_or(NOW_AND_THEN).min(NOW_AND_THEN)) };
+        let timeout =
+            limit.map(|limit| Timespec { tv_sec: limit.as_secs().cast_signed(), tv_nsec: limit.subsec_nanos().into() });
+        let mut ready = [PollFd::new(&self.socket, PollFlags::IN), PollFd::new(&self.children, PollFlags::IN)];
+        match poll(&mut ready, timeout.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let [socket, children] = ready.map(|fd| !fd.revents().is_empty());
+        if children {
+            // The content is of no interest, only that there was some.
+            let mut drained = [0u8; 1024];
+            let _ = rustix::io::read(&self.children, &mut drained);
+            return Ok(Wake::Children);
+        }
+        if socket {
+            return Ok(match wire::receive(&self.socket) {
+                Ok(Some((frame, ends))) => Wake::Request(Request::decode(&frame)?, ends),
+                Ok(None) | Err(_) => Wake::RalphIsGone,
+            });
+        }
+        Ok(Wake::Children)
+    }
+
+    fn tell(&self, reply: &Reply) -> io::Result<()> {
+        // If ralph is gone, the next wait says so.
+        let _ = wire::send(&self.socket, &reply.encode(), &[]);
+        Ok(())
+    }
+
+    fn spawn(&mut self, command: &Command, ends: Vec<OwnedFd>) -> Reply {
+        let Ok([stdin, stdout, stderr]) = <[OwnedFd; 3]>::try_from(ends) else {
+            return Reply::NotSpawned { reason: "the ends of its standard streams did not arrive".to_owned() };
+        };
+        self.exit = None;
+        match start(command, [stdin, stdout, stderr]) {
+            Ok(pid) => {
+                self.leader = Some(pid);
+                Reply::Spawned { pid }
+            }
+            Err(error) => Reply::NotSpawned { reason: explain(command, &error) },
+        }
+    }
+
+    /// Reaps all that ended; true once no child, and so no descendant, is left.
+    fn reap_all(&mut self) -> bool {
+        loop {
+            match tree::reap() {
+                Reaped::One(pid, status) if self.leader == Some(pid) => {
+                    self.leader = None;
+                    self.exit = Some(status);
+                }
+                Reaped::One(..) => {}
+                Reaped::AllAlive => return false,
+                Reaped::NoneLeft => return true,
+            }
+        }
+    }
+
+    fn tell_exit(&mut self) -> io::Result<()> {
+        let Some(status) = self.exit.take() else { return Ok(()) };
+        let leftovers = !self.reap_all();
+        self.tell(&Reply::Exited { code: status.exit_status(), signal: status.terminating_signal(), leftovers })
+    }
+
+    fn end(&mut self, grace: Duration) -> io::Result<()> {
+        let ended = self.end_tree(grace);
+        self.tell_exit()?;
+        self.tell(&Reply::Ended { count: ended.count, leaked: ended.leaked })
+    }
+
+    /// The ladder: SIGTERM and SIGCONT to all, and after the grace SIGKILL until nobody is left.
+    /// What still lived when the leader was gone is reported: it would have outlived the iteration.
+    fn end_tree(&mut self, grace: Duration) -> Ended {
+        let mut ended = Ended::default();
+        if self.reap_all() && self.strays().is_empty() {
+            return ended;
+        }
+        let victims = self.victims();
+        let leader = self.leader;
+        let mut kill_at = Instant::now() + grace;
+        if leader.is_none() {
+            ended = Ended { count: u32::try_from(victims.len()).unwrap_or(u32::MAX), leaked: tree::name(&victims) };
+        }
+        // A stopped process takes its signals only when it goes on.
+        signal_all(&victims, Signal::TERM);
+        signal_all(&victims, Signal::CONT);
+        let mut killed = leader.is_none();
+        loop {
+            if self.reap_all() && self.strays().is_empty() {
+                return ended;
+            }
+            let now = Instant::now();
+            if now < kill_at {
+                match self.wait(Some(kill_at - now)) {
+                    Ok(Wake::Request(Request::End { grace_ms }, _)) => {
+                        kill_at = kill_at.min(Instant::now() + Duration::from_millis(grace_ms))
+                    }
+                    Ok(Wake::RalphIsGone) => kill_at = kill_at.min(Instant::now() + GRACE_WITHOUT_RALPH),
+                    Ok(_) => {}
+                    Err(_) => kill_at = now,
+                }
+                continue;
+            }
+            let victims = self.victims();
+            if !killed {
+                killed = true;
+                let stubborn: Vec<i32> = victims.iter().copied().filter(|pid| Some(*pid) != leader).collect();
+                ended =
+                    Ended { count: u32::try_from(stubborn.len()).unwrap_or(u32::MAX), leaked: tree::name(&stubborn) };
+            }
+            signal_all(&victims, Signal::KILL);
+            if !self.reap_all() {
+                std::thread::sleep(AGAIN);
+            }
+        }
+    }
+
+    fn victims(&self) -> Vec<i32> {
+        let mut victims = tree::descendants();
+        victims.extend(self.strays().into_iter().filter(|pid| !victims.contains(pid)).collect::<Vec<_>>());
+        victims
+    }
+
+    /// Members of the run's group, wherever they hang in the tree.
+    fn strays(&self) -> Vec<i32> {
+        self.group.as_deref().map(cgroup::members).unwrap_or_default()
+    }
+}
+
+fn signal_all(pids: &[i32], signal: Signal) {
+    for &pid in pids {
+        tree::signal(pid, signal);
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "host/process is the place that spawns")]
+fn start(command: &Command, [stdin, stdout, stderr]: [OwnedFd; 3]) -> io::Result<i32> {
+    let mut start = std::process::Command::new(&command.program);
+    start.args(&command.args).current_dir(&command.folder);
+    for name in &command.remove {
+        start.env_remove(name);
+    }
+    start.envs(command.set.iter().map(|(name, value)| (name, value)));
+    start.stdin(Stdio::from(stdin)).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
+    sys::start_clean(&mut start);
+    Ok(start.spawn()?.id().cast_signed())
+}
+
+/// Says why a program did not start, and which one.
+fn explain(command: &Command, error: &io::Error) -> String {
+    let program = command.program.to_string_lossy();
+    if !command.folder.is_dir() {
+        return format!("the folder {} is gone", command.folder.display());
+    }
+    match error.kind() {
+        io::ErrorKind::NotFound if program.contains('/') => {
+            format!("{program} does not exist, or the interpreter that it names does not")
+        }
+        io::ErrorKind::NotFound => format!("{program} was not found in PATH"),
+        io::ErrorKind::PermissionDenied => format!("{program} is not executable"),
+        io::ErrorKind::ArgumentListTooLong => {
+            format!("the arguments of {program} are too long; give the prompt by stdin or file")
+        }
+        _ if error.raw_os_error() == Some(libc::ENOEXEC) => {
+            format!("{program} is not a program that this machine can execute")
+        }
+        _ => format!("{program} could not be started: {error}"),
+    }
+}

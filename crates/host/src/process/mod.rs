@@ -1,0 +1,229 @@
+//! Processes: the only place that starts one.
+//!
+//! # Theory of operation
+//!
+//! Agents run their tools in sessions of their own, daemonise, and ignore signals, so a process
+//! group is not enough to find what they started. And ralph itself may be killed at any moment.
+//! Both are answered by a third process, the *keeper*: a small re-exec of the ralph binary that
+//! stands between ralph and everything it starts.
+//!
+//! ```text
+//! ralph ──socket── keeper ─┬─ agent (own session)
+//!   (subreaper)  (subreaper)└─ whatever lost its parent
+//! ```
+//!
+//! * The keeper is the parent of every agent and check, and a subreaper: a process below it that
+//!   loses its parent becomes the keeper's child. So "no child left" means "no descendant left",
+//!   and one `waitpid` answers it without a helper process or a look at `/proc`.
+//! * If ralph dies, the socket ends, and the keeper ends the whole tree and itself.
+//! * If the keeper dies, the agent gets SIGKILL from the kernel, and the orphans become ralph's own
+//!   children (ralph is a subreaper too); ralph ends them and starts another keeper.
+//! * If both die at once, what is left carries the run's id in its environment and lies in the
+//!   run's cgroup where there is one; the next resume ends it before anything else.
+//!
+//! `ralph` talks to the keeper through [`Keeper`]; one process's life is [`drive::drive`].
+
+mod cgroup;
+pub mod drive;
+mod keeper;
+mod sys;
+mod tree;
+mod wire;
+
+pub use keeper::keeper_main;
+
+use ralph_core::id::RunId;
+use ralph_core::observation::Leaked;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use wire::{Decoder, Reply, Request};
+
+/// The hidden first argument that makes the binary a keeper.
+pub const KEEPER_ARGUMENT: &str = "__keeper";
+
+/// A program to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// The program, by name or path.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Where it starts.
+    pub folder: PathBuf,
+    /// Variables to set, beyond what ralph itself was started with.
+    pub set: Vec<(OsString, OsString)>,
+    /// Variables to remove.
+    pub remove: Vec<OsString>,
+}
+
+/// Why nothing could be started.
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessError {
+    /// The keeper itself did not start.
+    #[error("the keeper process could not be started")]
+    NoKeeper(#[source] io::Error),
+    /// The keeper is gone.
+    #[error("the keeper process was killed")]
+    KeeperLost,
+    /// The program did not start.
+    #[error("{0}")]
+    NotStarted(String),
+}
+
+/// A started process's ends of its standard streams.
+#[derive(Debug)]
+struct Ends {
+    stdin: Option<OwnedFd>,
+    stdout: OwnedFd,
+    stderr: Option<OwnedFd>,
+}
+
+/// What is known when a process tree has been ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Ended {
+    count: u32,
+    leaked: Vec<Leaked>,
+}
+
+/// ralph's end of the socket to the keeper; restarts it if it was lost.
+#[derive(Debug)]
+pub struct Keeper {
+    run: RunId,
+    alive: Option<Alive>,
+}
+
+#[derive(Debug)]
+struct Alive {
+    socket: AsyncFd<UnixStream>,
+    decoder: Decoder,
+    process: std::process::Child,
+}
+
+impl Keeper {
+    /// Starts the keeper of a run.
+    pub fn start(run: &RunId) -> Result<Keeper, ProcessError> {
+        // Orphans of a lost keeper must become ours, or nobody could find them.
+        tree::become_subreaper();
+        let alive = Alive::start(run).map_err(ProcessError::NoKeeper)?;
+        Ok(Keeper { run: run.clone(), alive: Some(alive) })
+    }
+
+    async fn spawn(&mut self, command: &Command, ends: [OwnedFd; 3]) -> Result<i32, ProcessError> {
+        let alive = match &mut self.alive {
+            Some(alive) => alive,
+            lost => lost.insert(Alive::start(&self.run).map_err(ProcessError::NoKeeper)?),
+        };
+        let request = Request::Spawn(command.clone());
+        if alive.send(&request, &[ends[0].as_fd(), ends[1].as_fd(), ends[2].as_fd()]).is_err() {
+            return Err(self.lose());
+        }
+        drop(ends);
+        match self.reply().await? {
+            Reply::Spawned { pid } => Ok(pid),
+            Reply::NotSpawned { reason } => Err(ProcessError::NotStarted(reason)),
+            _ => Err(self.lose()),
+        }
+    }
+
+    /// Asks the keeper for something; the answer comes by [`Keeper::reply`].
+    fn ask(&mut self, request: &Request) -> Result<(), ProcessError> {
+        match &mut self.alive {
+            Some(alive) if alive.send(request, &[]).is_ok() => Ok(()),
+            _ => Err(self.lose()),
+        }
+    }
+
+    /// The next answer.
+    async fn reply(&mut self) -> Result<Reply, ProcessError> {
+        let Some(alive) = &mut self.alive else { return Err(ProcessError::KeeperLost) };
+        match alive.receive().await {
+            Ok(reply) => Ok(reply),
+            Err(_) => Err(self.lose()),
+        }
+    }
+
+    /// The keeper is gone: everything it watched over is now below ralph and is ended here.
+    fn lose(&mut self) -> ProcessError {
+        if let Some(mut alive) = self.alive.take() {
+            let _ = alive.process.kill();
+            let _ = alive.process.wait();
+            tree::end_own_children(Duration::from_secs(2));
+            cgroup::remove(&self.run);
+        }
+        ProcessError::KeeperLost
+    }
+
+    /// Ends the keeper, and with it whatever it still watches over.
+    pub fn close(mut self) {
+        if let Some(alive) = self.alive.take() {
+            let Alive { socket, mut process, .. } = alive;
+            drop(socket);
+            let _ = process.wait();
+            cgroup::remove(&self.run);
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        if let Some(alive) = self.alive.take() {
+            // The end of the socket is the order; a panic must not wait for its execution.
+            drop(alive.socket);
+        }
+    }
+}
+
+impl Alive {
+    fn start(run: &RunId) -> io::Result<Alive> {
+        let (ours, theirs) = UnixStream::pair()?;
+        // The running binary, even if its file was replaced meanwhile.
+        let program =
+            if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { std::env::current_exe()? };
+        let process = start_keeper(&program, run, theirs.into())?;
+        ours.set_nonblocking(true)?;
+        Ok(Alive { socket: sys::watch(ours, Interest::READABLE)?, decoder: Decoder::default(), process })
+    }
+
+    /// Sends a request. The keeper reads at once whenever it is sent something, so waiting for room
+    /// is bounded by the size of a command line.
+    fn send(&self, request: &Request, ends: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
+        let socket = self.socket.get_ref();
+        socket.set_nonblocking(false)?;
+        let sent = wire::send(socket, &request.encode(), ends);
+        socket.set_nonblocking(true)?;
+        sent
+    }
+
+    /// Waits for an answer; may be dropped and called again without losing a byte.
+    async fn receive(&mut self) -> io::Result<Reply> {
+        loop {
+            if let Some(frame) = self.decoder.frame()? {
+                return Reply::decode(&frame);
+            }
+            let mut ready = self.socket.readable().await?;
+            match ready.try_io(|socket| self.decoder.fill(socket.get_ref())) {
+                Ok(Ok(0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(Ok(_)) | Err(_) => {}
+                Ok(Err(error)) => return Err(error),
+            }
+        }
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "host/process is the place that spawns")]
+fn start_keeper(program: &Path, run: &RunId, socket: OwnedFd) -> io::Result<std::process::Child> {
+    std::process::Command::new(program)
+        .arg(KEEPER_ARGUMENT)
+        .arg(run.as_str())
+        .stdin(Stdio::from(socket))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+}

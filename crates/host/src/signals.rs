@@ -1,0 +1,78 @@
+//! Signals to ralph itself, as values.
+
+use std::io;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// What a signal means to a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sign {
+    /// SIGINT or SIGTERM, or SIGHUP: finish what runs, then stop; a second one: stop now.
+    Interrupt,
+    /// SIGUSR2: somebody left a request in the store.
+    LookForRequests,
+    /// SIGTSTP: the terminal suspends us.
+    Suspend,
+    /// SIGWINCH: the terminal has another size.
+    Resized,
+}
+
+/// The signals that a run listens to.
+#[derive(Debug)]
+pub struct Signals {
+    int: Signal,
+    term: Signal,
+    hup: Option<Signal>,
+    usr2: Signal,
+    tstp: Signal,
+    winch: Signal,
+}
+
+impl Signals {
+    /// Begins to listen. A hang-up that the parent ignores (nohup) stays ignored.
+    pub fn listen() -> io::Result<Signals> {
+        Ok(Signals {
+            int: signal(SignalKind::interrupt())?,
+            term: signal(SignalKind::terminate())?,
+            hup: if hangup_is_ignored() { None } else { Some(signal(SignalKind::hangup())?) },
+            usr2: signal(SignalKind::user_defined2())?,
+            tstp: signal(SignalKind::from_raw(libc::SIGTSTP))?,
+            winch: signal(SignalKind::window_change())?,
+        })
+    }
+
+    /// The next one.
+    pub async fn next(&mut self) -> Sign {
+        let hup = async {
+            match &mut self.hup {
+                Some(hup) => hup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = self.int.recv() => Sign::Interrupt,
+            _ = self.term.recv() => Sign::Interrupt,
+            _ = hup => Sign::Interrupt,
+            _ = self.usr2.recv() => Sign::LookForRequests,
+            _ = self.tstp.recv() => Sign::Suspend,
+            _ = self.winch.recv() => Sign::Resized,
+        }
+    }
+}
+
+/// Whether ralph was started with SIGHUP ignored, as nohup does.
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 != 0)
+}
+
+/// Stops this very process until somebody continues it, as the terminal asked.
+pub fn suspend_self() {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP);
+}
+
+/// Tells another ralph to look for requests.
+pub fn nudge(pid: i32) -> bool {
+    rustix::process::Pid::from_raw(pid)
+        .is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::USR2).is_ok())
+}
