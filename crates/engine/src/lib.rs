@@ -1,1 +1,280 @@
-//! placeholder
+//! ralph carries.
+//!
+//! One event loop: an event gets its number and time, goes into the journal, then to core, and what
+//! core wants done is done; the answer is the next event. Nothing here decides anything about tasks,
+//! limits or verdicts.
+//!
+//! At most one *activity* runs at a time (reading inputs, an agent, a look at the tree, a check, a
+//! wait). While it runs, signals, timers and requests still become events, because they enter by the
+//! same `select!`.
+
+mod activity;
+mod agent;
+mod face;
+
+pub use activity::World;
+pub use face::Face;
+
+use activity::{Activity, Links};
+use ralph_core::effect::Effect;
+use ralph_core::event::{Entry, Event};
+use ralph_core::notice::Notice;
+use ralph_core::outcome::Outcome;
+use ralph_core::run::{ReplayError, Run};
+use ralph_core::time::Millis;
+use ralph_host::process::ProcessError;
+use ralph_host::process::drive::Order;
+use ralph_host::signals::{self, Sign, Signals};
+use ralph_store::{Durability, Store, StoreError};
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// Why a run could not be carried on. Its journal is as it was after the last whole step.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The journal could not be written: nothing more may be done.
+    #[error("the journal could not be written")]
+    Store(#[from] StoreError),
+    /// Processes cannot be started at all.
+    #[error("processes cannot be started")]
+    Process(#[from] ProcessError),
+    /// The journal is not one of a run.
+    #[error("the journal cannot be read back")]
+    Replay(#[from] ReplayError),
+}
+
+/// Everything that a run is carried with.
+pub struct Engine<'a> {
+    /// The journal.
+    pub store: Store,
+    /// What activities act on.
+    pub world: World,
+    /// Who is told.
+    pub face: &'a RefCell<dyn Face>,
+    /// Signals to this process.
+    pub signals: Signals,
+}
+
+impl Engine<'_> {
+    /// Begins a run with its first event and carries it to its end.
+    pub async fn begin(self, first: Event) -> Result<Outcome, EngineError> {
+        let entry = Entry { seq: 1, at: self.world.clock.now(), elapsed: Millis::ZERO, event: first };
+        let (machine, effects) = Run::begin(&entry)?;
+        let carrier = Carrier::new(self, machine, vec![entry]);
+        carrier.carry(effects).await
+    }
+
+    /// Goes on with a run that its journal has made.
+    pub async fn resume(self, machine: Run, event: Event) -> Result<Outcome, EngineError> {
+        let mut carrier = Carrier::new(self, machine, Vec::new());
+        let effects = carrier.take(event);
+        carrier.carry(effects).await
+    }
+}
+
+/// A run on its way.
+struct Carrier<'a> {
+    store: Store,
+    world: World,
+    face: &'a RefCell<dyn Face>,
+    signals: Signals,
+    journal: Journal,
+}
+
+/// The machine and the entries that are not yet in the store.
+struct Journal {
+    machine: Run,
+    pending: Vec<Entry>,
+    /// An iteration or the run ended among them: they must survive a power cut.
+    sync: bool,
+    /// Time that the run had been worked on before this process.
+    elapsed_before: Millis,
+}
+
+/// What a running activity is interrupted by.
+enum Disturbance {
+    Done(Vec<Event>),
+    Sign(Sign),
+    Alarm(Event),
+    WallTimeUp,
+    Tick,
+}
+
+impl<'a> Carrier<'a> {
+    fn new(engine: Engine<'a>, machine: Run, pending: Vec<Entry>) -> Carrier<'a> {
+        let elapsed_before = machine.elapsed();
+        let Engine { store, world, face, signals } = engine;
+        Carrier { store, world, face, signals, journal: Journal { machine, pending, sync: true, elapsed_before } }
+    }
+
+    async fn carry(mut self, effects: Vec<Effect>) -> Result<Outcome, EngineError> {
+        let mut effects = effects;
+        loop {
+            let Some(activity) = self.perform(effects)? else { break };
+            effects = self.run_activity(activity).await?;
+        }
+        self.world.keeper.close();
+        // Core ends a run only with an outcome, and without one there is always an activity.
+        self.journal.machine.outcome().cloned().ok_or(EngineError::Replay(ReplayError::NoStart))
+    }
+
+    /// Turns an event into an entry and asks core. The entry is in the store before any of its
+    /// effects that could not be repeated.
+    fn take(&mut self, event: Event) -> Vec<Effect> {
+        self.journal.take(event, &self.world)
+    }
+
+    /// Performs effects; returns the activity among them, or `None` if the run has ended.
+    fn perform(&mut self, effects: Vec<Effect>) -> Result<Option<Activity>, EngineError> {
+        let effects = effects.into_iter();
+        let mut activity = None;
+        if effects.as_slice().iter().any(Effect::needs_the_journal) {
+            self.journal.write(&mut self.store)?;
+        }
+        for effect in effects {
+            match effect {
+                Effect::Tell(notice) => self.face.borrow_mut().notice(self.world.clock.now(), &notice),
+                Effect::WriteViews(views) => self.world.write_views(&views),
+                Effect::RemoveDone => self.world.remove_done(),
+                // Nothing runs while effects of a finished activity are performed.
+                Effect::EndActivity => {}
+                Effect::Finish => return Ok(None),
+                Effect::Gather { .. }
+                | Effect::Launch(_)
+                | Effect::LookAtTree
+                | Effect::Check(_)
+                | Effect::Wait { .. } => {
+                    activity = Some(Activity(effect));
+                }
+            }
+        }
+        Ok(activity)
+    }
+
+    /// Runs one activity to its answer, taking signals and timers meanwhile.
+    async fn run_activity(&mut self, activity: Activity) -> Result<Vec<Effect>, EngineError> {
+        let (orders, mut orders_in) = mpsc::unbounded_channel();
+        let (alarm, mut alarms) = mpsc::unbounded_channel();
+        let Carrier { store, world, face, signals, journal } = self;
+        let clock = world.clock.clone();
+        let policy = journal.machine.policy().clone();
+        let wall = journal.machine.wall_left().map(|left| Instant::now() + left.duration());
+        let mut wall_told = false;
+        let mut running =
+            pin!(activity.run(world, &policy, Links { face: *face, orders: &mut orders_in, alarm: &alarm }));
+        loop {
+            let tick = face.borrow().tick_every();
+            let disturbance = tokio::select! {
+                biased;
+                events = &mut running => Disturbance::Done(events),
+                sign = signals.next() => Disturbance::Sign(sign),
+                Some(event) = alarms.recv() => Disturbance::Alarm(event),
+                () = at(wall), if !wall_told => Disturbance::WallTimeUp,
+                () = after(tick) => Disturbance::Tick,
+            };
+            let event = match disturbance {
+                Disturbance::Done(events) => {
+                    return Ok(events.into_iter().flat_map(|event| journal.take_at(event, &clock)).collect());
+                }
+                Disturbance::Tick => {
+                    face.borrow_mut().tick();
+                    continue;
+                }
+                Disturbance::Sign(Sign::Resized) => continue,
+                Disturbance::Sign(Sign::Suspend) => {
+                    let _ = orders.send(Order::Freeze);
+                    if let Some(events) = suspend(*face, running.as_mut()).await {
+                        return Ok(events.into_iter().flat_map(|event| journal.take_at(event, &clock)).collect());
+                    }
+                    let _ = orders.send(Order::Thaw);
+                    continue;
+                }
+                Disturbance::Sign(Sign::LookForRequests) => {
+                    if !store.cancel_requested(journal.machine.id())? {
+                        continue;
+                    }
+                    Event::Cancelled
+                }
+                Disturbance::Sign(Sign::Interrupt) => Event::Interrupted,
+                Disturbance::Alarm(event) => event,
+                Disturbance::WallTimeUp => {
+                    wall_told = true;
+                    Event::WallTimeUp
+                }
+            };
+            let mut effects = journal.take_at(event, &clock).into_iter();
+            while let Some(effect) = effects.next() {
+                match effect {
+                    Effect::Tell(notice) => face.borrow_mut().notice(clock.now(), &notice),
+                    // The receiver lives as long as the activity; a late order finds it gone.
+                    Effect::EndActivity => drop(orders.send(Order::End)),
+                    // The run ended under an activity that only waits or looks: it is dropped.
+                    other => return Ok(std::iter::once(other).chain(effects).collect()),
+                }
+            }
+        }
+    }
+}
+
+impl Journal {
+    fn take(&mut self, event: Event, world: &World) -> Vec<Effect> {
+        self.take_at(event, &world.clock)
+    }
+
+    fn take_at(&mut self, event: Event, clock: &ralph_host::clock::Clock) -> Vec<Effect> {
+        let elapsed = Millis(self.elapsed_before.0 + clock.elapsed().0);
+        let entry = Entry { seq: self.machine.seq() + 1, at: clock.now(), elapsed, event };
+        let effects = self.machine.step(&entry);
+        self.pending.push(entry);
+        self.sync |= effects.iter().any(|effect| {
+            matches!(effect, Effect::Tell(Notice::IterationFinished { .. } | Notice::RunFinished { .. }))
+        });
+        effects
+    }
+
+    /// Writes what is pending, with the run's line, in one transaction.
+    fn write(&mut self, store: &mut Store) -> Result<(), StoreError> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let durability = if self.sync { Durability::Synced } else { Durability::Written };
+        store.append(self.machine.id(), &self.pending, &self.machine.row(), durability)?;
+        self.pending.clear();
+        self.sync = false;
+        Ok(())
+    }
+}
+
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn after(span: Option<Duration>) {
+    match span {
+        Some(span) => tokio::time::sleep(span).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Suspends this process as the terminal asked, after the activity had a moment to be frozen too.
+/// Returns the activity's answer if it came just then.
+async fn suspend(
+    face: &RefCell<dyn Face>,
+    mut running: Pin<&mut impl Future<Output = Vec<Event>>>,
+) -> Option<Vec<Event>> {
+    let moment = Duration::from_millis(20);
+    let answer = tokio::time::timeout(moment, running.as_mut()).await.ok();
+    if answer.is_none() {
+        face.borrow_mut().suspended();
+        signals::suspend_self();
+        face.borrow_mut().continued();
+    }
+    answer
+}

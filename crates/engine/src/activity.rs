@@ -1,0 +1,184 @@
+//! Performing one activity: each turns into host calls, and its result into events.
+
+use crate::agent;
+use crate::face::Face;
+use ralph_core::check::{CheckSpec, TreePrint};
+use ralph_core::effect::Effect;
+use ralph_core::event::{Event, Gathered};
+use ralph_core::id::RunId;
+use ralph_core::memory::{self, Views};
+use ralph_core::policy::{Policy, PromptSource};
+use ralph_core::time::{Millis, WallTime};
+use ralph_host::checks::{self, CheckPlace};
+use ralph_host::clock::Clock;
+use ralph_host::process::drive::Order;
+use ralph_host::process::{Command, Keeper};
+use ralph_host::views::Folder;
+use ralph_host::{marker, tree, views};
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+
+/// A look at the tree must not hold up a run for ever.
+const GIT_TIMEOUT: Millis = Millis::from_secs(120);
+/// A wait looks at the wall clock at least this often: it may have been set, or the machine slept.
+const LOOK_AT_CLOCK: Duration = Duration::from_secs(30);
+
+/// What activities act on.
+pub struct World {
+    /// The run.
+    pub run: RunId,
+    /// The project's folder, where agents and checks run.
+    pub root: PathBuf,
+    /// The git work tree around it, if there is one.
+    pub git_root: Option<PathBuf>,
+    /// The run's folder in the state directory, for raw logs.
+    pub run_folder: PathBuf,
+    /// Readable files in the project.
+    pub folder: Folder,
+    /// Who starts processes.
+    pub keeper: Keeper,
+    /// The clock.
+    pub clock: Clock,
+    /// Knows the tree.
+    pub fingerprinter: tree::Fingerprinter,
+    /// Variables that no agent inherits: session marks of other agents.
+    pub env_remove: Vec<OsString>,
+    /// The settings files as they were at the start.
+    pub settings: SettingsWatch,
+    /// Hash of the prompt file's text as core knows it.
+    pub base_known: Option<String>,
+}
+
+/// Notices that the pinned settings were edited during the run; they change nothing in it.
+pub struct SettingsWatch {
+    files: Vec<(PathBuf, Option<std::fs::Metadata>)>,
+    told: bool,
+}
+
+impl SettingsWatch {
+    /// Watches these files from now on.
+    pub fn new(files: Vec<PathBuf>) -> SettingsWatch {
+        let files = files.into_iter().map(|file| (file.clone(), std::fs::metadata(&file).ok())).collect();
+        SettingsWatch { files, told: false }
+    }
+
+    fn edited(&mut self) -> Option<String> {
+        let stamp = |meta: &Option<std::fs::Metadata>| meta.as_ref().map(|meta| (meta.len(), meta.modified().ok()));
+        let edited = self.files.iter().find(|(file, before)| stamp(&std::fs::metadata(file).ok()) != stamp(before));
+        let (file, _) = edited.filter(|_| !self.told)?;
+        self.told = true;
+        Some(format!("{} was edited; this run keeps the settings it began with", file.display()))
+    }
+}
+
+impl World {
+    /// Writes the readable views. A view that cannot be written is told and costs nothing else.
+    pub(crate) fn write_views(&mut self, views: &Views) {
+        // The journal holds all of it; a full disk or a deleted folder must not end the run here.
+        let _ = self.folder.write_views(views);
+    }
+
+    /// Removes a DONE file that was judged false.
+    pub(crate) fn remove_done(&mut self) {
+        let _ = marker::remove(self.folder.task_folder());
+    }
+}
+
+/// What connects a running activity with the rest.
+pub(crate) struct Links<'a> {
+    /// Who is told.
+    pub(crate) face: &'a RefCell<dyn Face>,
+    /// Orders to the running process.
+    pub(crate) orders: &'a mut UnboundedReceiver<Order>,
+    /// Events that cannot wait for the activity's end.
+    pub(crate) alarm: &'a UnboundedSender<Event>,
+}
+
+/// One activity.
+pub(crate) struct Activity(pub(crate) Effect);
+
+impl Activity {
+    /// Performs it. The last event is its answer; notes may stand before it.
+    pub(crate) async fn run(self, world: &mut World, policy: &Policy, links: Links<'_>) -> Vec<Event> {
+        match self.0 {
+            Effect::Gather { summary } => gather(world, policy, summary),
+            Effect::Launch(launch) => agent::run(world, policy, &launch, links).await,
+            Effect::LookAtTree => vec![Event::TreeSeen { print: look_at_tree(world).await }],
+            Effect::Check(spec) => check(world, policy, spec, links.orders).await,
+            Effect::Wait { until } => {
+                wait(&world.clock, until).await;
+                vec![Event::Woke]
+            }
+            // Everything else is no activity and was performed at once.
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn gather(world: &mut World, policy: &Policy, summary: bool) -> Vec<Event> {
+    let base = match &policy.prompt {
+        PromptSource::Text(_) => None,
+        PromptSource::File(path) => {
+            let base = views::read_prompt_file(&world.root.join(path));
+            let known = base.as_ref().ok().map(|text| ralph_core::text::hash(text.as_bytes()));
+            // The same text again need not stand in the journal again.
+            let same = known.is_some() && known == world.base_known;
+            world.base_known = known;
+            (!same).then_some(base)
+        }
+    };
+    let summary = if summary { world.folder.read_summary(&policy.memory.summary_file) } else { String::new() };
+    let human = memory::human_feedback(&world.folder.read_feedback(&policy.memory.feedback_file));
+    let mut events: Vec<Event> = world.settings.edited().map(|text| Event::Noted { text }).into_iter().collect();
+    events.push(Event::Gathered(Gathered { base, summary, human }));
+    events
+}
+
+async fn look_at_tree(world: &mut World) -> TreePrint {
+    let Some(root) = world.git_root.clone() else {
+        return TreePrint::Unknown { why: "not a git repository".to_owned() };
+    };
+    let command = Command {
+        program: "git".into(),
+        args: tree::LISTING.iter().map(OsString::from).collect(),
+        folder: root.clone(),
+        // Reading must not wait for, or take, the index lock of somebody else's git.
+        set: vec![("GIT_OPTIONAL_LOCKS".into(), "0".into()), ("LC_ALL".into(), "C".into())],
+        remove: ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"].map(OsString::from).into(),
+    };
+    match checks::capture(&mut world.keeper, &command, GIT_TIMEOUT).await {
+        Ok(listing) => world.fingerprinter.print(&root, &listing),
+        Err(why) => TreePrint::Unknown { why: format!("git could not list the files: {why}") },
+    }
+}
+
+async fn check(
+    world: &mut World,
+    policy: &Policy,
+    spec: CheckSpec,
+    orders: &mut UnboundedReceiver<Order>,
+) -> Vec<Event> {
+    let log_path = world.folder.log_path(&spec.log_name);
+    let log = world.folder.create_log(&spec.log_name);
+    let mut events = Vec::new();
+    if let Err(error) = &log {
+        events.push(Event::Noted { text: format!("{log_path} could not be written: {error}") });
+    }
+    let place = CheckPlace { root: &world.root, log: log.ok(), log_path, output_chars: policy.output_chars };
+    let report = checks::run(&mut world.keeper, spec, place, orders).await;
+    events.push(Event::CheckEnded(Box::new(report)));
+    events
+}
+
+async fn wait(clock: &Clock, until: WallTime) {
+    loop {
+        let left = until.0.saturating_sub(clock.now().0);
+        match u64::try_from(left) {
+            Ok(left @ 1..) => tokio::time::sleep(Duration::from_millis(left).min(LOOK_AT_CLOCK)).await,
+            _ => return,
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! One agent process: the dialect says how to start it and what its lines mean, host runs it, and
+//! what it amounted to comes back as one observation.
+
+use crate::activity::{Links, World};
+use crate::face::Face;
+use ralph_agents::{CommandLine, Delivery, LineKind, Reader};
+use ralph_core::agent_event::AgentEvent;
+use ralph_core::effect::Launch;
+use ralph_core::event::Event;
+use ralph_core::observation::{Marker, Observation, Observer, ProcessFacts};
+use ralph_core::policy::Policy;
+use ralph_host::checks::write_bounded;
+use ralph_host::clock::Clock;
+use ralph_host::lines::{Line, LineSplitter};
+use ralph_host::marker;
+use ralph_host::process::Command;
+use ralph_host::process::drive::{Job, Sink, Streams, drive};
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Runs the agent once.
+pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, links: Links<'_>) -> Vec<Event> {
+    let Links { face, orders, alarm } = links;
+    let mut events = Vec::new();
+    // A marker from before this process is not this process's claim.
+    if let Ok(true) = marker::remove(world.folder.task_folder()) {
+        let text = "a DONE file left from earlier was removed: only this iteration's own counts".to_owned();
+        events.push(Event::Noted { text });
+    }
+    let prompt_file = world.folder.write_prompt(launch.iteration, &launch.prompt);
+    if let Err(error) = &prompt_file {
+        events.push(Event::Noted { text: format!("the prompt could not be written to .ralph: {error}") });
+    }
+    let dialect = ralph_agents::for_agent(&policy.agent);
+    let line = dialect.command(&policy.agent);
+    let (command, stdin) = command(world, policy, launch, line, prompt_file.ok());
+    let mut sink = AgentSink {
+        iteration: launch.iteration,
+        reader: dialect.reader(&policy.agent, &launch.prompt),
+        observer: Observer::new(&policy.completion, policy.memory.last_messages),
+        splitter: LineSplitter::default(),
+        events: Vec::new(),
+        stdout_log: LazyLog::new(&world.run_folder, launch.iteration, "stdout"),
+        stderr_log: LazyLog::new(&world.run_folder, launch.iteration, "stderr"),
+        face,
+        clock: world.clock.clone(),
+        shows: face.borrow().wants_agent_events(),
+        budget: Budget { cost_left: launch.cost_left, tokens_left: launch.tokens_left, alarm, told: false },
+    };
+    let job = Job {
+        command: &command,
+        stdin: &stdin,
+        streams: Streams::Apart,
+        timeout: launch.timeout,
+        idle: launch.idle,
+        linger: launch.linger,
+    };
+    let facts = drive(&mut world.keeper, &job, &mut sink, orders).await;
+    let marker = marker::look(world.folder.task_folder());
+    events.push(Event::AgentEnded(Box::new(sink.finish(facts, marker))));
+    events
+}
+
+/// The command as host starts it, and what to write to its standard input.
+fn command(
+    world: &World,
+    policy: &Policy,
+    launch: &Launch,
+    line: CommandLine,
+    prompt_file: Option<PathBuf>,
+) -> (Command, Vec<u8>) {
+    let mut args: Vec<OsString> = line.args.into_iter().map(OsString::from).collect();
+    let mut stdin = Vec::new();
+    match (line.delivery, prompt_file) {
+        (Delivery::File, Some(path)) => args.push(path.into()),
+        (Delivery::LastArg, _) => args.push(launch.prompt.clone().into()),
+        (Delivery::Stdin | Delivery::File, _) => stdin = launch.prompt.clone().into_bytes(),
+    }
+    let task_folder = world.folder.task_folder();
+    let mut set: Vec<(OsString, OsString)> = vec![
+        ("RALPH_RUN_ID".into(), world.run.as_str().into()),
+        ("RALPH_ITERATION".into(), launch.iteration.to_string().into()),
+        ("RALPH_TASK_DIR".into(), task_folder.into()),
+        ("TASK_FOLDER".into(), task_folder.into()),
+        ("MESSAGE_BUS".into(), task_folder.join("TASK-MESSAGE-BUS.md").into()),
+    ];
+    let mut remove = world.env_remove.clone();
+    remove.extend(line.env_remove.into_iter().chain(policy.agent.env_remove.iter().cloned()).map(OsString::from));
+    set.extend(line.env.into_iter().map(|(name, value)| (name.into(), value.into())));
+    // What a person wrote in the settings stands last and so wins.
+    set.extend(policy.agent.env.iter().map(|(name, value)| (name.into(), value.into())));
+    (Command { program: line.program.into(), args, folder: world.root.clone(), set, remove }, stdin)
+}
+
+/// A raw log that exists only once there is something in it.
+struct LazyLog {
+    path: PathBuf,
+    file: Option<File>,
+    bytes: u64,
+}
+
+impl LazyLog {
+    fn new(run_folder: &Path, iteration: u32, stream: &str) -> LazyLog {
+        LazyLog { path: run_folder.join(format!("{iteration:03}.{stream}.log")), file: None, bytes: 0 }
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        if self.bytes == 0 {
+            // A repeated iteration goes on in the same file: nothing that an agent said is thrown away.
+            self.file = OpenOptions::new().create(true).append(true).open(&self.path).ok();
+        }
+        write_bounded(&mut self.file, self.bytes, bytes);
+        self.bytes += bytes.len() as u64;
+    }
+}
+
+struct AgentSink<'a> {
+    iteration: u32,
+    reader: Box<dyn Reader>,
+    observer: Observer,
+    splitter: LineSplitter,
+    events: Vec<AgentEvent>,
+    stdout_log: LazyLog,
+    stderr_log: LazyLog,
+    face: &'a RefCell<dyn Face>,
+    clock: Clock,
+    shows: bool,
+    budget: Budget<'a>,
+}
+
+/// Raises the alarm once when a running agent passes what is left of the budget.
+struct Budget<'a> {
+    cost_left: f64,
+    tokens_left: u64,
+    alarm: &'a UnboundedSender<Event>,
+    told: bool,
+}
+
+impl Budget<'_> {
+    fn watch(&mut self, observer: &Observer) {
+        let (cost, tokens) = observer.spent();
+        let over = self.cost_left > 0.0 && cost.is_some_and(|cost| cost > self.cost_left)
+            || self.tokens_left > 0 && tokens.total() > self.tokens_left;
+        if over && !self.told {
+            self.told = true;
+            let _ = self.alarm.send(Event::BudgetUp);
+        }
+    }
+}
+
+impl AgentSink<'_> {
+    fn finish(mut self, facts: ProcessFacts, marker: Marker) -> Observation {
+        let AgentSink { reader, observer, events, splitter, .. } = &mut self;
+        splitter.finish(|line| read_line(reader.as_mut(), observer, events, line));
+        reader.end(events);
+        self.pass_on();
+        let heard = self.observer.has_text();
+        let failure = self.reader.failure(&facts.ending, &facts.stderr_tail, heard, marker == Marker::Present);
+        self.observer.finish(facts, marker, failure)
+    }
+
+    fn pass_on(&mut self) {
+        for event in &self.events {
+            self.observer.see(event);
+        }
+        if self.shows && !self.events.is_empty() {
+            let at = self.clock.now();
+            let mut face = self.face.borrow_mut();
+            for event in &self.events {
+                face.agent_event(at, self.iteration, event);
+            }
+        }
+        self.events.clear();
+    }
+}
+
+impl Sink for AgentSink<'_> {
+    fn stdout(&mut self, bytes: &[u8]) {
+        self.stdout_log.write(bytes);
+        let AgentSink { reader, observer, events, splitter, .. } = self;
+        splitter.feed(bytes, |line| read_line(reader.as_mut(), observer, events, line));
+        self.face.borrow_mut().heard(self.clock.now());
+        self.pass_on();
+        // After the final result the process is as good as gone, and its work is worth judging.
+        if !self.reader.has_result() {
+            self.budget.watch(&self.observer);
+        }
+    }
+
+    fn stderr(&mut self, bytes: &[u8]) {
+        self.stderr_log.write(bytes);
+        let mut face = self.face.borrow_mut();
+        face.heard(self.clock.now());
+        face.agent_stderr(bytes);
+    }
+
+    fn has_result(&self) -> bool {
+        self.reader.has_result()
+    }
+}
+
+fn read_line(reader: &mut dyn Reader, observer: &mut Observer, events: &mut Vec<AgentEvent>, line: Line<'_>) {
+    match line {
+        Line::Whole(line) => {
+            if reader.line(line, events) == LineKind::Noise {
+                observer.saw_noise();
+            }
+        }
+        Line::TooLong(head) => {
+            observer.saw_long_line();
+            reader.long_line(head, events);
+        }
+    }
+}
