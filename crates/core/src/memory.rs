@@ -1,10 +1,12 @@
 //! Memory between iterations: a summary within a size budget, feedback from ralph and from people,
 //! and a small state file. The files are views; the run itself remembers by its journal.
 
+use crate::claim::Claim;
 use crate::observation::{Observation, ToolResult};
 use crate::policy::MemoryPolicy;
 use crate::text;
 use crate::time::WallTime;
+use crate::verdict::counted_claim;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -46,6 +48,8 @@ pub struct StateView<'a> {
 
 /// Characters of the agent's last output in the summary.
 const LAST_OUTPUT_CHARS: usize = 1200;
+/// What the last output stands under. Everything before it in a note is made of single lines.
+const LAST_OUTPUT: &str = "\n## Last Output (truncated)\n";
 /// Iterations kept in full; a budget of 20 000 characters holds fewer.
 const FULL_NOTES: usize = 8;
 /// Iterations kept as one line each.
@@ -66,6 +70,17 @@ struct Note {
     line: String,
 }
 
+impl Note {
+    /// The whole note, or what fits; never with an open fence, which would swallow what stands behind it.
+    fn full_within(&self, chars: usize) -> String {
+        if self.full.chars().count() <= chars {
+            return self.full.clone();
+        }
+        let facts = self.full.split(LAST_OUTPUT).next().unwrap_or_default();
+        text::cut(facts, chars, "...\n")
+    }
+}
+
 impl Memory {
     /// Takes over what an earlier run of the same task left behind.
     pub fn inherit(&mut self, summary: &str) {
@@ -79,11 +94,11 @@ impl Memory {
 
     /// Remembers one iteration.
     pub fn record(&mut self, iteration: u32, seen: &Observation, stop_candidate: &str, reasons: &[String]) {
-        let claim = if seen.claim == crate::claim::Claim::None { "not found" } else { "matched" };
+        let claim = if counted_claim(seen) == Claim::Complete { "matched" } else { "not found" };
         let mut full =
             format!("## Iteration {iteration}\nStop candidate: {stop_candidate}\nCompletion marker: {claim}\n");
         if !reasons.is_empty() {
-            let _ = writeln!(full, "Stop message: {}", reasons.join(" "));
+            let _ = writeln!(full, "Stop message: {}", one_line(&reasons.join(" ")));
         }
         section(&mut full, "Files Changed", seen.files.iter().map(|file| text::without_controls(file)));
         let tools = seen.tools.iter().rev().take(15).rev().map(|tool| {
@@ -96,7 +111,7 @@ impl Memory {
                 ToolResult::Failed => "failed",
                 ToolResult::Unfinished => "unfinished",
             };
-            format!("{}{}: {result}", tool.name, text::without_controls(&command))
+            text::without_controls(&format!("{}{command}: {result}", tool.name))
         });
         section(&mut full, "Tool Results", tools);
         let failure = seen.failure.iter().map(|failure| &failure.message);
@@ -108,11 +123,11 @@ impl Memory {
         let output = text::without_controls(&seen.last_text);
         if !output.trim().is_empty() {
             let output = text::cut(output.trim(), LAST_OUTPUT_CHARS, "...");
-            let _ = write!(full, "\n## Last Output (truncated)\n{}\n", fence(&output));
+            let _ = writeln!(full, "{LAST_OUTPUT}{}", fence(&output));
         }
         let line = format!(
             "- Iteration {iteration}: {stop_candidate}. {}",
-            text::cut(&first_line(&reasons.join(" ")).replace('\n', " "), 160, "...")
+            text::cut(&one_line(&reasons.join(" ")), 160, "...")
         );
         self.notes.push_back(Note { full, line });
         if let Some(older) = self.notes.len().checked_sub(FULL_NOTES + 1).and_then(|index| self.notes.get_mut(index)) {
@@ -131,7 +146,7 @@ impl Memory {
         let mut left = max_chars.saturating_sub(summary.chars().count() + 100);
         let mut newest_first = self.notes.iter().rev();
         if let Some(newest) = newest_first.next() {
-            let newest = text::cut(&newest.full, left, "...\n");
+            let newest = newest.full_within(left);
             left = left.saturating_sub(newest.chars().count() + 1);
             let _ = write!(summary, "\n{newest}");
         }
@@ -153,7 +168,13 @@ impl Memory {
             let _ = writeln!(previous, "- {} not shown", text::count(unmentioned as u64, "older iteration"));
         }
         if !self.earlier.is_empty() && left > 200 {
-            let _ = writeln!(previous, "{}", text::cut(&self.earlier, left - 100, "..."));
+            // The file stood where the agent can write, so it comes back as data; a fence beyond the budget,
+            // which takes a wall of backticks, is not worth its content.
+            let earlier = fence(&text::cut(&self.earlier, left - 150, "..."));
+            if earlier.chars().count() < left {
+                previous.push_str(&earlier);
+                previous.push('\n');
+            }
         }
         if !previous.is_empty() {
             let _ = write!(summary, "\n## Previous Summary\n{previous}");
@@ -191,6 +212,11 @@ fn section(text: &mut String, title: &str, lines: impl Iterator<Item = String>) 
 
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
+}
+
+/// Text that must not open a line of its own, such as a heading, among ralph's words.
+pub(crate) fn one_line(untrusted: &str) -> String {
+    text::without_controls(untrusted).replace('\n', " ")
 }
 
 /// Fences text as data: the fence is longer than any run of backticks inside.

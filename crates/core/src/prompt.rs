@@ -1,6 +1,6 @@
 //! Composing a prompt: a pure function, so that it can be shown by a dry run and tested as data.
 
-use crate::claim::Completion;
+use crate::claim::{Claim, Completion, Scanner};
 use crate::guardrail::GuardrailFailure;
 use crate::memory::fence;
 use crate::policy::{Policy, StopCriteria};
@@ -53,21 +53,36 @@ pub fn compose(policy: &Policy, from: &Ingredients<'_>) -> String {
         parts.push(format!("## Last Messages Of The Previous Iteration\n\n{}", messages.join("\n\n")));
     }
     if policy.protocol {
-        parts.push(protocol(&policy.completion, &policy.criteria));
+        parts.extend(protocol(&policy.completion, &policy.criteria));
     }
     parts.join("\n\n") + "\n"
 }
 
 /// Tells the agent how to claim, in words that themselves claim nothing: an agent that repeats its
-/// prompt must not be done by that.
-fn protocol(completion: &Completion, criteria: &StopCriteria) -> String {
+/// prompt must not be done by that. Where the settings make a claim of the response itself, it is
+/// spelt; where they make one of ralph's words, nothing is said.
+fn protocol(completion: &Completion, criteria: &StopCriteria) -> Option<String> {
+    let response = completion.response.trim();
+    let letters: Vec<String> = response.chars().map(String::from).collect();
+    let spelt = format!("{} (without the spaces between its characters)", letters.join(" "));
+    let texts = [response, &spelt].map(|response| protocol_text(response, criteria));
+    texts.into_iter().find(|text| !claims(text, completion))
+}
+
+fn claims(text: &str, completion: &Completion) -> bool {
+    let mut scanner = Scanner::new(completion);
+    scanner.feed(text);
+    scanner.message_ended();
+    scanner.claim() != Claim::None
+}
+
+fn protocol_text(response: &str, criteria: &StopCriteria) -> String {
     let mut text = format!(
         "## Completion protocol\n\n\
-         - When the whole task is done, end your answer with the text {} between an opening and a closing XML tag named response. \
+         - When the whole task is finished, end your answer with the text {response} between an opening and a closing XML tag named response. \
          Your work is then checked; if a check fails you will be told.\n\
          - If you cannot go on without a person, print the word BLOCKED, a colon and the reason between an opening and a closing XML tag named ralph.\n\
-         - Print these tags for no other purpose.",
-        completion.response.trim()
+         - Print these tags for no other purpose."
     );
     let rules = [
         (criteria.passing_tests, "Run tests and ensure they pass before completion."),

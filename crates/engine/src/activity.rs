@@ -11,13 +11,14 @@ use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::time::{Millis, WallTime};
 use ralph_host::checks::{self, CheckPlace};
 use ralph_host::clock::Clock;
+use ralph_host::lock::{Standing, WorkTreeLock};
 use ralph_host::process::drive::Order;
 use ralph_host::process::{Command, Keeper};
 use ralph_host::views::Folder;
 use ralph_host::{marker, tree, views};
 use std::cell::RefCell;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
@@ -44,10 +45,12 @@ pub struct World {
     pub clock: Clock,
     /// Knows the tree.
     pub fingerprinter: tree::Fingerprinter,
-    /// Variables that no agent inherits: session marks of other agents.
-    pub env_remove: Vec<OsString>,
     /// The settings files as they were at the start.
     pub settings: SettingsWatch,
+    /// Why the views could not be written last time.
+    pub unwritten: Option<String>,
+    /// The lock that makes this the only loop in the work tree; `None` inside an ancestor's.
+    pub lock: Option<WorkTreeLock>,
     /// Hash of the prompt file's text as core knows it.
     pub base_known: Option<String>,
 }
@@ -75,10 +78,33 @@ impl SettingsWatch {
 }
 
 impl World {
-    /// Writes the readable views. A view that cannot be written is told and costs nothing else.
+    /// Writes the readable views. The journal holds all of it, so a full disk or a deleted folder
+    /// does not end the run here; the next note says what could not be written.
     pub(crate) fn write_views(&mut self, views: &Views) {
-        // The journal holds all of it; a full disk or a deleted folder must not end the run here.
-        let _ = self.folder.write_views(views);
+        if let Err(error) = self.folder.write_views(views) {
+            self.unwritten = Some(error.to_string());
+        }
+    }
+
+    /// What happened to the readable files since this was last asked.
+    fn notes(&mut self) -> Vec<Event> {
+        let unwritten = self.unwritten.take();
+        let edited = self.settings.edited();
+        self.folder.take_notes().into_iter().chain(unwritten).chain(edited).map(|text| Event::Noted { text }).collect()
+    }
+
+    /// Whether this is still the only loop in the work tree.
+    fn stands_alone(&mut self) -> Result<Option<Event>, String> {
+        match self.lock.as_mut().map(WorkTreeLock::check) {
+            None | Some(Standing::Firm) => Ok(None),
+            Some(Standing::Mended) => {
+                Ok(Some(Event::Noted { text: "a part of the work tree's lock was deleted and is back".to_owned() }))
+            }
+            Some(Standing::Lost) => {
+                Err("the work tree's lock was deleted, so another ralph may have come in; nothing more is started"
+                    .to_owned())
+            }
+        }
     }
 
     /// Removes a DONE file that was judged false.
@@ -132,7 +158,14 @@ fn gather(world: &mut World, policy: &Policy, summary: bool) -> Vec<Event> {
     };
     let summary = if summary { world.folder.read_summary(&policy.memory.summary_file) } else { String::new() };
     let human = memory::human_feedback(&world.folder.read_feedback(&policy.memory.feedback_file));
-    let mut events: Vec<Event> = world.settings.edited().map(|text| Event::Noted { text }).into_iter().collect();
+    let mut events = world.notes();
+    let base = match world.stands_alone() {
+        Ok(note) => {
+            events.extend(note);
+            base
+        }
+        Err(problem) => Some(Err(problem)),
+    };
     events.push(Event::Gathered(Gathered { base, summary, human }));
     events
 }
@@ -141,17 +174,30 @@ async fn look_at_tree(world: &mut World) -> TreePrint {
     let Some(root) = world.git_root.clone() else {
         return TreePrint::Unknown { why: "not a git repository".to_owned() };
     };
-    let command = Command {
+    let listing = match checks::capture(&mut world.keeper, &git(&root, tree::LISTING), GIT_TIMEOUT).await {
+        Ok(listing) => listing,
+        Err(why) => return TreePrint::Unknown { why: format!("git could not list the files: {why}") },
+    };
+    if tree::head(&root).is_some() {
+        return world.fingerprinter.print(&root, &listing);
+    }
+    // References that are not files (reftable) only git itself can read.
+    match checks::capture(&mut world.keeper, &git(&root, &["rev-parse", "--verify", "--quiet", "HEAD"]), GIT_TIMEOUT)
+        .await
+    {
+        Ok(head) => world.fingerprinter.print_at(&root, &listing, String::from_utf8_lossy(&head).trim().to_owned()),
+        Err(why) => TreePrint::Unknown { why: format!("git could not read HEAD: {why}") },
+    }
+}
+
+fn git(root: &Path, args: &[&str]) -> Command {
+    Command {
         program: "git".into(),
-        args: tree::LISTING.iter().map(OsString::from).collect(),
-        folder: root.clone(),
+        args: args.iter().map(OsString::from).collect(),
+        folder: root.to_owned(),
         // Reading must not wait for, or take, the index lock of somebody else's git.
         set: vec![("GIT_OPTIONAL_LOCKS".into(), "0".into()), ("LC_ALL".into(), "C".into())],
-        remove: ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"].map(OsString::from).into(),
-    };
-    match checks::capture(&mut world.keeper, &command, GIT_TIMEOUT).await {
-        Ok(listing) => world.fingerprinter.print(&root, &listing),
-        Err(why) => TreePrint::Unknown { why: format!("git could not list the files: {why}") },
+        remove: tree::MISLEADING_VARIABLES.iter().map(OsString::from).collect(),
     }
 }
 

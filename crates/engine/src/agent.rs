@@ -87,8 +87,8 @@ fn command(
         ("TASK_FOLDER".into(), task_folder.into()),
         ("MESSAGE_BUS".into(), task_folder.join("TASK-MESSAGE-BUS.md").into()),
     ];
-    let mut remove = world.env_remove.clone();
-    remove.extend(line.env_remove.into_iter().chain(policy.agent.env_remove.iter().cloned()).map(OsString::from));
+    let remove =
+        line.env_remove.into_iter().chain(policy.agent.env_remove.iter().cloned()).map(OsString::from).collect();
     set.extend(line.env.into_iter().map(|(name, value)| (name.into(), value.into())));
     // What a person wrote in the settings stands last and so wins.
     set.extend(policy.agent.env.iter().map(|(name, value)| (name.into(), value.into())));

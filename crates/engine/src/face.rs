@@ -25,4 +25,7 @@ pub trait Face {
     fn suspended(&mut self);
     /// The process goes on.
     fn continued(&mut self);
+    /// The run is over: leave the terminal as it was, and return when everything is written or
+    /// nobody reads any more.
+    fn finish(&mut self);
 }

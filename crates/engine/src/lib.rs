@@ -12,7 +12,7 @@ mod activity;
 mod agent;
 mod face;
 
-pub use activity::World;
+pub use activity::{SettingsWatch, World};
 pub use face::Face;
 
 use activity::{Activity, Links};

@@ -5,6 +5,14 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 pub mod checks;
+pub mod clock;
+pub mod identity;
 pub mod lines;
+pub mod lock;
+pub mod marker;
+mod plain_file;
 pub mod process;
 pub mod signals;
+pub mod state_dir;
+pub mod tree;
+pub mod views;

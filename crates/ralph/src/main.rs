@@ -1,1 +1,29 @@
-fn main() {}
+//! The `ralph` program: wires the rooms together, reads the environment and the settings, prints,
+//! and exits.
+
+mod carry;
+mod cli;
+mod commands;
+mod error;
+mod face;
+mod place;
+mod settings;
+
+use ralph_host::process::{KEEPER_ARGUMENT, keeper_main};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    let (first, second) = (args.next(), args.next());
+    // Two calls that must cost nothing: the keeper of every run, and the version.
+    if first.as_ref().is_some_and(|first| first == KEEPER_ARGUMENT) {
+        let run = second.map_or(String::new(), |run| run.to_string_lossy().into_owned());
+        return keeper_main(&run).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
+    if second.is_none() && first.is_some_and(|first| first == "--version" || first == "-v") {
+        println!("ralph {}", env!("CARGO_PKG_VERSION"));
+        return ExitCode::SUCCESS;
+    }
+    carry::on_panic();
+    ExitCode::from(cli::main())
+}

@@ -1,1 +1,97 @@
-//! placeholder
+//! ralph remembers.
+//!
+//! This is the only room that knows SQL. It keeps what happened (the journal), in order and checked
+//! by checksums, and beside it what lists and receipts need (the projections), which change in the
+//! same transaction and so never disagree with it. It decides nothing: it does not fold entries,
+//! ask for the time, or know which process may write; the owner of a run holds a lock elsewhere.
+//!
+//! # Theory of operation
+//!
+//! One SQLite database per project in write-ahead mode. A commit appends pages to the log file
+//! `ralph.db-wal`; readers in other processes go on reading the state of the last commit and never
+//! wait. A commit that was not synced survives the death of the process, because its pages are with
+//! the kernel; a synced one survives a power cut. A log that was torn anywhere is cut by SQLite
+//! behind the last whole commit, so a transaction is there entirely or not at all.
+//!
+//! The last one to close the database moves the log into it and removes the log: a few syncs, once
+//! per run, after which every stored byte that matters is under a checksum of ours.
+//!
+//! What an iteration pays is one [`Store::append`] with [`Durability::Synced`]: a few pages written
+//! and one sync. The rest is arranged around that figure: statements are prepared once, entries go
+//! to the right edge of their table, and the log is short, so that it is soon written over instead
+//! of growing (a sync that also has to record a file's new size takes nearly twice as long).
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
+mod cancel;
+mod error;
+mod journal;
+mod migrate;
+mod open;
+mod projection;
+mod query;
+
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod sample;
+
+pub use error::{IoProblem, Source, StoreError};
+pub use projection::Receipt;
+pub use query::Found;
+
+use journal::Tail;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+
+/// The memory of one project.
+#[derive(Debug)]
+pub struct Store {
+    conn: Connection,
+    path: PathBuf,
+    /// What `PRAGMA synchronous` is set to: setting it anew costs a statement, so only changes are.
+    durability: Durability,
+    /// Where the run that was appended to last ends.
+    tail: Option<Tail>,
+    /// Whether a write failed, after which none is tried again.
+    suspect: bool,
+}
+
+/// What is guaranteed when a write has returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// It survives `kill -9`. A later synced write makes it survive a power cut as well.
+    Written,
+    /// It survives a power cut, and so does everything that was written before it.
+    Synced,
+}
+
+impl Store {
+    /// The database file, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// After a failed write the kernel may have dropped pages and forgotten that it did, so that a
+    /// sync tried again would succeed without them. Only a new look at the files tells what is there.
+    fn failed_to_write(&mut self, error: rusqlite::Error) -> StoreError {
+        let error = StoreError::sqlite(&self.path, "write to")(error);
+        self.suspect |= error.is_io();
+        error
+    }
+
+    /// Switches what the next commit guarantees. Called outside of transactions only: inside one
+    /// SQLite ignores it.
+    fn ensure(&mut self, durability: Durability) -> rusqlite::Result<()> {
+        if self.durability != durability {
+            // OFF is never used: it would let a power cut damage the database itself.
+            let level = match durability {
+                Durability::Written => "PRAGMA synchronous = NORMAL",
+                Durability::Synced => "PRAGMA synchronous = FULL",
+            };
+            self.conn.execute_batch(level)?;
+            self.durability = durability;
+        }
+        Ok(())
+    }
+}

@@ -2,12 +2,13 @@
 //! it, and for a claim it is looked at again: exactly the tree that was checked is accepted.
 
 use super::stopping::{Ending, StopWish};
-use super::{Continuation, Phase, Progress, Run};
+use super::{Continuation, LastJudged, Phase, Progress, Run};
 use crate::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, TreePrint};
 use crate::claim::Claim;
 use crate::effect::Effect;
 use crate::evidence::{self, Finding};
 use crate::guardrail;
+use crate::memory::one_line;
 use crate::notice::{Notice, VerdictWord};
 use crate::observation::{Marker, Observation};
 use crate::outcome::{StopReason, exit};
@@ -103,7 +104,7 @@ impl Run {
     }
 
     fn tree_seen_while_checking(&mut self, mut checking: Box<Checking>, print: &TreePrint) -> Vec<Effect> {
-        let moved = checking.tree.replace(print.clone()).is_some_and(|before| before.surely_differs(print));
+        let moved = checking.tree.replace(print.clone()).is_some_and(|before| has_moved(&before, print));
         match checking.stage {
             Stage::LookAfter if moved && checking.round >= MOST_ROUNDS => self.conclude(&checking, Stability::Changing),
             Stage::LookAfter if !moved => self.conclude(&checking, Stability::Still),
@@ -186,21 +187,20 @@ impl Run {
             Decision::NotYet => "continue",
         };
         self.memory.record(self.iteration, seen, candidate, &judgement.reasons);
+        self.last_judged = LastJudged { claimed: judgement.claim == Claim::Complete, errors: seen.errors.clone() };
 
         let mut effects = self.tell_findings(&findings);
-        let views = self
-            .policy
-            .memory
-            .enabled
-            .then(|| self.write_views(None, judgement.claim == Claim::Complete, &seen.errors));
-        self.human.clear();
+        let views = self.policy.memory.enabled.then(|| self.write_views(None, self.human.clone()));
         let spent = self.elapsed.minus(self.iteration_began);
         let claim = judgement.claim.clone();
         let reasons = judgement.reasons.clone();
+        // Going on takes the next number.
+        let iteration = self.iteration;
         let then = self.after_judgement(judgement, seen, stalled);
+        self.human.clear();
         let ended = matches!(self.phase, Phase::Ended(..));
         effects.push(Effect::Tell(Notice::IterationFinished {
-            iteration: self.judged_iteration(ended),
+            iteration,
             claim: claim.clone(),
             verdict: if ended { VerdictWord::Stop } else { VerdictWord::Continue },
             reasons,
@@ -218,13 +218,7 @@ impl Run {
         effects
     }
 
-    /// The iteration that was just judged: going on has already taken the next number.
-    fn judged_iteration(&self, ended: bool) -> u32 {
-        if ended { self.iteration } else { self.iteration.saturating_sub(1) }
-    }
-
     fn after_judgement(&mut self, judgement: Judgement, seen: &Observation, stalled: bool) -> Vec<Effect> {
-        let claimed = judgement.claim == Claim::Complete;
         match judgement.decision {
             Decision::Complete => {
                 let message = match (judgement.verified, self.iteration) {
@@ -234,13 +228,8 @@ impl Run {
                         text::count(n.into(), "iteration")
                     ),
                 };
-                let ending = Ending {
-                    reason: StopReason::Complete,
-                    code: exit::OK,
-                    message,
-                    verified: judgement.verified,
-                    claimed,
-                };
+                let ending =
+                    Ending { reason: StopReason::Complete, code: exit::OK, message, verified: judgement.verified };
                 return self.end(ending, Continuation::Nothing);
             }
             Decision::Blocked => {
@@ -317,6 +306,18 @@ impl Run {
     }
 }
 
+/// Whether the tree that was checked is no longer the one that is there. A tree that cannot be seen is
+/// accepted as it was checked, unseen; one that appears or vanishes between two looks is another one.
+fn has_moved(before: &TreePrint, now: &TreePrint) -> bool {
+    match (before, now) {
+        (TreePrint::Unknown { .. }, TreePrint::Unknown { .. }) => false,
+        _ => before != now,
+    }
+}
+
+/// The most characters of one reason in the next prompt: a reason may quote what an agent or a tool said.
+const REASON_CHARS: usize = 1000;
+
 /// ralph's words for the next prompt.
 fn feedback(iteration: u32, judgement: &Judgement, checked: bool) -> String {
     let claimed = judgement.claim == Claim::Complete;
@@ -332,6 +333,7 @@ fn feedback(iteration: u32, judgement: &Judgement, checked: bool) -> String {
     } else {
         format!("Iteration {iteration} was not accepted:")
     };
-    let bullets = judgement.reasons.iter().map(|reason| format!("\n- {}", text::without_controls(reason)));
+    let bullets =
+        judgement.reasons.iter().map(|reason| format!("\n- {}", text::cut(&one_line(reason), REASON_CHARS, "...")));
     opening + &bullets.collect::<String>()
 }

@@ -66,9 +66,12 @@ pub struct Run {
     messages: Vec<String>,
     failures_in_row: u32,
     waits_in_row: u32,
+    /// Those of them that no limit explains.
+    transient_in_row: u32,
     unchanged_in_row: u32,
     last_progress: Option<Progress>,
     last_check: Option<(String, bool)>,
+    last_judged: LastJudged,
 }
 
 /// Where a run stands.
@@ -103,6 +106,13 @@ enum Continuation {
 struct Progress {
     tree: TreePrint,
     failing: Vec<String>,
+}
+
+/// What the state file says about the iteration that was judged last.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct LastJudged {
+    claimed: bool,
+    errors: Vec<String>,
 }
 
 /// Why a journal is not a run.
@@ -145,20 +155,17 @@ impl Run {
             messages: Vec::new(),
             failures_in_row: 0,
             waits_in_row: 0,
+            transient_in_row: 0,
             unchanged_in_row: 0,
             last_progress: None,
             last_check: None,
+            last_judged: LastJudged::default(),
         };
         if let PromptSource::Text(text) = &machine.policy.prompt {
             machine.base.clone_from(text);
         }
         let mut effects = vec![machine.announce(None)];
-        if machine.policy.limits.stall_after > 0 {
-            machine.phase = Phase::Baseline;
-            effects.push(Effect::LookAtTree);
-        } else {
-            effects.extend(machine.next_iteration());
-        }
+        effects.extend(machine.next_iteration());
         Ok((machine, effects))
     }
 
@@ -280,9 +287,14 @@ impl Run {
         }
         self.raise_limits(resumed);
         self.wish = StopWish::None;
-        self.failures_in_row = 0;
-        self.waits_in_row = 0;
-        self.unchanged_in_row = 0;
+        if matches!(self.phase, Phase::Ended(..)) {
+            // Somebody has looked at the end and wants more, so every row begins anew. A crash says
+            // nothing about the agent: if it cut a row, crashing often enough would outrun every limit.
+            self.failures_in_row = 0;
+            self.waits_in_row = 0;
+            self.transient_in_row = 0;
+            self.unchanged_in_row = 0;
+        }
         let (kind, then) = match continuation {
             Continuation::Checks(checking) => (ResumeKind::Checks(self.iteration), self.go_on_checking(checking)),
             Continuation::SameIteration => {

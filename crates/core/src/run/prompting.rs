@@ -11,27 +11,42 @@ use crate::prompt::{self, Ingredients};
 impl Run {
     /// Begins the next iteration, unless a cap forbids it.
     pub(super) fn next_iteration(&mut self) -> Vec<Effect> {
-        if self.iteration >= self.policy.limits.max_iterations {
-            let message = format!("all {} iterations are used up and the task is not complete", self.iteration);
-            return self.finish(StopReason::MaxIterations, message, Continuation::NextIteration);
+        // The number is taken only when it is used, so that an end at a cap is the end of the iteration before.
+        let next = self.iteration.saturating_add(1);
+        if let Some(end) = self.stop_at_cap(next, Continuation::NextIteration) {
+            return end;
         }
-        self.iteration += 1;
+        if self.policy.limits.stall_after > 0 && self.last_progress.is_none() {
+            self.phase = Phase::Baseline;
+            return vec![Effect::LookAtTree];
+        }
+        self.iteration = next;
         self.attempt = 1;
         self.gather()
     }
 
     /// Reads the inputs of the current iteration's prompt, unless a cap forbids it.
     pub(super) fn gather(&mut self) -> Vec<Effect> {
-        if let Some((reason, message)) = self.cap_reached() {
-            return self.finish(reason, message, Continuation::SameIteration);
+        if let Some(end) = self.stop_at_cap(self.iteration, Continuation::SameIteration) {
+            return end;
         }
         self.phase = Phase::Prompting;
         self.iteration_began = self.elapsed;
         vec![Effect::Gather { summary: self.judged == 0 && self.policy.memory.enabled }]
     }
 
-    fn cap_reached(&self) -> Option<(StopReason, String)> {
+    /// Ends the run if a cap forbids that an agent starts under this number.
+    fn stop_at_cap(&mut self, iteration: u32, continuation: Continuation) -> Option<Vec<Effect>> {
+        let (reason, message) = self.cap_reached(iteration)?;
+        Some(self.finish(reason, message, continuation))
+    }
+
+    fn cap_reached(&self, iteration: u32) -> Option<(StopReason, String)> {
         let limits = &self.policy.limits;
+        if iteration > limits.max_iterations {
+            let message = format!("all {} iterations are used up and the task is not complete", limits.max_iterations);
+            return Some((StopReason::MaxIterations, message));
+        }
         if !limits.wall.is_off() && self.elapsed >= limits.wall {
             return Some((StopReason::MaxWallTime, format!("the wall time of {} is used up", limits.wall)));
         }
@@ -53,6 +68,10 @@ impl Run {
     pub(super) fn on_gathered(&mut self, gathered: &Gathered) -> Vec<Effect> {
         if self.phase != Phase::Prompting {
             return Vec::new();
+        }
+        // Reading took its time too.
+        if let Some(end) = self.stop_at_cap(self.iteration, Continuation::SameIteration) {
+            return end;
         }
         match &gathered.base {
             Some(Ok(base)) => self.base.clone_from(base),

@@ -101,12 +101,12 @@ impl Run {
         message: String,
         continuation: Continuation,
     ) -> Vec<Effect> {
-        self.end(Ending { reason, code, message, verified: false, claimed: false }, continuation)
+        self.end(Ending { reason, code, message, verified: false }, continuation)
     }
 
     /// Ends the run and writes the last state of its views.
     pub(super) fn end(&mut self, ending: Ending, continuation: Continuation) -> Vec<Effect> {
-        let Ending { reason, code, message, verified, claimed } = ending;
+        let Ending { reason, code, message, verified } = ending;
         let outcome = Outcome {
             reason,
             next: self.next_commands(reason, code, verified),
@@ -119,7 +119,13 @@ impl Run {
         };
         let mut effects = Vec::new();
         if self.policy.memory.enabled && self.judged > 0 {
-            effects.push(self.write_views(Some((reason, &outcome.message)), claimed, &[]));
+            // What people wrote is used up with the iteration that carried it. One that is begun again carries
+            // it again, and one that is still to be judged uses it up then.
+            let seen_human = match continuation {
+                Continuation::NextIteration | Continuation::Nothing => self.human.clone(),
+                Continuation::SameIteration | Continuation::Checks(_) => String::new(),
+            };
+            effects.push(self.write_views(Some((reason, &outcome.message)), seen_human));
         }
         effects.push(Effect::Tell(Notice::RunFinished { outcome: outcome.clone() }));
         effects.push(Effect::Finish);
@@ -128,7 +134,7 @@ impl Run {
     }
 
     /// The readable views as they are now.
-    pub(super) fn write_views(&self, stopped: Option<(StopReason, &str)>, claimed: bool, errors: &[String]) -> Effect {
+    pub(super) fn write_views(&self, stopped: Option<(StopReason, &str)>, seen_human: String) -> Effect {
         let state = StateView {
             task_id: self.policy.task.as_str(),
             started_at: self.started_at,
@@ -136,11 +142,10 @@ impl Run {
             iteration: self.judged,
             stop_reason: stopped.map(|(reason, _)| reason.as_str()),
             stop_message: stopped.map_or("", |(_, message)| message),
-            completion_promise_matched: claimed,
-            errors,
+            completion_promise_matched: self.last_judged.claimed,
+            errors: &self.last_judged.errors,
         };
-        let views =
-            self.memory.views(&self.policy.memory, &self.base, self.feedback.clone(), self.human.clone(), &state);
+        let views = self.memory.views(&self.policy.memory, &self.base, self.feedback.clone(), seen_human, &state);
         Effect::WriteViews(Box::new(views))
     }
 
@@ -186,7 +191,6 @@ pub(super) struct Ending {
     pub(super) code: u8,
     pub(super) message: String,
     pub(super) verified: bool,
-    pub(super) claimed: bool,
 }
 
 /// Twice a span, in the largest unit that shows it whole.

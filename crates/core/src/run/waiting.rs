@@ -16,7 +16,7 @@ const LONGEST_WAIT_MS: i64 = 360_000;
 const RESET_MARGIN_MS: i64 = 60_000;
 /// No stated reset is believed beyond a day: weekly limits are asked about again.
 const LONGEST_RESET_MS: i64 = 86_400_000;
-/// Transient failures in a row before it is no longer called transient: about two hours of waits.
+/// Transient failures in a row that are waited for, about two hours; the next one is no longer called transient.
 const MOST_TRANSIENT: u32 = 24;
 
 impl Run {
@@ -27,9 +27,10 @@ impl Run {
             return self.finish_stopped(cause, Continuation::SameIteration);
         }
         self.waits_in_row += 1;
-        if failure.class == FailureClass::Transient && self.waits_in_row > MOST_TRANSIENT {
-            let message =
-                format!("{} failed {MOST_TRANSIENT} times in a row: {}", self.policy.agent.command, failure.message);
+        self.transient_in_row = if failure.class == FailureClass::Transient { self.transient_in_row + 1 } else { 0 };
+        if self.transient_in_row > MOST_TRANSIENT {
+            let times = self.transient_in_row;
+            let message = format!("{} failed {times} times in a row: {}", self.policy.agent.command, failure.message);
             return self.finish_with_code(StopReason::Error, exit::AGENT, message, Continuation::SameIteration);
         }
         let until = self.wake_time(failure);

@@ -14,6 +14,7 @@ impl Run {
         if self.phase != Phase::Working {
             return Vec::new();
         }
+        let seen = &as_failed_if_ended(seen);
         self.add_usage(seen);
         let how = seen.failure.as_ref().map_or("finished".to_owned(), |failure| failure.message.clone());
         let mut effects = vec![Effect::Tell(Notice::AgentEnded {
@@ -43,11 +44,12 @@ impl Run {
             }
         }
         self.waits_in_row = 0;
+        self.transient_in_row = 0;
+        let checking = Box::new(Checking::new(seen.clone()));
         if let Marker::WrongKind(kind) = &seen.marker {
             let message = format!("DONE in the task folder is a {kind}, not a file; remove it and resume");
-            return self.finish_with_code(StopReason::Error, exit::USAGE, message, Continuation::NextIteration);
+            return self.finish_with_code(StopReason::Error, exit::USAGE, message, Continuation::Checks(checking));
         }
-        let checking = Box::new(Checking::new(seen.clone()));
         // A first interrupt lets the agent finish; what it said is journalled and judged on resume.
         if let StopWish::AfterActivity(cause) | StopWish::Now(cause) = self.wish {
             return self.finish_stopped(cause, Continuation::Checks(checking));
@@ -66,6 +68,25 @@ impl Run {
             self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
         }
     }
+}
+
+/// A process that did not come to its own end has failed, whatever a dialect made of its stream:
+/// nothing that it claimed may count.
+fn as_failed_if_ended(seen: &Observation) -> Observation {
+    let class = match &seen.process.ending {
+        Ending::Exited { .. } | Ending::Lingered => None,
+        Ending::NotStarted { .. } => Some(FailureClass::CannotRun),
+        Ending::Signalled { .. }
+        | Ending::TimedOut { .. }
+        | Ending::Idle { .. }
+        | Ending::Stopped
+        | Ending::KeeperLost => Some(FailureClass::Other),
+    };
+    let mut seen = seen.clone();
+    if let (None, Some(class)) = (&seen.failure, class) {
+        seen.failure = Some(Failure::new(class, "the agent did not come to its own end"));
+    }
+    seen
 }
 
 fn leak_sentence(seen: &Observation) -> String {

@@ -344,9 +344,8 @@ impl Drive<'_> {
                     #[cfg(target_os = "linux")]
                     let _ = rustix::pipe::fcntl_setpipe_size(stdout.get_ref(), 1 << 20);
                 }
-                if self.result_at.is_none() && sink.has_result() {
-                    self.result_at = Some(Instant::now());
-                }
+                // An agent that wakes up after its result has not finished after all.
+                self.result_at = sink.has_result().then(|| self.result_at.unwrap_or_else(Instant::now));
             }
             Got::Nothing => {}
             Got::End => self.stdout = None,

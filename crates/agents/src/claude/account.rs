@@ -1,0 +1,167 @@
+//! What a process spent, from results that count in different ways.
+//!
+//! `total_cost_usd` goes on counting over all results of a process, and over earlier processes of a
+//! resumed session. `usage` is of one result only and is empty where a run was cut by its budget;
+//! the use by model since the last result is of this process only and complete, but older clients
+//! do not state it. The usage of single messages is a first guess of the provider and is not read.
+
+use super::line::{Line, ModelUsage, Usage};
+use crate::json::{Loose, Raw};
+use ralph_core::observation::Tokens;
+use std::collections::BTreeMap;
+
+/// The sums of one process.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    /// The largest total seen: money spent does not come back.
+    cost: f64,
+    /// What the session had cost before this process; known with the first result.
+    earlier: Option<f64>,
+    tokens: Tokens,
+}
+
+/// What a result adds up to.
+#[derive(Debug, PartialEq)]
+pub(super) struct Spent {
+    /// Money of this process so far. What cannot be true is passed on as it stands, to be counted.
+    pub(super) cost_usd: Option<f64>,
+    /// Tokens of this process so far.
+    pub(super) tokens: Option<Tokens>,
+    /// Whether a count of tokens could not be true; it was left out.
+    pub(super) suspect: bool,
+}
+
+/// No process spends this much; a figure beyond it is an error of the client.
+const MOST_USD: f64 = 1e9;
+/// No process reads or writes this many tokens.
+const MOST_TOKENS: f64 = 1e12;
+
+impl Account {
+    /// Takes a line with a result.
+    pub(super) fn take(&mut self, line: &Line<'_>) -> Spent {
+        let models: BTreeMap<String, Loose<ModelUsage<'_>>> =
+            serde_json::from_str(line.model_usage_since_last_result.json()).unwrap_or_default();
+        let models: Vec<ModelUsage<'_>> = models.into_values().filter_map(|Loose(usage)| usage).collect();
+
+        let mut counter = Counter::default();
+        let by_model = models.iter().fold(Tokens::default(), |sum, usage| sum.plus(counter.of_model(usage)));
+        let stated = line.usage.0.as_ref().map(|usage| counter.of_result(usage));
+        let any = stated.is_some() || !models.is_empty();
+        self.tokens = self.tokens.plus(by_model.max(stated.unwrap_or_default()));
+
+        Spent {
+            cost_usd: self.cost(line.total_cost_usd, &models),
+            tokens: any.then_some(self.tokens),
+            suspect: counter.suspect,
+        }
+    }
+
+    fn cost(&mut self, total: Raw<'_>, models: &[ModelUsage<'_>]) -> Option<f64> {
+        if total.is_absent() {
+            return None;
+        }
+        let Some(total) = total.number() else { return Some(f64::NAN) };
+        if !(0.0..MOST_USD).contains(&total) {
+            return Some(total);
+        }
+        let earlier = *self.earlier.get_or_insert_with(|| {
+            let here: f64 = models.iter().filter_map(|usage| usage.cost_usd.number()).sum();
+            // Without a figure of this process alone the whole total counts: too much is safe.
+            // Sums of decimal fractions differ in their last digits.
+            if here > 0.0 && total - here > 1e-9 { total - here } else { 0.0 }
+        });
+        self.cost = self.cost.max(total - earlier);
+        Some(self.cost)
+    }
+}
+
+#[derive(Default)]
+struct Counter {
+    suspect: bool,
+}
+
+impl Counter {
+    fn of_result(&mut self, usage: &Usage<'_>) -> Tokens {
+        Tokens {
+            input: self.count(usage.input_tokens),
+            output: self.count(usage.output_tokens),
+            cache_read: self.count(usage.cache_read_input_tokens),
+            cache_write: self.count(usage.cache_creation_input_tokens),
+        }
+    }
+
+    fn of_model(&mut self, usage: &ModelUsage<'_>) -> Tokens {
+        Tokens {
+            input: self.count(usage.input_tokens),
+            output: self.count(usage.output_tokens),
+            cache_read: self.count(usage.cache_read_input_tokens),
+            cache_write: self.count(usage.cache_creation_input_tokens),
+        }
+    }
+
+    fn count(&mut self, raw: Raw<'_>) -> u64 {
+        match raw.number() {
+            // In this range a float is exact and the conversion loses nothing.
+            Some(count) if (0.0..MOST_TOKENS).contains(&count) => count as u64,
+            None if raw.is_absent() => 0,
+            _ => {
+                self.suspect = true;
+                0
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(account: &mut Account, json: &str) -> Spent {
+        account.take(&serde_json::from_str(json).unwrap())
+    }
+
+    #[test]
+    fn the_results_of_one_process_add_up() {
+        let mut account = Account::default();
+        let first = take(&mut account, r#"{"total_cost_usd":0.01,"usage":{"input_tokens":10,"output_tokens":1}}"#);
+        let second =
+            take(&mut account, r#"{"total_cost_usd":0.03,"usage":{"input_tokens":5,"cache_read_input_tokens":2}}"#);
+        let tokens = |input, output, cache_read| Some(Tokens { input, output, cache_read, cache_write: 0 });
+        assert_eq!(first, Spent { cost_usd: Some(0.01), tokens: tokens(10, 1, 0), suspect: false });
+        assert_eq!(second, Spent { cost_usd: Some(0.03), tokens: tokens(15, 1, 2), suspect: false });
+        assert_eq!(take(&mut account, "{}"), Spent { cost_usd: None, tokens: None, suspect: false });
+    }
+
+    #[test]
+    fn a_resumed_session_costs_only_what_this_process_adds() {
+        let mut account = Account::default();
+        let models = r#""model_usage_since_last_result":{"m":{"inputTokens":4,"costUSD":0.2}}"#;
+        let first = take(&mut account, &format!(r#"{{"total_cost_usd":1.2,{models}}}"#));
+        assert!((first.cost_usd.unwrap() - 0.2).abs() < 1e-9);
+        let second = take(&mut account, &format!(r#"{{"total_cost_usd":1.4,{models}}}"#));
+        assert!((second.cost_usd.unwrap() - 0.4).abs() < 1e-9);
+        assert_eq!(second.tokens.unwrap().input, 8);
+    }
+
+    #[test]
+    fn b13_usage_that_cannot_be_true_is_passed_on_or_left_out() {
+        let mut account = Account::default();
+        take(&mut account, r#"{"total_cost_usd":0.5,"usage":{"input_tokens":7}}"#);
+        for (cost, passed_on) in [
+            ("-1", -1.0),
+            ("1e999", f64::INFINITY),
+            ("2e9", 2e9),
+            ("\"0.5\"", f64::NAN),
+            ("[]", f64::NAN),
+            ("0.1", 0.5),
+        ] {
+            let spent = take(&mut account, &format!(r#"{{"total_cost_usd":{cost}}}"#)).cost_usd.unwrap();
+            assert!(spent == passed_on || (spent.is_nan() && passed_on.is_nan()), "{cost}: {spent}");
+        }
+        for tokens in ["-1", "1e30", "\"7\"", "true", "{}"] {
+            let spent = take(&mut account, &format!(r#"{{"usage":{{"input_tokens":{tokens},"output_tokens":0}}}}"#));
+            assert!(spent.suspect && spent.tokens.unwrap().input == 7, "{tokens}");
+        }
+        assert_eq!(account.take(&Line::default()).cost_usd, None);
+    }
+}

@@ -1,0 +1,179 @@
+//! Building command lines: what all dialects do alike.
+
+use crate::dialect::{Delivery, session_markers};
+use ralph_core::policy::{AgentPolicy, PromptVia};
+
+/// The user's flags as arguments. Settings often hold a flag with its value in one entry, as in
+/// `"--model opus"`; such an entry is split the way a shell would.
+///
+/// Only an entry that begins with a dash and a bare flag is split. Anything else with spaces is a
+/// value that belongs together: the script after `-c`, the text in `--append-system-prompt=Be brief`.
+pub(crate) fn arguments(flags: &[String]) -> Vec<String> {
+    let mut args = Vec::with_capacity(flags.len());
+    for entry in flags {
+        match split(entry) {
+            Some(words) => args.extend(words),
+            None => args.push(entry.clone()),
+        }
+    }
+    args
+}
+
+fn split(entry: &str) -> Option<Vec<String>> {
+    let (first, _) = entry.split_once(char::is_whitespace)?;
+    if first.starts_with('-') && !first.contains('=') { shell_words(entry) } else { None }
+}
+
+/// Words as a POSIX shell splits them, without expansions; `None` if a quote is never closed.
+fn shell_words(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            c if c.is_whitespace() => words.extend(word.take()),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '\'' => break,
+                        c => word.push(c),
+                    }
+                }
+            }
+            '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '"' => break,
+                        '\\' => match chars.next()? {
+                            c @ ('"' | '\\' | '$' | '`') => word.push(c),
+                            c => word.extend(['\\', c]),
+                        },
+                        c => word.push(c),
+                    }
+                }
+            }
+            '\\' => word.get_or_insert_default().push(chars.next()?),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+/// Whether one of these flags is among the arguments, alone or as `--flag=value`.
+pub(crate) fn holds(args: &[String], flags: &[&str]) -> bool {
+    args.iter().any(|arg| {
+        let name = arg.split_once('=').map_or(arg.as_str(), |(name, _)| name);
+        flags.contains(&name)
+    })
+}
+
+/// The value of a flag, from `--flag value` or `--flag=value`; the last one counts.
+pub(crate) fn value_of<'a>(args: &'a [String], flag: &str) -> Option<&'a str> {
+    let mut found = None;
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        if arg == flag {
+            found = rest.next().map(String::as_str);
+        } else if let Some(value) = arg.strip_prefix(flag).and_then(|tail| tail.strip_prefix('=')) {
+            found = Some(value);
+        }
+    }
+    found
+}
+
+/// The arguments less a flag and its value.
+pub(crate) fn without(args: Vec<String>, flag: &str) -> Vec<String> {
+    let mut kept = Vec::with_capacity(args.len());
+    let mut rest = args.into_iter();
+    while let Some(arg) = rest.next() {
+        if arg == flag {
+            rest.next();
+        } else if !arg.strip_prefix(flag).is_some_and(|tail| tail.starts_with('=')) {
+            kept.push(arg);
+        }
+    }
+    kept
+}
+
+/// How the prompt gets in: as the user says, else as the dialect does by itself.
+pub(crate) fn delivery(agent: &AgentPolicy, otherwise: Delivery) -> Delivery {
+    match agent.prompt_via {
+        PromptVia::Auto => otherwise,
+        PromptVia::Stdin => Delivery::Stdin,
+        PromptVia::Arg => Delivery::LastArg,
+        PromptVia::File => Delivery::File,
+    }
+}
+
+/// Variables to set and to remove. The user's word is the last one: a variable that the policy sets
+/// replaces the dialect's default and is not removed, one that it removes is not set.
+pub(crate) fn environment(agent: &AgentPolicy, defaults: &[(&str, &str)]) -> (Vec<(String, String)>, Vec<String>) {
+    let untouched = |name: &str| !agent.env.contains_key(name) && !agent.env_remove.iter().any(|gone| gone == name);
+    let set = defaults
+        .iter()
+        .filter(|(name, _)| untouched(name))
+        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+        .chain(agent.env.iter().map(|(name, value)| (name.clone(), value.clone())))
+        .collect();
+    let remove = session_markers()
+        .filter(|name| untouched(name))
+        .map(str::to_owned)
+        .chain(agent.env_remove.iter().filter(|name| !agent.env.contains_key(*name)).cloned())
+        .collect();
+    (set, remove)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::agent;
+
+    #[test]
+    fn flags_are_split_as_a_shell_would_and_values_stay_whole() {
+        let cases: &[(&str, &[&str])] = &[
+            ("--model opus", &["--model", "opus"]),
+            ("--no-auto-compact", &["--no-auto-compact"]),
+            ("-c 'echo hi; cat'", &["-c", "echo hi; cat"]),
+            (r#"--say "a \"b\" \n" c\ d"#, &["--say", r#"a "b" \n"#, "c d"]),
+            ("--empty ''", &["--empty", ""]),
+            ("  --model opus", &["  --model opus"]),
+            ("--never 'closed", &["--never 'closed"]),
+            ("--dangling \\", &["--dangling \\"]),
+            ("echo hi; cat", &["echo hi; cat"]),
+            ("--text=Be brief", &["--text=Be brief"]),
+            (r"-Dpath=C:\x", &[r"-Dpath=C:\x"]),
+            ("", &[""]),
+        ];
+        for (entry, words) in cases {
+            assert_eq!(arguments(&[(*entry).to_owned()]), *words, "{entry}");
+        }
+    }
+
+    #[test]
+    fn flags_are_found_in_both_forms() {
+        let args: Vec<String> =
+            ["-p", "--model=opus", "--format", "text", "--model", "haiku"].map(str::to_owned).into();
+        assert!(holds(&args, &["--print", "-p"]) && holds(&args, &["--model"]) && !holds(&args, &["--mod"]));
+        assert_eq!(value_of(&args, "--model"), Some("haiku"));
+        assert_eq!(value_of(&args, "--format"), Some("text"));
+        assert_eq!(value_of(&args, "-p"), Some("--model=opus"));
+        assert_eq!(value_of(&args, "--none"), None);
+        assert_eq!(without(args, "--model"), ["-p", "--format", "text"]);
+    }
+
+    #[test]
+    fn the_user_has_the_last_word_on_the_environment() {
+        let mut agent = agent("x", &[]);
+        agent.env.insert("A".to_owned(), "mine".to_owned());
+        agent.env.insert("CLAUDECODE".to_owned(), "1".to_owned());
+        agent.env_remove = vec!["B".to_owned(), "A".to_owned()];
+        let (set, remove) = environment(&agent, &[("A", "1"), ("B", "1"), ("C", "1")]);
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(set, [pair("C", "1"), pair("A", "mine"), pair("CLAUDECODE", "1")]);
+        assert!(remove.contains(&"B".to_owned()) && remove.contains(&"CLAUDE_CODE_ENTRYPOINT".to_owned()));
+        assert!(!remove.contains(&"A".to_owned()) && !remove.contains(&"CLAUDECODE".to_owned()));
+    }
+}

@@ -1,0 +1,153 @@
+//! How a process ended, as a failure in one sentence: the same for every dialect.
+
+use ralph_core::observation::{Ending, Failure, FailureClass};
+use ralph_core::text;
+
+/// Characters of standard error that a sentence quotes: one line of a message, not a stack trace.
+const QUOTED: usize = 300;
+
+/// The failure of a process that did not end by itself, whatever it had said until then.
+pub(crate) fn ended_from_outside(ending: &Ending, hint: &str) -> Option<Failure> {
+    let other = |message: String| Some(Failure::new(FailureClass::Other, message));
+    match ending {
+        Ending::NotStarted { reason } => {
+            Some(Failure::new(FailureClass::CannotRun, format!("the agent could not be started: {reason}; {hint}")))
+        }
+        Ending::TimedOut { limit } => other(format!("the agent ran longer than {limit} and was ended")),
+        Ending::Idle { limit } => other(format!("the agent neither printed nor computed for {limit} and was ended")),
+        Ending::Stopped => other("stopped by ralph".to_owned()),
+        Ending::KeeperLost => other("the process that watches over the agent died, so its end is unknown".to_owned()),
+        Ending::Exited { .. } | Ending::Signalled { .. } | Ending::Lingered => None,
+    }
+}
+
+/// The failure that an exit code or a signal states.
+pub(crate) fn ended_badly(ending: &Ending, stderr_tail: &str) -> Option<Failure> {
+    let what = match *ending {
+        Ending::Exited { code: 0 } | Ending::Lingered => return None,
+        Ending::Exited { code } => match meaning(code) {
+            Some(meaning) => format!("the agent exited with code {code} ({meaning})"),
+            None => format!("the agent exited with code {code}"),
+        },
+        Ending::Signalled { signal } => {
+            format!("the agent was killed by {} (exit code {})", signal_name(signal), 128i32.saturating_add(signal))
+        }
+        _ => return None,
+    };
+    Some(Failure::new(
+        FailureClass::Other,
+        match last_line(stderr_tail) {
+            Some(line) => format!("{what}: {line}"),
+            None => what,
+        },
+    ))
+}
+
+/// What an exit code means by the conventions of shells.
+fn meaning(code: i32) -> Option<String> {
+    match code {
+        124 => Some("a time limit of its own".to_owned()),
+        126 => Some("found but not executable".to_owned()),
+        127 => Some("command not found".to_owned()),
+        129..=159 => Some(format!("128+{}: {}", code - 128, signal_name(code - 128))),
+        _ => None,
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    // Only numbers that Linux and macOS share, and the two places of SIGBUS and SIGSYS.
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        7 if !cfg!(target_os = "macos") => "SIGBUS",
+        10 if cfg!(target_os = "macos") => "SIGBUS",
+        31 if !cfg!(target_os = "macos") => "SIGSYS",
+        12 if cfg!(target_os = "macos") => "SIGSYS",
+        _ => return format!("signal {signal}"),
+    };
+    name.to_owned()
+}
+
+/// The first line that says something: where argument parsers put the reason.
+pub(crate) fn first_line(stderr: &str) -> Option<String> {
+    quote(stderr.lines())
+}
+
+/// The last line that says something: where crashing programs put the reason.
+fn last_line(stderr: &str) -> Option<String> {
+    quote(stderr.lines().rev())
+}
+
+fn quote<'a>(mut lines: impl Iterator<Item = &'a str>) -> Option<String> {
+    let line = lines.find(|line| !line.trim().is_empty())?;
+    Some(text::cut(text::without_controls(line).trim(), QUOTED, "..."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ralph_core::time::Millis;
+
+    #[test]
+    fn a15_a16_exit_codes_and_signals_read_as_the_table_says() {
+        let exited = |code| Ending::Exited { code };
+        let signalled = |signal| Ending::Signalled { signal };
+        for (ending, stderr, message) in [
+            (exited(0), "noise", None),
+            (exited(1), "", Some("the agent exited with code 1")),
+            (exited(1), "at x\n\u{1b}[31mboom\u{1b}[0m\n\n", Some("the agent exited with code 1: boom")),
+            (exited(2), "", Some("the agent exited with code 2")),
+            (exited(124), "", Some("the agent exited with code 124 (a time limit of its own)")),
+            (exited(127), "", Some("the agent exited with code 127 (command not found)")),
+            (exited(137), "", Some("the agent exited with code 137 (128+9: SIGKILL)")),
+            (exited(143), "", Some("the agent exited with code 143 (128+15: SIGTERM)")),
+            (exited(255), "", Some("the agent exited with code 255")),
+            (signalled(11), "", Some("the agent was killed by SIGSEGV (exit code 139)")),
+            (signalled(64), "", Some("the agent was killed by signal 64 (exit code 192)")),
+            (Ending::Lingered, "", None),
+        ] {
+            assert_eq!(ended_from_outside(&ending, ""), None);
+            let failure = ended_badly(&ending, stderr);
+            assert_eq!(failure.as_ref().map(|failure| failure.message.as_str()), message);
+            assert!(failure.is_none_or(|failure| failure.class == FailureClass::Other));
+        }
+    }
+
+    #[test]
+    fn what_ralph_or_the_system_did_is_said_as_such() {
+        let limit = Millis::from_secs(90);
+        for (ending, class, message) in [
+            (
+                Ending::NotStarted { reason: "no file `x`".to_owned() },
+                FailureClass::CannotRun,
+                "the agent could not be started: no file `x`; install it",
+            ),
+            (Ending::TimedOut { limit }, FailureClass::Other, "the agent ran longer than 1m30s and was ended"),
+            (
+                Ending::Idle { limit },
+                FailureClass::Other,
+                "the agent neither printed nor computed for 1m30s and was ended",
+            ),
+            (Ending::Stopped, FailureClass::Other, "stopped by ralph"),
+            (
+                Ending::KeeperLost,
+                FailureClass::Other,
+                "the process that watches over the agent died, so its end is unknown",
+            ),
+        ] {
+            assert_eq!(ended_from_outside(&ending, "install it"), Some(Failure::new(class, message)));
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Any program that takes a prompt and prints text.
+//!
+//! Nothing is known about it, so its whole output is its own text, less an echoed copy of the
+//! prompt, and its exit code is the only word on how it went.
+
+use crate::command::{arguments, delivery, environment};
+use crate::dialect::{CommandLine, Delivery, Dialect, LineKind, Reader};
+use crate::echo::{EchoFilter, push_text};
+use crate::ending::{ended_badly, ended_from_outside};
+use ralph_core::agent_event::AgentEvent;
+use ralph_core::observation::{Ending, Failure, FailureClass};
+use ralph_core::policy::AgentPolicy;
+
+/// The dialect of any other command.
+pub(crate) struct Generic;
+
+const HINT: &str = "set `agent.command` to a program on the PATH, or to its full path";
+
+impl Dialect for Generic {
+    fn name(&self) -> &'static str {
+        "generic"
+    }
+
+    fn command(&self, agent: &AgentPolicy) -> CommandLine {
+        let (env, env_remove) = environment(agent, &[]);
+        CommandLine {
+            program: agent.command.clone(),
+            args: arguments(&agent.flags),
+            env,
+            env_remove,
+            delivery: delivery(agent, Delivery::Stdin),
+        }
+    }
+
+    fn reader(&self, _agent: &AgentPolicy, prompt: &str) -> Box<dyn Reader> {
+        Box::new(TextReader::new(prompt, HINT))
+    }
+
+    fn hint(&self) -> &'static str {
+        HINT
+    }
+}
+
+/// Reads plain text; also for agents that were asked for text instead of their stream.
+pub(crate) struct TextReader {
+    echo: Option<EchoFilter>,
+    hint: &'static str,
+}
+
+impl TextReader {
+    /// A reader for one process that was given this prompt.
+    pub(crate) fn new(prompt: &str, hint: &'static str) -> TextReader {
+        TextReader { echo: EchoFilter::for_prompt(prompt), hint }
+    }
+}
+
+impl Reader for TextReader {
+    fn line(&mut self, line: &[u8], out: &mut Vec<AgentEvent>) -> LineKind {
+        match &mut self.echo {
+            Some(echo) => echo.line(line, out),
+            None => push_text(line, out),
+        }
+        LineKind::Event
+    }
+
+    fn long_line(&mut self, head: &[u8], out: &mut Vec<AgentEvent>) {
+        // Longer than any line of a prompt, so whatever is held back is no copy.
+        self.end(out);
+        push_text(head, out);
+    }
+
+    fn end(&mut self, out: &mut Vec<AgentEvent>) {
+        if let Some(echo) = &mut self.echo {
+            echo.end(out);
+        }
+    }
+
+    fn has_result(&self) -> bool {
+        // Text has no last line until the process ends.
+        false
+    }
+
+    fn failure(&self, ending: &Ending, stderr_tail: &str, heard: bool, done_marker: bool) -> Option<Failure> {
+        let other = |message| Some(Failure::new(FailureClass::Other, message));
+        ended_from_outside(ending, self.hint).or_else(|| ended_badly(ending, stderr_tail)).or_else(|| match ending {
+            Ending::Lingered => other("the agent did not end by itself"),
+            _ if !heard && !done_marker => other("empty answer"),
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::agent;
+    use ralph_core::agent_event::Voice;
+    use ralph_core::policy::PromptVia;
+
+    #[test]
+    fn the_command_is_run_as_it_stands() {
+        let mut agent = agent("./my agent.sh", &["-c", "echo hi; cat", "--model opus"]);
+        let command = Generic.command(&agent);
+        assert_eq!(command.program, "./my agent.sh");
+        assert_eq!(command.args, ["-c", "echo hi; cat", "--model", "opus"]);
+        assert_eq!(command.delivery, Delivery::Stdin);
+        for (via, delivery) in [
+            (PromptVia::Stdin, Delivery::Stdin),
+            (PromptVia::Arg, Delivery::LastArg),
+            (PromptVia::File, Delivery::File),
+        ] {
+            agent.prompt_via = via;
+            assert_eq!(Generic.command(&agent).delivery, delivery);
+        }
+    }
+
+    #[test]
+    fn b04_any_bytes_become_text_line_by_line() {
+        let mut reader = TextReader::new("no tags here", HINT);
+        let mut out = Vec::new();
+        for line in [&b"caf\xc3\xa9\r"[..], b"\xff\xfe\0", b"", b"no tags here"] {
+            assert_eq!(reader.line(line, &mut out), LineKind::Event);
+        }
+        reader.long_line(b"head", &mut out);
+        reader.end(&mut out);
+        let text = |text: &str| AgentEvent::Text { text: text.to_owned(), voice: Voice::Main };
+        let expected = ["café\n", "\u{fffd}\u{fffd}\0\n", "\n", "no tags here\n", "head\n"].map(text);
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn only_an_exit_of_zero_with_something_said_is_a_success() {
+        let reader = TextReader::new("", HINT);
+        let exited = |code| Ending::Exited { code };
+        for (ending, heard, done_marker, message) in [
+            (exited(0), true, false, None),
+            (exited(0), false, true, None),
+            (exited(0), false, false, Some("empty answer")),
+            (exited(3), true, true, Some("the agent exited with code 3: last words")),
+            (
+                Ending::Signalled { signal: 9 },
+                true,
+                false,
+                Some("the agent was killed by SIGKILL (exit code 137): last words"),
+            ),
+            (Ending::Lingered, true, false, Some("the agent did not end by itself")),
+            (Ending::Stopped, true, true, Some("stopped by ralph")),
+        ] {
+            let failure = reader.failure(&ending, "first\nlast words\n", heard, done_marker);
+            assert_eq!(failure.map(|failure| failure.message).as_deref(), message, "{ending:?}");
+        }
+        let missing = reader.failure(&Ending::NotStarted { reason: "gone".to_owned() }, "", false, false).unwrap();
+        assert_eq!(missing.class, FailureClass::CannotRun);
+        assert!(missing.message.contains(HINT), "{}", missing.message);
+    }
+}

@@ -1,0 +1,125 @@
+//! Reading JSON that somebody else shapes and changes.
+//!
+//! A dialect names the fields it reads; everything else is passed over without being built. A field
+//! of an unexpected type is an absent field, never an error. Strings stay as they stand in the line
+//! until somebody wants them, so that megabytes of tool output are measured and not copied.
+
+mod shape;
+mod string;
+
+use ralph_core::text;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+pub(crate) use shape::{List, Loose};
+pub(crate) use string::Size;
+use string::{measure, unescape};
+
+/// Any value, as it stands in the line; empty if there is none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Raw<'a>(&'a str);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Raw<'a>, D::Error> {
+        <&'de RawValue>::deserialize(deserializer).map(|raw| Raw(raw.get()))
+    }
+}
+
+impl<'a> Raw<'a> {
+    /// The JSON itself.
+    pub(crate) fn json(self) -> &'a str {
+        self.0
+    }
+
+    /// Whether there is nothing, or `null`.
+    pub(crate) fn is_absent(self) -> bool {
+        matches!(self.0, "" | "null")
+    }
+
+    /// Whether this is `true`.
+    pub(crate) fn is_true(self) -> bool {
+        self.0 == "true"
+    }
+
+    /// The string as it is written, for words that need no escapes; empty for anything else.
+    pub(crate) fn word(self) -> &'a str {
+        self.quoted().unwrap_or_default()
+    }
+
+    /// Whether this is exactly that word.
+    pub(crate) fn is(self, word: &str) -> bool {
+        self.quoted() == Some(word)
+    }
+
+    /// The number, which may be infinite if it was too large.
+    pub(crate) fn number(self) -> Option<f64> {
+        // Only what JSON calls a number: `parse` would also take `inf` and `nan`.
+        self.0.starts_with(|c: char| c == '-' || c.is_ascii_digit()).then(|| self.0.parse().ok()).flatten()
+    }
+
+    /// The string, or a number or truth value as it is written; empty for anything else.
+    pub(crate) fn text(self) -> String {
+        self.text_within(usize::MAX)
+    }
+
+    /// As [`Raw::text`], but no more than about so many bytes; never cut inside a character.
+    pub(crate) fn text_within(self, bytes: usize) -> String {
+        match self.quoted() {
+            Some(quoted) => unescape(quoted, bytes),
+            None if self.is_absent() || self.0.starts_with(['{', '[']) => String::new(),
+            None => text::prefix(self.0, bytes).to_owned(),
+        }
+    }
+
+    /// How long the string is, without building it.
+    pub(crate) fn size(self) -> Size {
+        match self.quoted() {
+            Some(quoted) => measure(quoted),
+            None => Size::default(),
+        }
+    }
+
+    fn quoted(self) -> Option<&'a str> {
+        self.0.strip_prefix('"')?.strip_suffix('"')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b04_strings_are_unescaped_and_lone_surrogates_replaced() {
+        for (json, text) in [
+            (r#""plain""#, "plain"),
+            (r#""a\n\t\"\\\/\r\b\f""#, "a\n\t\"\\/\r\u{8}\u{c}"),
+            (r#""\u00e9 \ud83c\udf89 é""#, "é 🎉 é"),
+            (r#""\ud800 x""#, "\u{fffd} x"),
+            (r#""\udc00\ud83c""#, "\u{fffd}\u{fffd}"),
+            (r#""\ud83c\ud83c\udf89""#, "\u{fffd}🎉"),
+            (r#""\u0000""#, "\0"),
+            ("42", "42"),
+            ("true", "true"),
+            ("null", ""),
+            ("{}", ""),
+            ("[\"a\"]", ""),
+        ] {
+            assert_eq!(Raw(json).text(), text, "{json}");
+            for limit in 0..text.len() + 2 {
+                let cut = Raw(json).text_within(limit);
+                assert!(
+                    cut.len() <= limit && text.starts_with(&cut) && text.len().min(limit) < cut.len() + 4,
+                    "{json}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn only_numbers_are_numbers() {
+        assert_eq!(Raw("-1.5e1").number(), Some(-15.0));
+        assert_eq!(Raw("1e999").number(), Some(f64::INFINITY));
+        for raw in ["\"1\"", "null", "", "true", "inf", "[]"] {
+            assert_eq!(Raw(raw).number(), None, "{raw}");
+        }
+    }
+}

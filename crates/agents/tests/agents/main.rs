@@ -1,0 +1,82 @@
+//! Dialects against what the real programs printed, and against what should never be printed.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod cases;
+mod faults;
+mod recordings;
+
+use ralph_agents::{LineKind, Reader, by_name};
+use ralph_core::agent_event::{AgentEvent, Voice};
+use ralph_core::claim::Completion;
+use ralph_core::observation::{Ending, Failure, Marker, Observation, Observer, ProcessFacts};
+use ralph_core::policy::{AgentPolicy, PromptVia};
+use ralph_core::time::Millis;
+
+/// A process's output, read to its end.
+struct Heard {
+    events: Vec<AgentEvent>,
+    noise: usize,
+    reader: Box<dyn Reader>,
+}
+
+/// Reads a whole stream in the dialect of that name.
+fn hear(dialect: &str, prompt: &str, stdout: &[u8]) -> Heard {
+    let agent = AgentPolicy {
+        command: dialect.to_owned(),
+        flags: Vec::new(),
+        dialect: String::new(),
+        model: String::new(),
+        prompt_via: PromptVia::Auto,
+        env: Default::default(),
+        env_remove: Vec::new(),
+        stream: true,
+    };
+    let mut reader = by_name(dialect).unwrap().reader(&agent, prompt);
+    let mut events = Vec::new();
+    let mut noise = 0;
+    for line in stdout.strip_suffix(b"\n").unwrap_or(stdout).split(|&byte| byte == b'\n') {
+        noise += usize::from(reader.line(line, &mut events) == LineKind::Noise);
+    }
+    reader.end(&mut events);
+    Heard { events, noise, reader }
+}
+
+/// Reads lines of claude's stream.
+fn claude(stdout: &str) -> Heard {
+    hear("claude", "", stdout.as_bytes())
+}
+
+impl Heard {
+    fn failure(&self, ending: &Ending, stderr: &str) -> Option<Failure> {
+        self.reader.failure(ending, stderr, !self.text().is_empty(), false)
+    }
+
+    /// What core makes of it.
+    fn observation(&self, ending: &Ending) -> Observation {
+        let mut observer = Observer::new(&Completion::default(), 0);
+        self.events.iter().for_each(|event| observer.see(event));
+        let process = ProcessFacts {
+            ending: ending.clone(),
+            duration: Millis::ZERO,
+            bytes: 0,
+            leaked: Vec::new(),
+            leaked_count: 0,
+            stderr_tail: String::new(),
+        };
+        observer.finish(process, Marker::Absent, self.failure(ending, ""))
+    }
+
+    /// The main agent's own words.
+    fn text(&self) -> String {
+        let own = |event: &AgentEvent| match event {
+            AgentEvent::Text { text, voice: Voice::Main } => Some(text.clone()),
+            _ => None,
+        };
+        self.events.iter().filter_map(own).collect::<Vec<_>>().join("|")
+    }
+
+    fn count(&self, wanted: impl Fn(&AgentEvent) -> bool) -> usize {
+        self.events.iter().filter(|event| wanted(event)).count()
+    }
+}

@@ -1,0 +1,186 @@
+//! The agent claims; ralph checks. What a claim is worth, and what happens to a false one.
+
+use crate::sim::{Agent, FAIL, Look, PASS, Sim, Turn, World, guardrails, play, policy, turn, turns};
+use ralph_core::check::CheckEnding;
+use ralph_core::effect::Effect;
+use ralph_core::event::Resumed;
+use ralph_core::notice::Notice;
+use ralph_core::observation::{Ending, Failure, FailureClass, Marker};
+use ralph_core::outcome::StopReason::*;
+use ralph_core::policy::Policy;
+use ralph_core::time::Millis;
+
+fn checked(commands: &[&str], turns: Vec<Turn>) -> World {
+    let mut policy = Policy { guardrails: guardrails(commands), ..policy() };
+    policy.limits.max_iterations = 2;
+    World::new(policy, turns)
+}
+
+fn looks(sim: &Sim) -> usize {
+    sim.count(|effect| *effect == Effect::LookAtTree)
+}
+
+#[test]
+fn c09_the_done_file_is_a_claim_like_any_other() {
+    let done = |agent, check| Turn { marker: Marker::Present, checks: vec![check], ..turn(agent) };
+    let table = [
+        ("judged true, it stays", done(Agent::Works, PASS), (Complete, 0, 1), 0),
+        ("judged false, it is removed", done(Agent::Works, FAIL), (MaxIterations, 1, 2), 2),
+        ("of an agent that failed, it is removed", done(Agent::Fails, PASS), (MaxIterations, 1, 2), 2),
+        ("beside a blocked claim, it is removed", done(Agent::Blocked("no key"), PASS), (Blocked, 3, 1), 1),
+    ];
+    for (name, turn, end, removed) in table {
+        let sim = play(checked(&["a"], vec![turn]));
+        assert_eq!(sim.end(), end, "{name}");
+        assert_eq!(sim.count(|effect| *effect == Effect::RemoveDone), removed, "{name}");
+    }
+}
+
+#[test]
+fn only_an_agent_that_came_to_its_own_end_has_claimed_anything() {
+    let limit = Millis::from_secs(1);
+    let failed = |class| Some(Failure::new(class, "it failed"));
+    let table = [
+        (Ending::Exited { code: 0 }, None, true),
+        (Ending::Lingered, None, true),
+        (Ending::Exited { code: 0 }, failed(FailureClass::Other), false),
+        (Ending::Exited { code: 1 }, failed(FailureClass::Other), false),
+        // A dialect that saw a fine stream does not make these fine.
+        (Ending::Signalled { signal: 11 }, None, false),
+        (Ending::TimedOut { limit }, None, false),
+        (Ending::Idle { limit }, None, false),
+        (Ending::Stopped, None, false),
+        (Ending::KeeperLost, None, false),
+        (Ending::NotStarted { reason: "not found".to_owned() }, None, false),
+    ];
+    for (ending, failure, counts) in table {
+        for marker in [Marker::Absent, Marker::Present] {
+            let mut sim = Sim::new(World::new(policy(), turns(&[Agent::Works])));
+            sim.tick();
+            let mut seen = crate::sim::observation(&Agent::Claims, ending.clone());
+            seen.failure.clone_from(&failure);
+            seen.marker = marker;
+            sim.answer_with(ralph_core::event::Event::AgentEnded(Box::new(seen)));
+            assert_eq!(sim.run.is_complete(), counts, "{ending:?} {failure:?}");
+        }
+    }
+}
+
+#[test]
+fn every_check_runs_after_every_iteration_even_behind_a_red_one() {
+    let sim = play(checked(&["a", "b"], vec![Turn { checks: vec![FAIL, PASS], ..turn(Agent::Works) }]));
+    assert_eq!(sim.checked(), ["a", "b", "a", "b"]);
+    let failing = play(checked(&["a", "b"], turns(&[Agent::Fails])));
+    assert_eq!(failing.checked(), ["a", "b", "a", "b"]);
+}
+
+#[test]
+fn the_tree_is_looked_at_only_where_it_decides_something() {
+    let claims = || turns(&[Agent::Claims]);
+    let table = [
+        ("no check, no stall: never", checked(&[], claims()), 0),
+        ("a claim: before and after the checks", checked(&["a"], claims()), 2),
+        (
+            "a claim that a check refutes: before",
+            checked(&["a"], vec![Turn { checks: vec![FAIL], ..turn(Agent::Claims) }]),
+            2,
+        ),
+        ("no claim: before, in both iterations", checked(&["a"], turns(&[Agent::Works])), 2),
+    ];
+    for (name, world, expected) in table {
+        assert_eq!(looks(&play(world)), expected, "{name}");
+    }
+    // A stall needs the tree before the first iteration too.
+    let mut world = checked(&[], turns(&[Agent::Works]));
+    world.policy.limits.stall_after = 5;
+    assert_eq!(looks(&play(world)), 3);
+}
+
+#[test]
+fn j07_files_that_change_under_the_checks_are_checked_again_up_to_three_rounds() {
+    use Look::{Committed, Files, Unknown};
+    let moving = |looks: &[Look]| vec![Turn { looks: looks.to_vec(), ..turn(Agent::Claims) }, turn(Agent::Works)];
+    let table: Vec<(&str, Vec<Look>, usize, bool)> = vec![
+        ("they stand still", vec![Files(1)], 1, true),
+        ("a formatter changes them once", vec![Files(1), Files(2)], 2, true),
+        ("twice", vec![Files(1), Files(2), Files(3)], 3, true),
+        ("they never come to rest", vec![Files(1), Files(2), Files(3), Files(4), Files(4)], 3, false),
+        ("a check commits", vec![Files(1), Committed(1, 1)], 2, true),
+        ("they cannot be seen", vec![Unknown], 1, true),
+        ("they vanish from sight and are checked unseen", vec![Files(1), Unknown], 2, true),
+        ("they come in sight", vec![Unknown, Files(1)], 2, true),
+    ];
+    for (name, looks, rounds, complete) in table {
+        let sim = play(checked(&["a", "b"], moving(&looks)));
+        let in_first = if complete { sim.checked().len() } else { sim.checked().len() - 2 };
+        assert_eq!(in_first, rounds * 2, "{name}");
+        assert_eq!(sim.end().0, if complete { Complete } else { MaxIterations }, "{name}");
+        assert_eq!(sim.outcome().verified, complete, "{name}");
+        let again = |notice: &&Notice| matches!(notice, Notice::Note { text } if text.contains("checking again"));
+        assert_eq!(sim.notices().into_iter().filter(again).count(), rounds - 1, "{name}");
+        if !complete {
+            let reasons = &sim.told_iterations()[0].1;
+            assert_eq!(reasons[0], "the files kept changing while the checks ran, so no check speaks for them");
+        }
+    }
+}
+
+#[test]
+fn a_check_that_turns_red_in_the_second_round_refutes_the_claim() {
+    let moved = Turn { looks: vec![Look::Files(1), Look::Files(2)], checks: vec![PASS, FAIL], ..turn(Agent::Claims) };
+    let mut world = checked(&["a"], vec![moved]);
+    world.policy.limits.max_iterations = 1;
+    let sim = play(world);
+    assert_eq!(sim.checked(), ["a", "a"]);
+    assert_eq!(sim.end(), (MaxIterations, 1, 1));
+}
+
+#[test]
+fn j06_a_check_that_cannot_run_has_not_passed_and_is_told_as_such() {
+    let limit = Millis::from_secs(60);
+    let table = [
+        (CheckEnding::Exited { code: 2 }, "failed with exit code 2"),
+        (CheckEnding::Exited { code: 127 }, "could not run: command not found (exit code 127)"),
+        (CheckEnding::Exited { code: 126 }, "could not run: not executable (exit code 126)"),
+        (CheckEnding::Signalled { signal: 9 }, "was killed by signal 9"),
+        (CheckEnding::TimedOut { limit }, "timed out after 1m00s"),
+        (CheckEnding::NotStarted { reason: "no shell".to_owned() }, "could not run: no shell"),
+    ];
+    for (ending, problem) in table {
+        let sim = play(checked(&["make test"], vec![Turn { checks: vec![ending], ..turn(Agent::Claims) }]));
+        assert_eq!(sim.end(), (MaxIterations, 1, 2));
+        assert_eq!(
+            sim.prompts()[1],
+            format!(
+                "Fix the login.\n\nGuardrail \"make test\" {problem}.\n\
+                 Output file: .ralph/guardrail_001_make_test.log\nOutput (truncated):\nout1\n"
+            )
+        );
+        let reason = format!("guardrail \"make test\" {problem} (see .ralph/guardrail_001_make_test.log)");
+        assert_eq!(sim.told_iterations()[0], (1, vec![reason]));
+        assert_eq!(sim.run.row().last_check, Some(("make test".to_owned(), false)));
+    }
+}
+
+#[test]
+fn a_check_that_ralph_ended_is_not_red_but_executed_again() {
+    let mut world = checked(&["a"], turns(&[Agent::Claims]));
+    world.knocks = vec![(3, crate::sim::Knock::Cancel)];
+    world.resumes = vec![Resumed::default()];
+    let sim = play(world);
+    let told = |notice: &&Notice| matches!(notice, Notice::CheckFinished { .. });
+    assert_eq!(sim.notices().into_iter().filter(told).count(), 1);
+    assert_eq!(sim.end(), (Complete, 0, 1));
+}
+
+#[test]
+fn processes_that_were_left_behind_are_told() {
+    let mut sim = Sim::new(checked(&["a"], turns(&[Agent::Works])));
+    sim.tick();
+    let mut seen = crate::sim::observation(&Agent::Works, Ending::Exited { code: 0 });
+    seen.process.leaked_count = 2;
+    seen.process.leaked = vec![ralph_core::observation::Leaked { pid: 7, command: "sleep 60".to_owned() }];
+    sim.answer_with(ralph_core::event::Event::AgentEnded(Box::new(seen)));
+    let notes: Vec<_> = sim.notices().into_iter().filter(|notice| matches!(notice, Notice::Note { .. })).collect();
+    assert_eq!(notes, [&Notice::Note { text: "the agent left 2 processes behind, ended now: sleep 60".to_owned() }]);
+}

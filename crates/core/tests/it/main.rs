@@ -1,0 +1,13 @@
+//! The loop machine, seen from outside: entries go in, effects come out, and no process is needed
+//! for either.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod claims;
+mod ends;
+mod memory;
+mod prompts;
+mod properties;
+mod sim;
+mod stops;
+mod waits;
+mod worlds;

@@ -1,0 +1,612 @@
+//! A pretend world around the machine. It answers every effect by a script, keeps the journal, and
+//! holds the machine to what any engine relies on: one activity at a time, nothing after the end.
+//!
+//! An answer depends on the iteration and on how often the same thing was asked in it, both read
+//! from the journal. So a journal that was cut anywhere goes on in the same world.
+
+use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, TreePrint};
+use ralph_core::claim::{Claim, Completion};
+use ralph_core::effect::{Effect, Launch};
+use ralph_core::event::{Entry, Event, Gathered, Resumed, Started};
+use ralph_core::guardrail::{FailAction, Guardrail};
+use ralph_core::id::{RunId, TaskName};
+use ralph_core::memory::{Views, human_feedback, merge_feedback};
+use ralph_core::notice::Notice;
+use ralph_core::observation::{Ending, Failure, FailureClass, Marker, Observation, Tokens};
+use ralph_core::outcome::{Outcome, StopReason};
+use ralph_core::policy::{
+    AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, PromptVia, StopCriteria,
+};
+use ralph_core::run::Run;
+use ralph_core::time::{Millis, WallTime};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// When every pretend run begins: 2027-01-15 08:00:00 UTC.
+pub const START: i64 = 1_800_000_000_000;
+
+/// How long a look at the tree and a check take.
+const LOOK: Millis = Millis(10);
+const CHECK: Millis = Millis(1000);
+
+/// A policy with nothing switched on but the loop itself.
+pub fn policy() -> Policy {
+    Policy {
+        kind: LoopKind::Prompt,
+        task: TaskName::from_text("fix-login"),
+        prompt: PromptSource::Text("Fix the login.".to_owned()),
+        passes: Passes::Loop,
+        completion: Completion::default(),
+        protocol: false,
+        iteration_line: false,
+        guardrails: Vec::new(),
+        output_chars: 5000,
+        criteria: StopCriteria { passing_tests: false, lint: false, typecheck: false, no_errors: false, strict: false },
+        limits: Limits {
+            max_iterations: 10,
+            wall: Millis::ZERO,
+            iteration: Millis::ZERO,
+            idle: Millis::ZERO,
+            linger: Millis::from_secs(30),
+            max_cost_usd: 0.0,
+            max_tokens: 0,
+            stall_after: 0,
+            max_consecutive_failures: 3,
+        },
+        memory: MemoryPolicy {
+            enabled: false,
+            max_chars: 20_000,
+            summary_file: "ralph-summary.md".to_owned(),
+            feedback_file: "ralph-feedback.md".to_owned(),
+            state_file: "ralph-iteration.json".to_owned(),
+            last_messages: 0,
+        },
+        agent: AgentPolicy {
+            command: "agent".to_owned(),
+            flags: Vec::new(),
+            dialect: String::new(),
+            model: String::new(),
+            prompt_via: PromptVia::Auto,
+            env: BTreeMap::new(),
+            env_remove: Vec::new(),
+            stream: true,
+        },
+        config_hash: String::new(),
+    }
+}
+
+/// Guardrails that append, named by their commands.
+pub fn guardrails(commands: &[&str]) -> Vec<Guardrail> {
+    commands.iter().map(|command| guardrail(command, FailAction::Append)).collect()
+}
+
+pub fn guardrail(command: &str, fail_action: FailAction) -> Guardrail {
+    Guardrail { command: command.to_owned(), fail_action, hint: String::new(), timeout: Millis::from_secs(60) }
+}
+
+pub const PASS: CheckEnding = CheckEnding::Exited { code: 0 };
+pub const FAIL: CheckEnding = CheckEnding::Exited { code: 1 };
+
+/// What a look at the tree shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// These files, at the first commit.
+    Files(u8),
+    /// These files, at that commit.
+    Committed(u8, u8),
+    /// Nothing.
+    Unknown,
+}
+
+impl Look {
+    pub fn print(self) -> TreePrint {
+        let seen =
+            |files: u8, head: u8| TreePrint::Seen { tree: format!("tree {files}"), head: format!("head {head}") };
+        match self {
+            Look::Files(files) => seen(files, 0),
+            Look::Committed(files, head) => seen(files, head),
+            Look::Unknown => TreePrint::Unknown { why: "no git".to_owned() },
+        }
+    }
+}
+
+/// How an agent process goes, once its provider lets it work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Agent {
+    Claims,
+    Blocked(&'static str),
+    Works,
+    /// It says that it is done and then fails: claims of these never count.
+    Fails,
+    TimesOut,
+    CannotRun,
+    /// It is killed from outside while it claims, and its dialect sees nothing wrong.
+    Killed,
+}
+
+/// One iteration of the script.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    /// What the provider answers before the agent gets to work.
+    pub refusals: Vec<Failure>,
+    pub agent: Agent,
+    pub marker: Marker,
+    /// Answers of the checks in the order in which they are executed, again from the first when
+    /// used up; with none, all pass.
+    pub checks: Vec<CheckEnding>,
+    /// What the looks of this iteration show; the last one repeats.
+    pub looks: Vec<Look>,
+    /// The base text as it is read for this iteration.
+    pub base: Option<Result<String, String>>,
+    /// What people write into the feedback file before this iteration, with its number behind it.
+    pub human: &'static str,
+    pub takes: Millis,
+    pub cost_usd: f64,
+    pub tokens: u64,
+    pub says: String,
+}
+
+/// An iteration in which an agent works for a minute and nothing else is remarkable.
+pub fn turn(agent: Agent) -> Turn {
+    Turn {
+        refusals: Vec::new(),
+        agent,
+        marker: Marker::Absent,
+        checks: Vec::new(),
+        looks: vec![Look::Files(1)],
+        base: None,
+        human: "",
+        takes: Millis::from_secs(60),
+        cost_usd: 0.0,
+        tokens: 0,
+        says: String::new(),
+    }
+}
+
+/// Turns that differ only in their agents.
+pub fn turns(agents: &[Agent]) -> Vec<Turn> {
+    agents.iter().cloned().map(turn).collect()
+}
+
+/// Somebody at the door.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Knock {
+    Interrupt,
+    Cancel,
+    Note,
+}
+
+#[derive(Debug, Clone)]
+pub struct World {
+    pub policy: Policy,
+    /// The iterations; the last one repeats.
+    pub turns: Vec<Turn>,
+    /// What the tree looks like before the first iteration.
+    pub baseline: Look,
+    /// Who knocks while which activity runs, counted from 0.
+    pub knocks: Vec<(usize, Knock)>,
+    /// What somebody types after each end.
+    pub resumes: Vec<Resumed>,
+    /// How long reading the inputs takes.
+    pub gathering: Millis,
+    /// The summary that an earlier run left.
+    pub earlier: &'static str,
+}
+
+impl World {
+    pub fn new(policy: Policy, turns: Vec<Turn>) -> World {
+        World {
+            policy,
+            turns,
+            baseline: Look::Files(0),
+            knocks: Vec::new(),
+            resumes: Vec::new(),
+            gathering: Millis(5),
+            earlier: "",
+        }
+    }
+
+    fn turn(&self, iteration: u32) -> &Turn {
+        let index = (iteration as usize).saturating_sub(1).min(self.turns.len() - 1);
+        &self.turns[index]
+    }
+
+    pub fn first_entry(&self) -> Entry {
+        let started = Started {
+            run: RunId::parse("r1").unwrap(),
+            parent: None,
+            policy: self.policy.clone(),
+            root: "/project".to_owned(),
+            version: "0.1.0".to_owned(),
+        };
+        Entry { seq: 1, at: WallTime(START), elapsed: Millis::ZERO, event: Event::Started(Box::new(started)) }
+    }
+}
+
+/// A run in its world.
+#[derive(Debug)]
+pub struct Sim {
+    pub world: World,
+    pub run: Run,
+    pub journal: Vec<Entry>,
+    /// Every effect, with the number of the entry that led to it.
+    pub effects: Vec<(u64, Effect)>,
+    /// The feedback file, as people and ralph have written it.
+    pub feedback_file: String,
+    pending: Option<Effect>,
+    being_ended: bool,
+    finished: bool,
+    activities: usize,
+    resumed: usize,
+    heard_people: BTreeSet<u32>,
+}
+
+/// Plays a world to its last end.
+pub fn play(world: World) -> Sim {
+    let mut sim = Sim::new(world);
+    sim.play();
+    sim
+}
+
+impl Sim {
+    pub fn new(world: World) -> Sim {
+        let first = world.first_entry();
+        let (run, effects) = Run::begin(&first).unwrap();
+        let mut sim = Sim::around(world, run, vec![first]);
+        sim.perform(effects);
+        sim
+    }
+
+    /// The world after a crash: nothing is left but the journal's first entries.
+    pub fn cut(world: World, journal: &[Entry]) -> Sim {
+        let run = Run::replay(journal, |_, _| {}).unwrap();
+        Sim::around(world, run, journal.to_vec())
+    }
+
+    fn around(world: World, run: Run, journal: Vec<Entry>) -> Sim {
+        let finished = run.outcome().is_some();
+        Sim {
+            world,
+            run,
+            journal,
+            effects: Vec::new(),
+            feedback_file: String::new(),
+            pending: None,
+            being_ended: false,
+            finished,
+            activities: 0,
+            resumed: 0,
+            heard_people: BTreeSet::new(),
+        }
+    }
+
+    /// Goes on until the run has ended and nobody resumes it any more.
+    pub fn play(&mut self) {
+        // Far beyond what any script needs, so that a machine that goes round for ever is found.
+        for _ in 0..5_000 {
+            if !self.finished {
+                self.tick();
+            } else if let Some(resumed) = self.world.resumes.get(self.resumed).cloned() {
+                self.resumed += 1;
+                self.resume(resumed);
+                if self.run.is_complete() {
+                    return;
+                }
+            } else {
+                return;
+            }
+        }
+        panic!("the run does not end: {:?}", self.run);
+    }
+
+    /// Lets the running activity come to its answer, with everything that happens meanwhile.
+    pub fn tick(&mut self) {
+        let mut left = self.span();
+        let now = self.activities - 1;
+        let knocks: Vec<Knock> =
+            self.world.knocks.iter().filter(|(at, _)| *at == now).map(|(_, knock)| *knock).collect();
+        for knock in knocks {
+            self.happen(match knock {
+                Knock::Interrupt => Event::Interrupted,
+                Knock::Cancel => Event::Cancelled,
+                Knock::Note => Event::Noted { text: "somebody was here".to_owned() },
+            });
+        }
+        if let Some(wall) = self.run.wall_left().filter(|wall| *wall < left && self.pending.is_some()) {
+            left = left.minus(wall);
+            self.after(wall, Event::WallTimeUp);
+        }
+        if self.pending.is_some() && self.passes_the_budget() {
+            self.happen(Event::BudgetUp);
+        }
+        let Some(activity) = self.pending.take() else { return };
+        let answer = self.answer(&activity);
+        // What is ended does not take its time.
+        self.after(if self.being_ended { Millis(100) } else { left }, answer);
+    }
+
+    /// Answers what runs with this event instead of the script's.
+    pub fn answer_with(&mut self, event: Event) {
+        self.pending = None;
+        self.happen(event);
+    }
+
+    /// Somebody types `ralph resume`.
+    pub fn resume(&mut self, resumed: Resumed) {
+        // A new process: nothing of the old one runs any more.
+        self.pending = None;
+        self.being_ended = false;
+        self.finished = self.run.is_complete();
+        self.happen(Event::Resumed(resumed));
+    }
+
+    pub fn happen(&mut self, event: Event) {
+        self.after(Millis::ZERO, event);
+    }
+
+    /// Journals an event and lets the machine take it.
+    pub fn after(&mut self, span: Millis, event: Event) {
+        let last = self.journal.last().unwrap();
+        let at = last.at.0.saturating_add(i64::try_from(span.0).unwrap_or(i64::MAX));
+        let entry = Entry { seq: last.seq + 1, at: WallTime(at), elapsed: Millis(last.elapsed.0 + span.0), event };
+        self.journal.push(entry.clone());
+        let effects = self.run.step(&entry);
+        self.perform(effects);
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) {
+        let seq = self.run.seq();
+        let count = effects.len();
+        for (index, effect) in effects.into_iter().enumerate() {
+            assert!(!self.finished || is_note(&effect), "after the end of entry {seq}: {effect:?}");
+            match &effect {
+                Effect::EndActivity => {
+                    assert!(self.pending.is_some(), "nothing to end at entry {seq}");
+                    self.being_ended = true;
+                }
+                Effect::WriteViews(views) => self.write_feedback(views),
+                Effect::Finish => {
+                    assert_eq!(index + 1, count, "the end is the last effect");
+                    self.finished = true;
+                    self.pending = None;
+                }
+                Effect::Tell(_) | Effect::RemoveDone => {}
+                activity => {
+                    assert!(self.pending.is_none(), "entry {seq}: {activity:?} while {:?}", self.pending);
+                    assert_eq!(index + 1, count, "an activity is the last effect");
+                    self.activities += 1;
+                    self.being_ended = false;
+                    self.pending = Some(activity.clone());
+                }
+            }
+            self.effects.push((seq, effect));
+        }
+    }
+
+    fn write_feedback(&mut self, views: &Views) {
+        self.feedback_file = merge_feedback(&self.feedback_file, &views.seen_human, &views.feedback.1);
+    }
+
+    fn span(&self) -> Millis {
+        let pending =
+            self.pending.as_ref().unwrap_or_else(|| panic!("nothing runs and the run goes on: {:?}", self.run));
+        match pending {
+            Effect::Gather { .. } => self.world.gathering,
+            Effect::Launch(launch) => self.world.turn(launch.iteration).takes,
+            Effect::Check(_) => CHECK,
+            Effect::Wait { until } => {
+                let now = self.journal.last().unwrap().at;
+                Millis(u64::try_from(until.0.saturating_sub(now.0)).unwrap_or(0))
+            }
+            _ => LOOK,
+        }
+    }
+
+    fn passes_the_budget(&self) -> bool {
+        let Some(Effect::Launch(launch)) = &self.pending else { return false };
+        let turn = self.world.turn(launch.iteration);
+        (launch.cost_left > 0.0 && turn.cost_usd > launch.cost_left)
+            || (launch.tokens_left > 0 && turn.tokens > launch.tokens_left)
+    }
+
+    fn answer(&mut self, activity: &Effect) -> Event {
+        let iteration = self.run.iteration();
+        match activity {
+            Effect::Gather { summary } => {
+                let turn = self.world.turn(iteration);
+                if !turn.human.is_empty() && self.heard_people.insert(iteration) {
+                    let words = format!("{} ({iteration})", turn.human);
+                    self.feedback_file = format!("{}\n{words}\n", self.feedback_file.trim_end());
+                }
+                Event::Gathered(Gathered {
+                    base: turn.base.clone(),
+                    summary: if *summary { self.world.earlier.to_owned() } else { String::new() },
+                    human: human_feedback(&self.feedback_file),
+                })
+            }
+            Effect::Launch(_) => Event::AgentEnded(Box::new(self.agent_end(self.world.turn(iteration)))),
+            Effect::LookAtTree => {
+                let looks = &self.world.turn(iteration).looks;
+                let asked = self.since_agent_end(|event| matches!(event, Event::TreeSeen { .. }));
+                let look = if iteration == 0 { self.world.baseline } else { looks[asked.min(looks.len() - 1)] };
+                Event::TreeSeen { print: look.print() }
+            }
+            Effect::Check(spec) => {
+                let ending = if self.being_ended { CheckEnding::Stopped } else { self.check_end(iteration) };
+                Event::CheckEnded(Box::new(report(spec, ending)))
+            }
+            Effect::Wait { .. } => Event::Woke,
+            other => panic!("{other:?} has no answer"),
+        }
+    }
+
+    fn agent_end(&self, turn: &Turn) -> Observation {
+        // An agent that is ended halfway may well have printed its claim and its usage before.
+        let mut seen = if self.being_ended {
+            observation(&Agent::Claims, Ending::Stopped)
+        } else if let Some(refusal) = turn.refusals.get(self.refusals_so_far()) {
+            let mut seen = observation(&Agent::Works, Ending::Exited { code: 1 });
+            seen.failure = Some(refusal.clone());
+            return seen;
+        } else {
+            observation(&turn.agent, how(&turn.agent))
+        };
+        seen.marker = turn.marker.clone();
+        seen.cost_usd = (turn.cost_usd > 0.0).then_some(turn.cost_usd);
+        seen.tokens = Tokens { input: turn.tokens, ..Tokens::default() };
+        seen.last_text.clone_from(&turn.says);
+        seen.process.duration = turn.takes;
+        seen
+    }
+
+    fn check_end(&self, iteration: u32) -> CheckEnding {
+        let answers = &self.world.turn(iteration).checks;
+        let asked = self.since_agent_end(
+            |event| matches!(event, Event::CheckEnded(report) if report.ending != CheckEnding::Stopped),
+        );
+        if answers.is_empty() { PASS } else { answers[asked % answers.len()].clone() }
+    }
+
+    /// How many such entries there are since the agent last came to an end of its own.
+    fn since_agent_end(&self, wanted: impl Fn(&Event) -> bool) -> usize {
+        let events = self.journal.iter().rev().map(|entry| &entry.event);
+        events.take_while(|event| !matches!(event, Event::AgentEnded(_))).filter(|event| wanted(event)).count()
+    }
+
+    fn refusals_so_far(&self) -> usize {
+        let ends = self.journal.iter().rev().filter_map(|entry| match &entry.event {
+            Event::AgentEnded(seen) if seen.process.ending != Ending::Stopped => Some(seen),
+            _ => None,
+        });
+        ends.take_while(|seen| seen.failure.as_ref().is_some_and(|failure| is_refusal(failure.class))).count()
+    }
+
+    pub fn outcome(&self) -> &Outcome {
+        self.run.outcome().expect("the run has ended")
+    }
+
+    /// How the run ended: reason, exit code, iterations that count.
+    pub fn end(&self) -> (StopReason, u8, u32) {
+        let outcome = self.outcome();
+        (outcome.reason, outcome.exit_code, outcome.iterations)
+    }
+
+    pub fn launches(&self) -> Vec<&Launch> {
+        self.pick(|effect| if let Effect::Launch(launch) = effect { Some(launch.as_ref()) } else { None })
+    }
+
+    /// The numbers under which agents were started.
+    pub fn numbers(&self) -> Vec<u32> {
+        self.launches().iter().map(|launch| launch.iteration).collect()
+    }
+
+    pub fn prompts(&self) -> Vec<&str> {
+        self.launches().iter().map(|launch| launch.prompt.as_str()).collect()
+    }
+
+    /// The commands of the checks, as they were executed.
+    pub fn checked(&self) -> Vec<&str> {
+        self.pick(|effect| if let Effect::Check(spec) = effect { Some(spec.command.as_str()) } else { None })
+    }
+
+    /// How long each wait was meant to be, in milliseconds.
+    pub fn waits(&self) -> Vec<i64> {
+        let span = |(seq, effect): &(u64, Effect)| match effect {
+            Effect::Wait { until } => Some(until.0.saturating_sub(self.journal[*seq as usize - 1].at.0)),
+            _ => None,
+        };
+        self.effects.iter().filter_map(span).collect()
+    }
+
+    pub fn notices(&self) -> Vec<&Notice> {
+        self.pick(|effect| if let Effect::Tell(notice) = effect { Some(notice) } else { None })
+    }
+
+    pub fn views(&self) -> Vec<&Views> {
+        self.pick(|effect| if let Effect::WriteViews(views) = effect { Some(views.as_ref()) } else { None })
+    }
+
+    /// The numbers and reasons of the iterations that were told as finished.
+    pub fn told_iterations(&self) -> Vec<(u32, Vec<String>)> {
+        let told = |notice: &Notice| match notice {
+            Notice::IterationFinished { iteration, reasons, .. } => Some((*iteration, reasons.clone())),
+            _ => None,
+        };
+        self.notices().into_iter().filter_map(told).collect()
+    }
+
+    pub fn count(&self, wanted: impl Fn(&Effect) -> bool) -> usize {
+        self.effects.iter().filter(|(_, effect)| wanted(effect)).count()
+    }
+
+    fn pick<'a, T>(&'a self, wanted: impl Fn(&'a Effect) -> Option<T>) -> Vec<T> {
+        self.effects.iter().filter_map(|(_, effect)| wanted(effect)).collect()
+    }
+}
+
+/// What a note after the end may still do: it tells, and changes nothing.
+pub fn is_note(effect: &Effect) -> bool {
+    matches!(effect, Effect::Tell(Notice::Note { .. }))
+}
+
+/// Whether performing it answers with an event.
+pub fn is_activity(effect: &Effect) -> bool {
+    matches!(
+        effect,
+        Effect::Gather { .. } | Effect::Launch(_) | Effect::LookAtTree | Effect::Check(_) | Effect::Wait { .. }
+    )
+}
+
+/// Whether the same iteration is tried again after this.
+pub fn is_refusal(class: FailureClass) -> bool {
+    matches!(class, FailureClass::Limited | FailureClass::Transient)
+}
+
+pub fn limited(resets_at: Option<i64>) -> Failure {
+    Failure { resets_at, ..Failure::new(FailureClass::Limited, "usage limit reached") }
+}
+
+pub fn transient() -> Failure {
+    Failure::new(FailureClass::Transient, "connection refused")
+}
+
+fn how(agent: &Agent) -> Ending {
+    match agent {
+        Agent::Claims | Agent::Blocked(_) | Agent::Works => Ending::Exited { code: 0 },
+        Agent::Fails => Ending::Exited { code: 1 },
+        Agent::TimesOut => Ending::TimedOut { limit: Millis::from_secs(60) },
+        Agent::CannotRun => Ending::NotStarted { reason: "not found".to_owned() },
+        Agent::Killed => Ending::Signalled { signal: 9 },
+    }
+}
+
+/// What is seen of an agent that went like this.
+pub fn observation(agent: &Agent, ending: Ending) -> Observation {
+    let failure = match agent {
+        Agent::Claims | Agent::Blocked(_) | Agent::Works | Agent::Killed => None,
+        Agent::Fails => Some(Failure::new(FailureClass::Other, "exit code 1")),
+        Agent::TimesOut => Some(Failure::new(FailureClass::Other, "ran longer than 1m00s")),
+        Agent::CannotRun => Some(Failure::new(FailureClass::CannotRun, "agent: not found")),
+    };
+    let claim = match agent {
+        Agent::Works | Agent::CannotRun => Claim::None,
+        Agent::Blocked(reason) => Claim::Blocked { reason: (*reason).to_owned() },
+        Agent::Claims | Agent::Fails | Agent::TimesOut | Agent::Killed => Claim::Complete,
+    };
+    let blank = Observation::not_started(Failure::new(FailureClass::Other, ""), ending);
+    Observation { failure, claim, ..blank }
+}
+
+/// The receipt of a check that ended like this.
+pub fn report(spec: &CheckSpec, ending: CheckEnding) -> CheckReport {
+    let output_head = format!("out{}", spec.index + 1);
+    CheckReport {
+        spec: spec.clone(),
+        ending,
+        duration: CHECK,
+        output_hash: ralph_core::text::hash(output_head.as_bytes()),
+        output_bytes: output_head.len() as u64,
+        output_head,
+        log: format!(".ralph/{}", spec.log_name),
+        leaked: 0,
+    }
+}

@@ -1,0 +1,219 @@
+//! Signals, cancellation, the wall time, crashes: how a run is stopped, and how it goes on.
+
+use crate::sim::{Agent, Knock, Sim, Turn, World, guardrails, limited, play, policy, turn, turns};
+use ralph_core::effect::Effect;
+use ralph_core::event::{Event, Resumed};
+use ralph_core::notice::{Notice, ResumeKind};
+use ralph_core::outcome::StopReason::*;
+use ralph_core::policy::Policy;
+use ralph_core::time::Millis;
+
+/// Two guardrails, and an agent that is done at once. The activities of such a run are, from 0:
+/// inputs, agent, look, check `a`, check `b`, look.
+fn world(knocks: &[(usize, Knock)]) -> World {
+    let policy = Policy { guardrails: guardrails(&["a", "b"]), ..policy() };
+    World { knocks: knocks.to_vec(), ..World::new(policy, turns(&[Agent::Claims])) }
+}
+
+fn ended_activities(sim: &Sim) -> usize {
+    sim.count(|effect| *effect == Effect::EndActivity)
+}
+
+fn resumed_with(sim: &Sim) -> Vec<ResumeKind> {
+    let kind = |notice: &Notice| match notice {
+        Notice::RunStarted { resumed, .. } => *resumed,
+        _ => None,
+    };
+    sim.notices().into_iter().filter_map(kind).collect()
+}
+
+#[test]
+fn h01_wherever_an_interrupt_comes_the_run_stops_with_130_and_goes_on_from_there() {
+    use Knock::{Cancel, Interrupt};
+    use ResumeKind::{Checks, SameIteration};
+    let once = |at| vec![(at, Interrupt)];
+    let twice = |at| vec![(at, Interrupt), (at, Interrupt)];
+    let ten_times = |at| vec![(at, Interrupt); 10];
+    // Who knocks; how often something was ended; how it goes on; agents and checks in all.
+    type Row = (&'static str, Vec<(usize, Knock)>, usize, ResumeKind, &'static [u32], &'static [&'static str]);
+    let table: Vec<Row> = vec![
+        ("while the inputs are read", once(0), 0, SameIteration(1), &[1], &["a", "b"]),
+        ("while the agent works, once: it finishes", once(1), 0, Checks(1), &[1], &["a", "b"]),
+        ("while the agent works, twice: it is ended", twice(1), 1, SameIteration(1), &[1, 1], &["a", "b"]),
+        ("while the agent works, ten times", ten_times(1), 9, SameIteration(1), &[1, 1], &["a", "b"]),
+        ("while the tree is looked at", once(2), 0, Checks(1), &[1], &["a", "b"]),
+        ("while a check runs, once: it finishes", once(3), 0, Checks(1), &[1], &["a", "b"]),
+        ("while a check runs, twice: it is executed again", twice(3), 1, Checks(1), &[1], &["a", "a", "b"]),
+        ("while the last check runs", once(4), 0, Checks(1), &[1], &["a", "b"]),
+        ("before the verdict", once(5), 0, Checks(1), &[1], &["a", "b"]),
+        ("a cancel while the agent works", vec![(1, Cancel)], 1, SameIteration(1), &[1, 1], &["a", "b"]),
+        ("a cancel while a check runs", vec![(3, Cancel)], 1, Checks(1), &[1], &["a", "a", "b"]),
+    ];
+    for (name, knocks, ended, kind, numbers, checks) in table {
+        let reason = if knocks[0].1 == Cancel { Cancelled } else { Interrupted };
+        let mut sim = play(world(&knocks));
+        assert_eq!(sim.end(), (reason, 130, 0), "{name}");
+        assert_eq!(sim.outcome().next, ["ralph resume r1"], "{name}");
+        assert_eq!(ended_activities(&sim), ended, "{name}");
+
+        sim.resume(Resumed::default());
+        sim.play();
+        assert_eq!(resumed_with(&sim), [kind], "{name}");
+        assert_eq!(sim.numbers(), numbers, "{name}");
+        assert_eq!(sim.checked(), checks, "{name}");
+        assert_eq!(sim.end(), (Complete, 0, 1), "{name}");
+        assert!(sim.outcome().verified, "{name}");
+    }
+}
+
+#[test]
+fn a_first_interrupt_says_that_the_agent_may_finish_and_a_second_that_it_may_not() {
+    let sim = play(world(&[(1, Knock::Interrupt), (1, Knock::Interrupt)]));
+    let stopping: Vec<bool> = sim
+        .notices()
+        .into_iter()
+        .filter_map(|notice| match notice {
+            Notice::Stopping { now } => Some(*now),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(stopping, [false, true]);
+}
+
+#[test]
+fn what_an_agent_said_before_it_was_ended_counts_for_nothing() {
+    // The pretend agent has printed its claim before it is ended.
+    let mut world = world(&[(1, Knock::Interrupt), (1, Knock::Interrupt)]);
+    world.policy.guardrails.clear();
+    assert_eq!(play(world).end(), (Interrupted, 130, 0));
+}
+
+#[test]
+fn an_interrupt_while_waiting_ends_at_once() {
+    let refused = Turn { refusals: vec![limited(None)], ..turn(Agent::Claims) };
+    let mut sim = play(World { knocks: vec![(2, Knock::Interrupt)], ..World::new(policy(), vec![refused]) });
+    assert_eq!(sim.end(), (Interrupted, 130, 0));
+    assert_eq!(ended_activities(&sim), 0);
+    sim.resume(Resumed::default());
+    sim.play();
+    assert_eq!(sim.numbers(), [1, 1]);
+    assert_eq!(sim.end(), (Complete, 0, 1));
+}
+
+#[test]
+fn an_interrupted_agent_that_is_refused_does_not_wait() {
+    let refused = Turn { refusals: vec![limited(None)], ..turn(Agent::Claims) };
+    let sim = play(World { knocks: vec![(1, Knock::Interrupt)], ..World::new(policy(), vec![refused]) });
+    assert_eq!(sim.end(), (Interrupted, 130, 0));
+    assert!(sim.waits().is_empty());
+}
+
+#[test]
+fn p12_the_wall_time_ends_a_running_iteration_and_says_so() {
+    let mut limited = policy();
+    limited.limits.wall = Millis::from_secs(90);
+    let sim = play(World::new(limited, turns(&[Agent::Works])));
+    assert_eq!(sim.end(), (MaxWallTime, 4, 1));
+    assert_eq!(sim.outcome().message, "the wall time of 1m30s is used up");
+    assert_eq!(sim.outcome().next[0], "ralph resume r1 --max-wall-time 3m");
+    assert_eq!(ended_activities(&sim), 1);
+    let up = sim.journal.iter().find(|entry| entry.event == Event::WallTimeUp).unwrap();
+    assert_eq!(up.elapsed, Millis::from_secs(90));
+}
+
+#[test]
+fn p12_the_wall_time_ends_a_running_check_which_a_raised_one_executes_again() {
+    let mut world = world(&[]);
+    world.policy.limits.wall = Millis(61_500);
+    world.resumes = vec![Resumed { wall: Some(Millis::from_secs(120)), ..Resumed::default() }];
+    let sim = play(world);
+    assert_eq!(sim.checked(), ["a", "b", "b"]);
+    assert_eq!(sim.numbers(), [1]);
+    assert_eq!(sim.end(), (Complete, 0, 1));
+}
+
+#[test]
+fn the_first_cause_that_does_not_wait_names_the_end() {
+    let mut world = world(&[(1, Knock::Interrupt)]);
+    world.policy.limits.wall = Millis::from_secs(30);
+    assert_eq!(play(world.clone()).end(), (MaxWallTime, 4, 0), "the agent was to finish, but the time is up");
+    world.knocks = vec![(1, Knock::Cancel)];
+    assert_eq!(play(world).end(), (Cancelled, 130, 0));
+}
+
+#[test]
+fn resuming_a_complete_run_does_nothing() {
+    let mut sim = play(world(&[]));
+    let effects = sim.effects.len();
+    sim.resume(Resumed { max_iterations: Some(99), ..Resumed::default() });
+    assert!(sim.run.is_complete());
+    assert_eq!(sim.effects.len(), effects);
+    assert_eq!(sim.run.policy().limits.max_iterations, 10);
+}
+
+#[test]
+fn e03_a_crash_in_each_of_ten_resumes_changes_nothing() {
+    let refused = Turn { refusals: vec![limited(None)], ..turn(Agent::Fails) };
+    let mut world = world(&[]);
+    world.turns = vec![turn(Agent::Fails), refused, turn(Agent::Works), turn(Agent::Claims)];
+    world.policy.limits.stall_after = 3;
+    let whole = play(world.clone());
+    assert_eq!(whole.end(), (Complete, 0, 4));
+    for length in 1..whole.journal.len() {
+        let mut sim = Sim::cut(world.clone(), &whole.journal[..length]);
+        for _ in 0..10 {
+            sim.resume(Resumed::default());
+        }
+        sim.play();
+        assert_eq!(sim.end(), whole.end(), "cut behind entry {length}");
+        assert!(sim.outcome().verified);
+    }
+}
+
+#[test]
+fn e03_crashes_do_not_outrun_the_limit_of_failures() {
+    let world = World::new(policy(), turns(&[Agent::Fails]));
+    let mut sim = Sim::new(world.clone());
+    let mut crashes = 0;
+    while sim.run.outcome().is_none() {
+        sim.tick();
+        if sim.run.outcome().is_none() {
+            sim = Sim::cut(world.clone(), &sim.journal);
+            sim.resume(Resumed::default());
+            sim.tick();
+            crashes += 1;
+        }
+    }
+    assert!(crashes > 2);
+    assert_eq!(sim.end(), (Error, 5, 3));
+}
+
+#[test]
+fn a_resume_after_an_end_begins_the_row_of_failures_anew() {
+    let world = World { resumes: vec![Resumed::default()], ..World::new(policy(), turns(&[Agent::Fails])) };
+    let sim = play(world);
+    assert_eq!(sim.end(), (Error, 5, 6));
+}
+
+#[test]
+fn a_crash_between_checks_repeats_only_the_check_in_flight() {
+    let whole = play(world(&[]));
+    // Started, inputs, agent, look, `a`: the crash comes while `b` runs.
+    let mut sim = Sim::cut(world(&[]), &whole.journal[..5]);
+    sim.resume(Resumed::default());
+    sim.play();
+    assert_eq!(sim.numbers(), [0; 0]);
+    assert_eq!(sim.checked(), ["b"]);
+    assert_eq!(sim.end(), (Complete, 0, 1));
+}
+
+#[test]
+fn a_person_who_edits_files_between_the_checks_makes_all_of_them_run_again() {
+    let whole = play(world(&[]));
+    let mut sim = Sim::cut(world(&[]), &whole.journal[..5]);
+    sim.world.turns[0].looks = vec![crate::sim::Look::Files(1), crate::sim::Look::Files(2)];
+    sim.resume(Resumed::default());
+    sim.play();
+    assert_eq!(sim.checked(), ["b", "a", "b"]);
+    assert_eq!(sim.end(), (Complete, 0, 1));
+}

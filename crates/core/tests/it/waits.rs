@@ -1,0 +1,211 @@
+//! Limits and transient failures: the same iteration again, later, and never for ever by accident.
+
+use crate::sim::{Agent, START, Sim, Turn, World, limited, observation, play, policy, transient, turn};
+use ralph_core::effect::Effect;
+use ralph_core::event::{Entry, Event, Gathered, Resumed};
+use ralph_core::notice::{Notice, VerdictWord};
+use ralph_core::observation::{Ending, Failure};
+use ralph_core::outcome::StopReason::*;
+use ralph_core::run::Run;
+use ralph_core::time::{Millis, WallTime};
+
+fn refused_by(refusals: Vec<Failure>) -> World {
+    World::new(policy(), vec![Turn { refusals, takes: Millis::from_secs(1), ..turn(Agent::Claims) }])
+}
+
+#[test]
+fn i02_a_limit_waits_until_its_reset_and_a_minute() {
+    let reset = START / 1000 + 3600;
+    let sim = play(refused_by(vec![limited(Some(reset))]));
+    let until = WallTime((reset + 60) * 1000);
+    assert!(sim.effects.iter().any(|(_, effect)| *effect == Effect::Wait { until }));
+    assert_eq!(sim.numbers(), [1, 1]);
+    assert_eq!(sim.end(), (Complete, 0, 1), "a refused try counts as nothing");
+    let told: Vec<_> = sim
+        .notices()
+        .into_iter()
+        .filter_map(|notice| match notice {
+            Notice::Waiting { iteration, until, why } => Some((*iteration, *until, why.as_str())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, [(1, until, "usage limit reached")]);
+    let verdicts: Vec<_> = sim
+        .notices()
+        .into_iter()
+        .filter_map(|notice| match notice {
+            Notice::IterationFinished { verdict, .. } => Some(*verdict),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(verdicts, [VerdictWord::Wait, VerdictWord::Stop]);
+    let attempts: Vec<_> = sim
+        .notices()
+        .into_iter()
+        .filter_map(|notice| match notice {
+            Notice::IterationStarted { attempt, .. } => Some(*attempt),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(attempts, [1, 2]);
+}
+
+#[test]
+fn i01_without_a_reset_or_with_a_past_one_the_waits_double_from_ten_seconds_to_six_minutes() {
+    let past = START / 1000 - 3600;
+    for refusal in [limited(None), limited(Some(past)), limited(Some(i64::MIN)), transient()] {
+        let sim = play(refused_by(vec![refusal; 9]));
+        let longest = [10_000, 20_000, 40_000, 80_000, 160_000, 320_000, 360_000, 360_000, 360_000];
+        assert_eq!(sim.waits().len(), longest.len());
+        for (wait, longest) in sim.waits().into_iter().zip(longest) {
+            assert!((longest / 2..longest).contains(&wait), "{wait} of {longest}");
+        }
+        assert_eq!(sim.end(), (Complete, 0, 1));
+    }
+}
+
+#[test]
+fn waits_of_several_runs_are_spread_and_those_of_one_run_replay() {
+    let first_wait = |run: &str| {
+        let Entry { event: Event::Started(mut started), .. } = refused_by(Vec::new()).first_entry() else { panic!() };
+        started.run = ralph_core::id::RunId::parse(run).unwrap();
+        let entry = |seq, event| Entry { seq, at: WallTime(START), elapsed: Millis(seq), event };
+        let (mut run, _) = Run::begin(&entry(1, Event::Started(started))).unwrap();
+        run.step(&entry(2, gathered()));
+        match run.step(&entry(3, refused(None))).last() {
+            Some(Effect::Wait { until }) => until.0 - START,
+            other => panic!("{other:?}"),
+        }
+    };
+    let waits: std::collections::BTreeSet<i64> = (0..20).map(|run| first_wait(&format!("run-{run}"))).collect();
+    assert!(waits.len() > 15, "{waits:?}");
+    assert_eq!(first_wait("run-1"), first_wait("run-1"));
+}
+
+#[test]
+fn i07_what_stays_transient_for_two_hours_ends_the_run() {
+    let sim = play(refused_by(vec![transient(); 24]));
+    assert_eq!(sim.end(), (Complete, 0, 1));
+    let sim = play(refused_by(vec![transient(); 25]));
+    assert_eq!(sim.end(), (Error, 5, 0));
+    assert_eq!(sim.waits().len(), 24);
+    assert_eq!(sim.outcome().message, "agent failed 25 times in a row: connection refused");
+}
+
+#[test]
+fn i05_a_limit_is_waited_for_as_long_as_it_lasts_and_explains_no_transient_failure() {
+    let mut refusals = vec![limited(None); 60];
+    refusals.push(transient());
+    refusals.push(limited(None));
+    refusals.extend(vec![transient(); 24]);
+    assert_eq!(play(refused_by(refusals)).end(), (Complete, 0, 1));
+}
+
+#[test]
+fn e03_a_crash_does_not_begin_the_row_of_transient_failures_anew() {
+    let world = refused_by(vec![transient(); 25]);
+    let whole = play(world.clone());
+    let mut sim = Sim::cut(world, &whole.journal[..whole.journal.len() - 2]);
+    sim.resume(Resumed::default());
+    sim.play();
+    assert_eq!(sim.end(), (Error, 5, 0));
+}
+
+#[test]
+fn p12_the_wall_time_ends_a_wait() {
+    let mut world = refused_by(vec![limited(Some(START / 1000 + 7200))]);
+    world.policy.limits.wall = Millis::from_secs(3600);
+    let sim = play(world);
+    assert_eq!(sim.end(), (MaxWallTime, 4, 0));
+    assert_eq!(sim.run.elapsed(), Millis::from_secs(3600));
+}
+
+fn gathered() -> Event {
+    Event::Gathered(Gathered { base: None, summary: String::new(), human: String::new() })
+}
+
+fn refused(resets_at: Option<i64>) -> Event {
+    let mut seen = observation(&Agent::Works, Ending::Exited { code: 1 });
+    seen.failure = Some(limited(resets_at));
+    Event::AgentEnded(Box::new(seen))
+}
+
+#[test]
+fn g05_no_reset_and_no_clock_overflows() {
+    for at in [i64::MIN, -1, 0, START, i64::MAX - 1, i64::MAX] {
+        for resets_at in
+            [None, Some(i64::MIN), Some(-1), Some(0), Some(START / 1000), Some(i64::MAX / 1000), Some(i64::MAX)]
+        {
+            let mut first = refused_by(Vec::new()).first_entry();
+            first.at = WallTime(at);
+            let (mut run, _) = Run::begin(&first).unwrap();
+            let entry = |seq, event| Entry { seq, at: WallTime(at), elapsed: Millis(seq), event };
+            run.step(&entry(2, gathered()));
+            let effects = run.step(&entry(3, refused(resets_at)));
+            let Some(Effect::Wait { until }) = effects.last() else { panic!("{effects:?}") };
+            let wait = i128::from(until.0) - i128::from(at);
+            assert!((0..=86_400_000).contains(&wait), "at {at}, reset {resets_at:?}: {wait}");
+            assert!(wait > 0 || at == i64::MAX);
+        }
+    }
+}
+
+#[test]
+fn g05_the_largest_limits_and_spans_do_not_overflow() {
+    let mut world = refused_by(Vec::new());
+    world.policy.limits.wall = Millis(u64::MAX);
+    world.policy.limits.max_iterations = u32::MAX;
+    world.policy.limits.max_tokens = u64::MAX;
+    world.turns = vec![Turn { tokens: u64::MAX / 2 + 1, ..turn(Agent::Works) }];
+    let mut sim = Sim::new(world);
+    for _ in 0..8 {
+        if sim.run.outcome().is_none() {
+            sim.tick();
+        }
+    }
+    assert_eq!(sim.end(), (Budget, 4, 1));
+    assert_eq!(sim.outcome().tokens.input, u64::MAX, "tokens stop at the largest number");
+    assert_eq!(sim.outcome().next[0], format!("ralph resume r1 --max-tokens {}", u64::MAX));
+
+    let last = sim.journal.last().unwrap().clone();
+    let entry = |seq, event| Entry { seq, at: last.at, elapsed: Millis(u64::MAX), event };
+    let effects =
+        sim.run.step(&entry(last.seq + 1, Event::Resumed(Resumed { max_tokens: Some(0), ..Resumed::default() })));
+    assert!(effects.contains(&Effect::Finish), "the whole of time is used up");
+    assert_eq!(sim.run.outcome().unwrap().reason, MaxWallTime);
+    assert_eq!(sim.run.wall_left(), Some(Millis::ZERO));
+}
+
+#[test]
+fn g01_a_jump_of_the_wall_clock_changes_no_limit_and_no_duration() {
+    const DAY: i64 = 86_400_000;
+    for jumps in [[0, DAY, 0, DAY], [DAY, 0, -DAY, 0], [-DAY, -DAY, -DAY, -DAY]] {
+        let mut world = refused_by(Vec::new());
+        world.policy.limits.wall = Millis(50_000);
+        let (mut run, _) = Run::begin(&world.first_entry()).unwrap();
+        let agent = observation(&Agent::Works, Ending::Exited { code: 0 });
+        let events = [
+            (10_000, gathered()),
+            (20_000, Event::AgentEnded(Box::new(agent.clone()))),
+            (30_000, gathered()),
+            // A clock that was read in another order must not take back time either.
+            (25_000, Event::AgentEnded(Box::new(agent))),
+        ];
+        let mut elapsed = Millis::ZERO;
+        let mut durations = Vec::new();
+        for ((seq, (now, event)), jump) in (2..).zip(events).zip(jumps) {
+            let at = WallTime(START + i64::try_from(now).unwrap() + jump);
+            let effects = run.step(&Entry { seq, at, elapsed: Millis(now), event });
+            assert!(run.elapsed() >= elapsed, "time went back");
+            elapsed = run.elapsed();
+            durations.extend(effects.into_iter().filter_map(|effect| match effect {
+                Effect::Tell(Notice::IterationFinished { duration, .. }) => Some(duration),
+                _ => None,
+            }));
+        }
+        assert_eq!(elapsed, Millis(30_000));
+        assert_eq!(durations, [Millis(20_000), Millis(10_000)]);
+        assert_eq!(run.wall_left(), Some(Millis(20_000)));
+        assert!(run.outcome().is_none());
+    }
+}

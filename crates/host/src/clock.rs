@@ -1,0 +1,101 @@
+//! The only place that reads the clock and the random source.
+//!
+//! The wall clock is for people and for resets that a provider states; it may jump. Every limit
+//! counts in [`Clock::elapsed`], which a jump cannot touch and which stands still while the machine
+//! is suspended.
+
+use ralph_core::time::{Millis, WallTime};
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// The time of one run: the wall clock, and how long the run has been worked on.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    started: Instant,
+    before: Millis,
+}
+
+impl Clock {
+    /// A clock whose elapsed time is zero now.
+    pub fn start() -> Clock {
+        Clock::after(Millis::ZERO)
+    }
+
+    /// A clock that goes on where an earlier process of the same run stopped.
+    pub fn after(before: Millis) -> Clock {
+        Clock { started: Instant::now(), before }
+    }
+
+    /// What the wall clock says.
+    pub fn now(&self) -> WallTime {
+        wall_time(SystemTime::now())
+    }
+
+    /// Time since the start, with the time before it. It never goes back.
+    pub fn elapsed(&self) -> Millis {
+        Millis(self.before.0.saturating_add(Millis::from(self.started.elapsed()).0))
+    }
+}
+
+/// A point of the system's time as milliseconds; a clock set before 1970 is negative, not an error.
+fn wall_time(at: SystemTime) -> WallTime {
+    let millis = |span: std::time::Duration| i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+    WallTime(match at.duration_since(UNIX_EPOCH) {
+        Ok(after) => millis(after),
+        Err(before) => -millis(before.duration()),
+    })
+}
+
+/// 64 random bits for ids and jitter.
+pub fn random_bits() -> u64 {
+    // A sandbox may refuse the call. The standard library's keys, different for every hasher and
+    // seeded by the system as well, are good enough for ids.
+    kernel_bits().unwrap_or_else(|| std::collections::hash_map::RandomState::new().build_hasher().finish())
+}
+
+#[cfg(target_os = "linux")]
+fn kernel_bits() -> Option<u64> {
+    let mut bytes = [0; 8];
+    let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).ok()?;
+    (filled == bytes.len()).then(|| u64::from_ne_bytes(bytes))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn kernel_bits() -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn g01_elapsed_time_never_goes_back_and_goes_on_after_a_resume() {
+        let clock = Clock::after(Millis::from_secs(90));
+        let mut last = clock.elapsed();
+        assert!(last >= Millis::from_secs(90));
+        for _ in 0..1000 {
+            let now = clock.elapsed();
+            assert!(now >= last);
+            last = now;
+        }
+        assert!(Clock::start().elapsed() < Millis::from_secs(90));
+        assert_eq!(Clock::after(Millis(u64::MAX)).elapsed(), Millis(u64::MAX));
+    }
+
+    #[test]
+    fn g05_no_year_overflows() {
+        assert_eq!(wall_time(UNIX_EPOCH + Duration::from_secs(2)), WallTime(2000));
+        assert_eq!(wall_time(UNIX_EPOCH - Duration::from_secs(2)), WallTime(-2000));
+        let year_9999 = UNIX_EPOCH + Duration::from_secs(253_402_300_799);
+        assert_eq!(wall_time(year_9999), WallTime(253_402_300_799_000));
+        assert!(Clock::start().now() > WallTime(1_700_000_000_000));
+    }
+
+    #[test]
+    fn random_bits_do_not_repeat() {
+        let drawn: std::collections::HashSet<u64> = (0..1000).map(|_| random_bits()).collect();
+        assert_eq!(drawn.len(), 1000);
+    }
+}

@@ -1,0 +1,360 @@
+//! Who a process is, beyond its number.
+//!
+//! Numbers come back: after a reboot, or after enough other processes. A process is therefore named
+//! by its number, the moment it started and the boot it started in, and all three must agree before
+//! it counts as alive. Processes of a run are also found by the marker that ralph puts into their
+//! environment, which survives double forks and new sessions; a signal goes only to a process that
+//! was seen to carry the marker, through a handle that cannot change its owner in between.
+
+use crate::clock::Clock;
+use ralph_core::id::RunId;
+use ralph_core::time::Millis;
+use rustix::process::{Pid, Signal};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The variable that every process of a run inherits.
+pub const RUN_VARIABLE: &str = "RALPH_RUN_ID";
+
+/// Time between asking a leftover process to end and ending it.
+const GRACE: Millis = Millis(300);
+/// Time between two looks while leftovers end.
+const POLL: Duration = Duration::from_millis(10);
+
+/// One process, for ever.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Its number.
+    pub pid: i32,
+    /// When it started, in the kernel's ticks since boot; 0 where the system does not tell.
+    #[serde(default)]
+    pub start: u64,
+    /// The boot it started in; empty where the system does not tell.
+    #[serde(default)]
+    pub boot: String,
+}
+
+impl Identity {
+    /// This process.
+    pub fn of_self() -> Identity {
+        let pid = rustix::process::getpid().as_raw_nonzero().get();
+        Identity::of(pid).unwrap_or(Identity { pid, start: 0, boot: boot_id() })
+    }
+
+    /// The process that has this number now, if there is one.
+    pub fn of(pid: i32) -> Option<Identity> {
+        let start = os::start(pid)?;
+        Some(Identity { pid, start, boot: boot_id() })
+    }
+
+    /// Whether this very process still runs. One that ended and was not yet waited for does not.
+    pub fn is_alive(&self) -> bool {
+        self.boot == boot_id() && os::running_since(self.pid) == Some(self.start)
+    }
+}
+
+/// The processes that carry the marker of `run`, without this one and those it descends from.
+pub fn marked_processes(run: &RunId) -> Vec<i32> {
+    os::marked(&marker(run))
+}
+
+/// What became of leftover processes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sweep {
+    /// Those that were found and are gone.
+    pub ended: Vec<i32>,
+    /// Those that were still there when the time was up.
+    pub left: Vec<i32>,
+}
+
+/// Ends every process that carries the marker of `run`: politely first, then for sure, and again
+/// for what they start meanwhile, until none is left or `limit` has passed. Blocks that long.
+pub fn end_marked(run: &RunId, limit: Duration) -> Sweep {
+    let marker = marker(run);
+    let clock = Clock::start();
+    let limit = Millis::from(limit);
+    let grace = GRACE.min(Millis(limit.0 / 2));
+    let mut asked: Vec<i32> = Vec::new();
+    loop {
+        let left = os::marked(&marker);
+        if left.is_empty() || clock.elapsed() > limit {
+            asked.retain(|pid| !left.contains(pid));
+            return Sweep { ended: asked, left };
+        }
+        for &pid in &left {
+            let new = !asked.contains(&pid);
+            if clock.elapsed() >= grace {
+                os::signal(pid, &marker, Signal::KILL);
+            } else if new {
+                os::signal(pid, &marker, Signal::TERM);
+                // A stopped process takes the first signal only when it goes on.
+                os::signal(pid, &marker, Signal::CONT);
+            }
+            if new {
+                asked.push(pid);
+            }
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+fn marker(run: &RunId) -> Vec<u8> {
+    format!("{RUN_VARIABLE}={run}").into_bytes()
+}
+
+fn boot_id() -> String {
+    static BOOT: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    BOOT.get_or_init(os::boot).clone()
+}
+
+/// Linux tells everything in /proc.
+#[cfg(target_os = "linux")]
+mod os {
+    use super::{Pid, Signal};
+    use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
+    use std::io::Read as _;
+
+    /// More than the kernel lets an environment be.
+    const LARGEST_ENVIRONMENT: u64 = 8 << 20;
+
+    pub(super) fn boot() -> String {
+        std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+    }
+
+    pub(super) fn start(pid: i32) -> Option<u64> {
+        Some(Stat::of(pid)?.start)
+    }
+
+    pub(super) fn running_since(pid: i32) -> Option<u64> {
+        Stat::of(pid).filter(|stat| !matches!(stat.state, 'Z' | 'X' | 'x')).map(|stat| stat.start)
+    }
+
+    /// The fields of /proc/PID/stat that matter here.
+    #[derive(Debug, PartialEq, Eq)]
+    pub(super) struct Stat {
+        pub(super) state: char,
+        pub(super) parent: i32,
+        pub(super) start: u64,
+    }
+
+    impl Stat {
+        fn of(pid: i32) -> Option<Stat> {
+            Stat::parse(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
+        }
+
+        /// The second field is the program's name in parentheses; it may hold spaces, parentheses
+        /// and any bytes, so that only the last `)` ends it. The third field follows.
+        pub(super) fn parse(line: &[u8]) -> Option<Stat> {
+            let name_end = memchr::memrchr(b')', line)?;
+            let rest = std::str::from_utf8(line.get(name_end + 1..)?).ok()?;
+            let mut fields = rest.split_ascii_whitespace();
+            let state = fields.next()?.chars().next()?;
+            let parent = fields.next()?.parse().ok()?;
+            // Field 22 of all, and 4 are behind us.
+            let start = fields.nth(17)?.parse().ok()?;
+            Some(Stat { state, parent, start })
+        }
+    }
+
+    pub(super) fn marked(marker: &[u8]) -> Vec<i32> {
+        let family = self_and_ancestors();
+        let Ok(all) = std::fs::read_dir("/proc") else { return Vec::new() };
+        let pids = all.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        pids.filter(|pid| !family.contains(pid) && carries(*pid, marker)).collect()
+    }
+
+    /// Through a handle: if the process ends and its number is given away after the look at its
+    /// environment, the signal reaches nobody.
+    pub(super) fn signal(pid: i32, marker: &[u8], signal: Signal) {
+        let Some(known) = Pid::from_raw(pid) else { return };
+        match pidfd_open(known, PidfdFlags::empty()) {
+            Ok(handle) if carries(pid, marker) => _ = pidfd_send_signal(handle, signal),
+            // Kernels before 5.3 and some sandboxes have no handles.
+            Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) if carries(pid, marker) => {
+                _ = rustix::process::kill_process(known, signal);
+            }
+            _ => {}
+        }
+    }
+
+    fn carries(pid: i32, marker: &[u8]) -> bool {
+        let Ok(environ) = std::fs::File::open(format!("/proc/{pid}/environ")) else { return false };
+        let mut bytes = Vec::new();
+        let read = environ.take(LARGEST_ENVIRONMENT).read_to_end(&mut bytes);
+        read.is_ok() && holds_entry(&bytes, marker)
+    }
+
+    /// Whether one whole entry of an environment is `marker`: `X_RALPH_RUN_ID=a` and
+    /// `RALPH_RUN_ID=ab` are other entries.
+    pub(super) fn holds_entry(environ: &[u8], marker: &[u8]) -> bool {
+        memchr::memmem::find_iter(environ, marker).any(|at| {
+            let before = at.checked_sub(1).and_then(|before| environ.get(before));
+            let after = environ.get(at + marker.len());
+            before.is_none_or(|byte| *byte == 0) && after.is_none_or(|byte| *byte == 0)
+        })
+    }
+
+    fn self_and_ancestors() -> Vec<i32> {
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        let parents = std::iter::successors(Some(own), |pid| Some(Stat::of(*pid)?.parent).filter(|parent| *parent > 0));
+        // A chain is never this long; a number given away during the walk could make a ring.
+        parents.take(1000).collect()
+    }
+}
+
+/// Elsewhere only the number is known.
+#[cfg(not(target_os = "linux"))]
+mod os {
+    use super::{Pid, Signal};
+
+    pub(super) fn boot() -> String {
+        String::new()
+    }
+
+    pub(super) fn start(pid: i32) -> Option<u64> {
+        let answer = Pid::from_raw(pid).map(rustix::process::test_kill_process);
+        matches!(answer, Some(Ok(()) | Err(rustix::io::Errno::PERM))).then_some(0)
+    }
+
+    pub(super) fn running_since(pid: i32) -> Option<u64> {
+        start(pid)
+    }
+
+    pub(super) fn marked(_marker: &[u8]) -> Vec<i32> {
+        Vec::new()
+    }
+
+    pub(super) fn signal(_pid: i32, _marker: &[u8], _signal: Signal) {}
+}
+
+#[cfg(all(test, target_os = "linux"))]
+#[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "these tests need real processes")]
+mod tests {
+    use super::*;
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Child, Command, Stdio};
+
+    fn new_run() -> RunId {
+        RunId::from_random(crate::clock::random_bits())
+    }
+
+    /// A shell that has printed its first line, so that its traps are set.
+    fn shell(script: &str, run: Option<&RunId>) -> Child {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped());
+        if let Some(run) = run {
+            command.env(RUN_VARIABLE, run.as_str());
+        }
+        let mut child = command.spawn().unwrap();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
+        child
+    }
+
+    fn pid(child: &Child) -> i32 {
+        i32::try_from(child.id()).unwrap()
+    }
+
+    #[test]
+    fn a_process_is_alive_until_it_ends_even_if_nobody_waited() {
+        assert!(Identity::of_self().is_alive());
+        let mut child = shell("echo; exec cat", None);
+        let identity = Identity::of(pid(&child)).unwrap();
+        let ended = identity.clone();
+        child.kill().unwrap();
+        // Waiting without reaping: the number is still taken, and the process is dead all the same.
+        let known = Pid::from_raw(pid(&child)).unwrap();
+        rustix::process::waitid(
+            rustix::process::WaitId::Pid(known),
+            rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT,
+        )
+        .unwrap();
+        assert!(Identity::of(pid(&child)).is_some() && !ended.is_alive());
+        child.wait().unwrap();
+        assert!(!ended.is_alive());
+    }
+
+    #[test]
+    fn e06_a_process_of_another_boot_is_not_alive() {
+        let other_boot = Identity { boot: "00000000-0000-0000-0000-000000000000".to_owned(), ..Identity::of_self() };
+        assert!(!other_boot.is_alive());
+        assert!(!Identity { boot: String::new(), ..Identity::of_self() }.is_alive());
+    }
+
+    #[test]
+    fn f03_a_number_that_lives_again_is_another_process() {
+        let me = Identity::of_self();
+        assert!(!Identity { start: me.start + 1, ..me.clone() }.is_alive());
+        assert_eq!(serde_json::from_str::<Identity>(&serde_json::to_string(&me).unwrap()).unwrap(), me);
+        for nobody in [0, -1, i32::MAX] {
+            assert_eq!(Identity::of(nobody), None);
+        }
+    }
+
+    #[test]
+    fn the_start_is_found_behind_any_program_name() {
+        let tail = "S 7 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4242 9 9";
+        for name in ["cat", "a) R 1 (b", ")", "sp ace", ") S 1 1 1 1", "new\nline"] {
+            let stat = os::Stat::parse(format!("12 ({name}) {tail}").as_bytes()).unwrap();
+            assert_eq!(stat, os::Stat { state: 'S', parent: 7, start: 4242 }, "{name}");
+        }
+        let mut odd = b"12 (\xff\xfe) ".to_vec();
+        odd.extend_from_slice(tail.as_bytes());
+        assert_eq!(os::Stat::parse(&odd).unwrap().start, 4242);
+        for broken in ["", "12 cat", "12 (cat) S 1", "12 (cat) S x"] {
+            assert_eq!(os::Stat::parse(broken.as_bytes()), None);
+        }
+    }
+
+    #[test]
+    fn a_marker_counts_only_as_a_whole_entry() {
+        let holds = |environ: &str| os::holds_entry(environ.as_bytes(), b"RALPH_RUN_ID=ab");
+        for yes in ["RALPH_RUN_ID=ab", "A=1\0RALPH_RUN_ID=ab\0", "RALPH_RUN_ID=abc\0RALPH_RUN_ID=ab\0B=2\0"] {
+            assert!(holds(yes), "{yes:?}");
+        }
+        for no in ["", "RALPH_RUN_ID=abc\0", "X_RALPH_RUN_ID=ab\0", "A=RALPH_RUN_ID=ab\0", "RALPH_RUN_ID=a"] {
+            assert!(!holds(no), "{no:?}");
+        }
+    }
+
+    #[test]
+    fn e05_an_old_tree_is_ended_with_its_daemons_and_nobody_else() {
+        let (run, other) = (new_run(), new_run());
+        let mut bystander = shell("echo; exec sleep 60", Some(&other));
+        // One ignores the polite signal, one is stopped, one left for a session of its own.
+        let mut deaf = shell("trap '' TERM; echo; while :; do sleep 60; done", Some(&run));
+        let mut stopped = shell("echo; kill -STOP $$; sleep 60", Some(&run));
+        let mut parent = shell("setsid sh -c 'sleep 60 & sleep 60' >/dev/null & echo", Some(&run));
+        parent.wait().unwrap();
+        assert!(marked_processes(&run).len() >= 4);
+        let sweep = end_marked(&run, Duration::from_secs(10));
+        assert!(sweep.left.is_empty() && sweep.ended.contains(&pid(&deaf)) && sweep.ended.contains(&pid(&stopped)));
+        assert_eq!(marked_processes(&run), Vec::<i32>::new());
+        assert_eq!(marked_processes(&other), [pid(&bystander)]);
+        assert_eq!(end_marked(&run, Duration::from_secs(10)), Sweep::default());
+        bystander.kill().unwrap();
+        for child in [&mut bystander, &mut deaf, &mut stopped] {
+            child.wait().unwrap();
+        }
+    }
+
+    #[test]
+    fn e05_a_resume_from_inside_the_run_does_not_end_itself() {
+        let Ok(run) = std::env::var("HOST_TEST_INNER_RUN") else {
+            let run = new_run();
+            let name = "identity::tests::e05_a_resume_from_inside_the_run_does_not_end_itself";
+            let exe = std::env::current_exe().unwrap();
+            let status = Command::new("sh")
+                .args(["-c", "\"$0\" --exact \"$1\"; exit $?"])
+                .arg(exe)
+                .arg(name)
+                .env(RUN_VARIABLE, run.as_str())
+                .env("HOST_TEST_INNER_RUN", run.as_str())
+                .stdout(Stdio::null())
+                .status()
+                .unwrap();
+            assert!(status.success());
+            return;
+        };
+        assert_eq!(end_marked(&RunId::parse(&run).unwrap(), Duration::from_secs(5)), Sweep::default());
+    }
+}

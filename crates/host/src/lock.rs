@@ -1,0 +1,279 @@
+//! One loop per work tree.
+//!
+//! The lock is the kernel's (`flock`): it ends with the process that holds it, so that nothing left
+//! behind by a crash is ever in the way, and the text in the file is for people only. Two things are
+//! locked, a file and a folder beside it: whoever deletes one of them while the lock is held still
+//! lets nobody in, and the holder notices and puts it back.
+//!
+//! A lock of this kind belongs to the open file, and a forked child shares that. Both descriptors
+//! close on exec, so a child can keep the lock only between its fork and its exec. If ralph is killed
+//! within that instant, the next one finds a lock whose owner is dead, and tries again for a time
+//! that is far longer before it believes that.
+
+use crate::clock::Clock;
+use crate::identity::Identity;
+use crate::plain_file::{self, Links};
+use ralph_core::id::RunId;
+use ralph_core::text;
+use ralph_core::time::{Millis, WallTime};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Seek as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a lock without a living owner is tried again: its text is not written yet, or a dying
+/// child still shares it. Refusing takes no longer than twice this.
+const PATIENCE: Millis = Millis(100);
+/// Time between two tries.
+const POLL: Duration = Duration::from_millis(5);
+/// Far more than an owner's text needs.
+const LARGEST_TEXT: u64 = 64 << 10;
+
+/// A work tree that this process owns until the value is dropped.
+#[derive(Debug)]
+pub struct WorkTreeLock {
+    places: Places,
+    file: File,
+    folder: File,
+    text: Vec<u8>,
+}
+
+/// Who owns a work tree, as far as people want to know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// The process.
+    #[serde(flatten)]
+    pub identity: Identity,
+    /// The machine's name.
+    pub host: String,
+    /// The run that it works on.
+    pub run: Option<RunId>,
+    /// When it took the lock.
+    pub since: WallTime,
+    /// What was typed.
+    pub command: String,
+}
+
+/// Why a work tree could not be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Another ralph has it.
+    #[error("another ralph owns this work tree: {0}")]
+    Held(Box<Owner>),
+    /// This file system has no locks.
+    #[error("{} cannot be locked ({source}): set RALPH_STATE_DIR to a folder on a local disk", .path.display())]
+    Unsupported {
+        /// What was to be locked.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system refused.
+    #[error("{} cannot be opened for locking: {source}", .path.display())]
+    Io {
+        /// What was to be opened.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// What the holder finds when it looks at its own lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// As it was taken.
+    Firm,
+    /// A part was deleted. The other part kept everybody out, and the deleted one is back.
+    Mended,
+    /// Both parts were deleted: another ralph may have come in, so this one must stop.
+    Lost,
+}
+
+impl WorkTreeLock {
+    /// Takes the work tree, or says at once who has it.
+    pub fn take(locks_folder: &Path, work_tree: &Path, owner: &Owner) -> Result<WorkTreeLock, LockError> {
+        let places = Places::of(locks_folder, work_tree)?;
+        let waiting = Clock::start();
+        loop {
+            if let Some((file, folder)) = places.try_take()? {
+                let text = serde_json::to_vec(owner).unwrap_or_default();
+                let lock = WorkTreeLock { places, file, folder, text };
+                lock.write_text();
+                return Ok(lock);
+            }
+            let holder = places.read_owner();
+            let alive = holder.as_ref().is_some_and(|owner| owner.identity.is_alive());
+            if alive || waiting.elapsed() >= PATIENCE {
+                return Err(LockError::Held(Box::new(holder.unwrap_or_else(Owner::unknown))));
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// Looks whether both parts are still in place, and puts a deleted one back.
+    pub fn check(&mut self) -> Standing {
+        match (is_at(&self.file, &self.places.file), is_at(&self.folder, &self.places.folder)) {
+            (true, true) => return Standing::Firm,
+            (false, false) => return Standing::Lost,
+            // A contender may hold the new part for an instant; then it is taken at the next look.
+            (false, true) => {
+                if let Ok(Some(file)) = lock(open_file(&self.places.file), &self.places.file) {
+                    self.file = file;
+                }
+            }
+            (true, false) => {
+                if let Ok(Some(folder)) = lock(open_folder(&self.places.folder), &self.places.folder) {
+                    self.folder = folder;
+                }
+            }
+        }
+        self.write_text();
+        Standing::Mended
+    }
+
+    /// The text is information: a full disk must not keep anybody from working.
+    fn write_text(&self) {
+        let write = |mut file: &File| {
+            file.set_len(0)?;
+            file.rewind()?;
+            file.write_all(&self.text)
+        };
+        _ = write(&self.file);
+        // The copy in the folder names the owner to whoever finds the lock file deleted.
+        _ = open_file(&self.places.copy()).and_then(|copy| write(&copy));
+    }
+}
+
+impl Drop for WorkTreeLock {
+    /// Only the text goes. Deleting a lock file would let two others lock two different files.
+    fn drop(&mut self) {
+        if is_at(&self.folder, &self.places.folder) {
+            _ = std::fs::remove_file(self.places.copy());
+        }
+        _ = self.file.set_len(0);
+    }
+}
+
+/// Who works in this tree now, without touching the lock: for showing, not for deciding.
+pub fn owner(locks_folder: &Path, work_tree: &Path) -> Option<Owner> {
+    let places = Places::of(locks_folder, work_tree).ok()?;
+    places.read_owner().filter(|owner| owner.identity.is_alive())
+}
+
+impl Owner {
+    /// This process.
+    pub fn this_process(run: Option<RunId>, since: WallTime, command: String) -> Owner {
+        Owner { identity: Identity::of_self(), host: host_name(), run, since, command }
+    }
+
+    /// For a lock whose text says nothing.
+    fn unknown() -> Owner {
+        let identity = Identity { pid: 0, start: 0, boot: String::new() };
+        Owner { identity, host: String::new(), run: None, since: WallTime(0), command: String::new() }
+    }
+}
+
+/// `process 12 on host (run ab12): ralph run -p x`, with the unknown parts left out. The time is
+/// left to whoever shows it: this room knows no calendar.
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.identity.pid == 0 {
+            return f.write_str("its owner left no name");
+        }
+        write!(f, "process {}", self.identity.pid)?;
+        if !self.host.is_empty() {
+            write!(f, " on {}", text::for_terminal(&self.host))?;
+        }
+        if let Some(run) = &self.run {
+            write!(f, " (run {run})")?;
+        }
+        if !self.command.is_empty() {
+            write!(f, ": {}", text::for_terminal(&self.command))?;
+        }
+        Ok(())
+    }
+}
+
+/// The two things that are locked.
+#[derive(Debug)]
+struct Places {
+    file: PathBuf,
+    folder: PathBuf,
+}
+
+impl Places {
+    /// Named by the real path, so that every way to the same tree meets the same lock.
+    fn of(locks_folder: &Path, work_tree: &Path) -> Result<Places, LockError> {
+        let failed = |source| LockError::Io { path: work_tree.to_owned(), source };
+        let real = work_tree.canonicalize().map_err(failed)?;
+        let hash = text::hash(real.as_os_str().as_encoded_bytes());
+        let name = text::prefix(&hash, 32);
+        Ok(Places { file: locks_folder.join(format!("{name}.lock")), folder: locks_folder.join(format!("{name}.d")) })
+    }
+
+    fn copy(&self) -> PathBuf {
+        self.folder.join("owner.json")
+    }
+
+    fn try_take(&self) -> Result<Option<(File, File)>, LockError> {
+        if let Some(locks_folder) = self.file.parent() {
+            let failed = |source| LockError::Io { path: locks_folder.to_owned(), source };
+            DirBuilder::new().recursive(true).mode(0o700).create(locks_folder).map_err(failed)?;
+        }
+        let Some(file) = lock(open_file(&self.file), &self.file)? else { return Ok(None) };
+        Ok(lock(open_folder(&self.folder), &self.folder)?.map(|folder| (file, folder)))
+    }
+
+    /// The first text that can be read.
+    fn read_owner(&self) -> Option<Owner> {
+        [self.file.clone(), self.copy()].iter().find_map(|path| {
+            let contents = plain_file::read(rustix::fs::CWD, path, Links::Refuse, LARGEST_TEXT).ok()?;
+            let mut owner: Owner = serde_json::from_slice(&contents.bytes).ok()?;
+            owner.run = owner.run.and_then(|run| RunId::parse(run.as_str()));
+            Some(owner)
+        })
+    }
+}
+
+fn open_file(path: &Path) -> io::Result<File> {
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(flags).open(path)
+}
+
+fn open_folder(path: &Path) -> io::Result<File> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_DIRECTORY).open(path),
+    }
+}
+
+/// Locks what was opened; `None` if somebody else has it, or if it was deleted before it was locked
+/// and the lock would be on nothing.
+fn lock(opened: io::Result<File>, path: &Path) -> Result<Option<File>, LockError> {
+    let file = opened.map_err(|source| LockError::Io { path: path.to_owned(), source })?;
+    match file.try_lock() {
+        Ok(()) => Ok(is_at(&file, path).then_some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(source)) => Err(LockError::Unsupported { path: path.to_owned(), source }),
+    }
+}
+
+/// Whether the open file is what stands at the path.
+fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), path.symlink_metadata()) {
+        (Ok(held), Ok(found)) => (held.dev(), held.ino()) == (found.dev(), found.ino()),
+        _ => false,
+    }
+}
+
+fn host_name() -> String {
+    let name =
+        ["/proc/sys/kernel/hostname", "/etc/hostname"].iter().find_map(|path| std::fs::read_to_string(path).ok());
+    name.unwrap_or_default().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! The DONE file in the task folder: a claim made by existing.
+//!
+//! The agent writes there, so the place is looked at without opening anything: a named pipe cannot
+//! block, a link leads nowhere, and what is no plain file is reported as what it is.
+
+use crate::plain_file;
+use ralph_core::observation::Marker;
+use rustix::fs::{AtFlags, CWD, FileType};
+use rustix::io::Errno;
+use std::io;
+use std::path::Path;
+
+/// The file's name.
+pub const DONE: &str = "DONE";
+
+/// What stands at `DONE`. A task folder that is gone, or that became a link, holds no marker.
+pub fn look(task_folder: &Path) -> Marker {
+    match find(task_folder) {
+        Ok((_, FileType::RegularFile)) => Marker::Present,
+        Ok((_, other)) => Marker::WrongKind(plain_file::kind(other).to_owned()),
+        Err(_) => Marker::Absent,
+    }
+}
+
+/// Removes a plain file or a link of that name; says whether there was one. Anything else stays and
+/// is an error, because it was not put there as a claim and may hold something.
+pub fn remove(task_folder: &Path) -> io::Result<bool> {
+    let explain = |why: String| io::Error::other(format!("{} {why}", task_folder.join(DONE).display()));
+    match find(task_folder) {
+        Ok((folder, FileType::RegularFile | FileType::Symlink)) => {
+            match rustix::fs::unlinkat(&folder, DONE, AtFlags::empty()) {
+                Ok(()) => Ok(true),
+                Err(Errno::NOENT) => Ok(false),
+                Err(errno) => Err(explain(format!("cannot be removed: {errno}"))),
+            }
+        }
+        Ok((_, other)) => Err(explain(format!("is a {}, not a file: remove it by hand", plain_file::kind(other)))),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(false),
+        Err(errno) => Err(explain(format!("cannot be looked at: {errno}"))),
+    }
+}
+
+fn find(task_folder: &Path) -> rustix::io::Result<(rustix::fd::OwnedFd, FileType)> {
+    let folder = plain_file::open_folder(CWD, task_folder)?;
+    let stat = rustix::fs::statat(&folder, DONE, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok((folder, FileType::from_raw_mode(stat.st_mode)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn wrong(kind: &str) -> Marker {
+        Marker::WrongKind(kind.to_owned())
+    }
+
+    #[test]
+    fn c09_a_plain_file_is_a_claim_until_it_is_removed() {
+        let task = tempfile::tempdir().unwrap();
+        assert_eq!(look(task.path()), Marker::Absent);
+        assert!(!remove(task.path()).unwrap());
+        std::fs::write(task.path().join(DONE), "").unwrap();
+        assert_eq!(look(task.path()), Marker::Present);
+        assert!(remove(task.path()).unwrap());
+        assert_eq!(look(task.path()), Marker::Absent);
+    }
+
+    #[test]
+    fn c08_a_file_without_permissions_is_present() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let task = tempfile::tempdir().unwrap();
+        let done = task.path().join(DONE);
+        std::fs::write(&done, "").unwrap();
+        std::fs::set_permissions(&done, std::fs::Permissions::from_mode(0o000)).unwrap();
+        assert_eq!(look(task.path()), Marker::Present);
+    }
+
+    #[test]
+    fn c08_a_directory_is_named_and_left() {
+        let task = tempfile::tempdir().unwrap();
+        std::fs::create_dir(task.path().join(DONE)).unwrap();
+        assert_eq!(look(task.path()), wrong("directory"));
+        let error = remove(task.path()).unwrap_err().to_string();
+        assert!(error.contains("DONE is a directory"), "{error}");
+        assert!(task.path().join(DONE).is_dir());
+    }
+
+    #[test]
+    fn c08_a_link_is_not_followed_even_to_a_file() {
+        let task = tempfile::tempdir().unwrap();
+        for target in ["/etc/passwd", "nowhere"] {
+            symlink(target, task.path().join(DONE)).unwrap();
+            assert_eq!(look(task.path()), wrong("symbolic link"));
+            assert!(remove(task.path()).unwrap());
+        }
+        assert!(Path::new("/etc/passwd").exists());
+    }
+
+    #[test]
+    fn c08_a_pipe_a_socket_and_a_device_do_not_block() {
+        let task = tempfile::tempdir().unwrap();
+        let done = task.path().join(DONE);
+        plain_file::make_pipe(&done);
+        assert_eq!(look(task.path()), wrong("named pipe"));
+        assert!(remove(task.path()).is_err());
+        std::fs::remove_file(&done).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(&done).unwrap();
+        assert_eq!(look(task.path()), wrong("socket"));
+        std::fs::remove_file(&done).unwrap();
+        // Only root may make a device.
+        #[cfg(target_os = "linux")]
+        if rustix::fs::mknodat(CWD, &done, FileType::CharacterDevice, rustix::fs::Mode::from_raw_mode(0o600), 0x103)
+            .is_ok()
+        {
+            assert_eq!(look(task.path()), wrong("device"));
+        }
+    }
+
+    #[test]
+    fn m05_a_task_folder_that_became_a_link_is_not_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let (real, task) = (place.path().join("real"), place.path().join("task"));
+        std::fs::create_dir(&real).unwrap();
+        std::fs::write(real.join(DONE), "").unwrap();
+        symlink(&real, &task).unwrap();
+        assert_eq!(look(&task), Marker::Absent);
+        assert!(!remove(&task).unwrap());
+        assert!(real.join(DONE).exists());
+    }
+}

@@ -1,0 +1,220 @@
+//! Where trusted state lives: one folder per project, outside the project, private to its owner.
+//!
+//! The journal decides what counts as done, so a folder that somebody else could have prepared is
+//! refused and not repaired. Which root to use is the binary's choice; it comes in as a path.
+
+use ralph_core::text;
+use std::fs::{DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// Only the owner may look inside.
+const PRIVATE: u32 = 0o700;
+/// Characters of the project's name in the folder's name: enough to be recognised, far below 255.
+const NAME_CHARS: usize = 40;
+/// Digits of the path's hash: 48 bits tell more projects apart than one person has.
+const HASH_DIGITS: usize = 12;
+
+/// Why a state folder is not used.
+#[derive(Debug, thiserror::Error)]
+pub enum StateDirError {
+    /// It is a link, a file or something else.
+    #[error("the state folder {} is a {kind}: remove it, or set RALPH_STATE_DIR to another folder", .path.display())]
+    NotAFolder {
+        /// The folder.
+        path: PathBuf,
+        /// What it is instead.
+        kind: &'static str,
+    },
+    /// Somebody else's.
+    #[error("the state folder {} belongs to user {owner}, not to you: set RALPH_STATE_DIR to a folder of your own", .path.display())]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// The owner's number.
+        owner: u32,
+    },
+    /// Anybody could have written into it.
+    #[error("the state folder {} can be written by everybody: look at what is in it, then `chmod 700` it", .path.display())]
+    WorldWritable {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The agent would work next to the evidence about its work.
+    #[error("the state folder {} is inside the project {}: set RALPH_STATE_DIR to a folder outside it", .path.display(), .root.display())]
+    InsideProject {
+        /// The folder.
+        path: PathBuf,
+        /// The project.
+        root: PathBuf,
+    },
+    /// The system refused.
+    #[error("the state folder {} cannot be used: {source}", .path.display())]
+    Io {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// The folder of one project below `state_root`: the same project always finds the same one.
+pub fn project_folder(state_root: &Path, root: &Path) -> PathBuf {
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let name = root.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    let slug: String = name.chars().map(plain).take(NAME_CHARS).collect();
+    let slug = slug.trim_matches(['-', '.']);
+    let hash = text::hash(root.as_os_str().as_encoded_bytes());
+    let hash = text::prefix(&hash, HASH_DIGITS);
+    state_root.join(if slug.is_empty() { format!("project-{hash}") } else { format!("{slug}-{hash}") })
+}
+
+/// Creates the folder if it is missing, and makes sure that nobody but its owner can have written
+/// there and that the project at `root` does not contain it.
+pub fn prepare(folder: &Path, root: &Path) -> Result<(), StateDirError> {
+    let failed = |source| StateDirError::Io { path: folder.to_owned(), source };
+    outside(folder, root)?;
+    DirBuilder::new().recursive(true).mode(PRIVATE).create(folder).or_else(|error| {
+        // A link or file in this place is named below as what it is.
+        if folder.symlink_metadata().is_ok() { Ok(()) } else { Err(failed(error)) }
+    })?;
+    let found = folder.symlink_metadata().map_err(failed)?;
+    if !found.is_dir() {
+        let kind = crate::plain_file::kind_at(folder).unwrap_or("file");
+        return Err(StateDirError::NotAFolder { path: folder.to_owned(), kind });
+    }
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(StateDirError::Foreign { path: folder.to_owned(), owner: found.uid() });
+    }
+    let world_writable = |mode: u32| mode & 0o002 != 0;
+    if world_writable(found.mode()) {
+        return Err(StateDirError::WorldWritable { path: folder.to_owned() });
+    }
+    // In a parent without the sticky bit, anybody could put another folder in this one's place.
+    if let Some(parent) = folder.parent() {
+        let mode = parent.metadata().map_err(failed)?.mode();
+        if world_writable(mode) && mode & 0o1000 == 0 {
+            return Err(StateDirError::WorldWritable { path: parent.to_owned() });
+        }
+    }
+    if found.mode() & 0o7777 != PRIVATE {
+        std::fs::set_permissions(folder, Permissions::from_mode(PRIVATE)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Compares real paths: of the folder, the part that exists already.
+fn outside(folder: &Path, root: &Path) -> Result<(), StateDirError> {
+    let Ok(root) = root.canonicalize() else { return Ok(()) };
+    let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    match folder.ancestors().find_map(|part| part.canonicalize().ok()) {
+        Some(real) if real.starts_with(&root) => Err(StateDirError::InsideProject { path: folder, root }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    struct Place {
+        _guard: tempfile::TempDir,
+        state: PathBuf,
+        project: PathBuf,
+    }
+
+    fn place() -> Place {
+        let guard = tempfile::tempdir().unwrap();
+        let (state, project) = (guard.path().join("state"), guard.path().join("my project"));
+        std::fs::create_dir(&project).unwrap();
+        Place { _guard: guard, state, project }
+    }
+
+    fn mode(path: &Path) -> u32 {
+        path.metadata().unwrap().mode() & 0o7777
+    }
+
+    #[test]
+    fn m14_a_new_folder_is_private_whatever_the_umask() {
+        let place = place();
+        let folder = project_folder(&place.state, &place.project);
+        prepare(&folder, &place.project).unwrap();
+        assert_eq!((mode(&folder), mode(&place.state)), (PRIVATE, PRIVATE));
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o750)).unwrap();
+        prepare(&folder, &place.project).unwrap();
+        assert_eq!(mode(&folder), PRIVATE);
+    }
+
+    #[test]
+    fn l05_every_project_has_one_readable_folder_name() {
+        let place = place();
+        let name = |root: &Path| project_folder(&place.state, root).file_name().unwrap().to_str().unwrap().to_owned();
+        let first = name(&place.project);
+        assert!(first.starts_with("my-project-") && first.len() == "my-project-".len() + HASH_DIGITS, "{first}");
+        assert_eq!(name(&place.project.join("..").join("my project")), first);
+        let odd = place.project.join(std::ffi::OsStr::from_bytes(b"\xff\xfe"));
+        std::fs::create_dir(&odd).unwrap();
+        assert_ne!(name(&odd), first);
+        assert!(name(Path::new("/")).starts_with("project-"));
+        assert!(name(&place.project.join("x".repeat(200))).len() < 80);
+    }
+
+    #[test]
+    fn c15_a_folder_that_others_could_have_prepared_is_refused() {
+        let place = place();
+        let folder = project_folder(&place.state, &place.project);
+        prepare(&folder, &place.project).unwrap();
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
+        let error = prepare(&folder, &place.project).unwrap_err();
+        assert!(matches!(error, StateDirError::WorldWritable { .. }), "{error}");
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
+        std::fs::set_permissions(&place.state, Permissions::from_mode(0o777)).unwrap();
+        let error = prepare(&folder, &place.project).unwrap_err();
+        assert!(error.to_string().contains(place.state.to_str().unwrap()), "{error}");
+        // A sticky parent like /tmp is fine: others cannot rename what is not theirs.
+        std::fs::set_permissions(&place.state, Permissions::from_mode(0o1777)).unwrap();
+        prepare(&folder, &place.project).unwrap();
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&folder, Some(12345), None).unwrap();
+            let error = prepare(&folder, &place.project).unwrap_err();
+            assert!(matches!(error, StateDirError::Foreign { owner: 12345, .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn c14_a_link_or_file_is_no_state_folder() {
+        let place = place();
+        let folder = project_folder(&place.state, &place.project);
+        std::fs::create_dir_all(&place.state).unwrap();
+        std::os::unix::fs::symlink(place.state.join("elsewhere"), &folder).unwrap();
+        for kind in ["symbolic link", "symbolic link", "file"] {
+            let error = prepare(&folder, &place.project).unwrap_err().to_string();
+            assert!(error.contains(kind) && error.contains(folder.to_str().unwrap()), "{error}");
+            let elsewhere = place.state.join("elsewhere");
+            if !elsewhere.exists() {
+                std::fs::create_dir(elsewhere).unwrap();
+            } else if kind == "symbolic link" {
+                std::fs::remove_file(&folder).unwrap();
+                std::fs::write(&folder, "").unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_inside_the_project_is_refused_before_it_is_made() {
+        let place = place();
+        let inside = place.project.join("deep/state");
+        std::os::unix::fs::symlink(&place.project, place.state.with_file_name("alias")).unwrap();
+        for folder in [inside.clone(), place.state.with_file_name("alias").join("deep/state")] {
+            let error = prepare(&folder, &place.project).unwrap_err();
+            assert!(matches!(error, StateDirError::InsideProject { .. }), "{error}");
+            assert!(error.to_string().contains("RALPH_STATE_DIR"), "{error}");
+        }
+        assert!(!inside.exists());
+        // A neighbour whose name merely begins alike is outside.
+        prepare(&place.project.with_file_name("my project state"), &place.project).unwrap();
+    }
+}

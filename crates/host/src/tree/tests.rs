@@ -1,0 +1,384 @@
+//! With real repositories: what git prints is part of what is tested.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "these tests need real git")]
+
+use super::*;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A folder for repositories, whose files are old enough to be cached after `settle`.
+struct Repo {
+    _guard: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Repo {
+    fn empty() -> Repo {
+        let guard = tempfile::tempdir().unwrap();
+        let root = guard.path().join("tree");
+        std::fs::create_dir(&root).unwrap();
+        Repo { _guard: guard, root }
+    }
+
+    /// One commit with two files, a link, a program and a file in a folder.
+    fn new() -> Repo {
+        let place = Repo::empty();
+        place.git(&["init", "-q", "-b", "main"]);
+        for name in ["a.txt", "b.txt", "folder/c.txt", "run.sh"] {
+            place.write(name, &format!("{name}\n"));
+        }
+        place.write(".gitignore", "ignored/\n*.log\n");
+        symlink("a.txt", place.at("link")).unwrap();
+        place.git(&["add", "-A"]);
+        place.git(&["commit", "-q", "-m", "first"]);
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.at(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn git(&self, args: &[&str]) -> Vec<u8> {
+        git(&self.root, args)
+    }
+
+    fn print(&self, fingerprinter: &mut Fingerprinter) -> TreePrint {
+        fingerprinter.print(&self.root, &self.git(LISTING))
+    }
+
+    /// By a fingerprinter that knows nothing.
+    fn fresh(&self) -> TreePrint {
+        self.print(&mut Fingerprinter::default())
+    }
+}
+
+fn git(folder: &Path, args: &[&str]) -> Vec<u8> {
+    let mut command = Command::new("git");
+    command.current_dir(folder).args(args).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    for who in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{who}_NAME"), "n").env(format!("GIT_{who}_EMAIL"), "n@example.org");
+    }
+    MISLEADING_VARIABLES.iter().for_each(|name| _ = command.env_remove(name));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+fn seen(print: &TreePrint) -> (&str, &str) {
+    match print {
+        TreePrint::Seen { tree, head } => (tree, head),
+        TreePrint::Unknown { why } => panic!("{why}"),
+    }
+}
+
+/// Waits until the clock has passed what counts as too young to be remembered.
+fn settle() {
+    std::thread::sleep(std::time::Duration::from_millis(2 * SETTLED_MILLIS as u64));
+}
+
+#[test]
+fn the_same_content_has_the_same_fingerprint() {
+    let (one, other) = (Repo::new(), Repo::new());
+    assert_eq!(seen(&one.fresh()).0, seen(&other.fresh()).0);
+    let mut remembering = Fingerprinter::default();
+    let first = one.print(&mut remembering);
+    settle();
+    for _ in 0..3 {
+        assert!(one.print(&mut remembering).surely_equals(&first));
+    }
+    one.write("a.txt", "a.txt\n");
+    assert!(one.print(&mut remembering).surely_equals(&first), "written anew, but not changed");
+}
+
+/// Each change is seen by a fingerprinter that remembers the tree from before, and undone.
+#[test]
+fn every_kind_of_change_is_seen() {
+    let place = Repo::new();
+    let executable = |mode| std::fs::set_permissions(place.at("run.sh"), PermissionsExt::from_mode(mode)).unwrap();
+    let relink = |target: &str| {
+        std::fs::remove_file(place.at("link")).unwrap();
+        symlink(target, place.at("link")).unwrap();
+    };
+    type Change<'a> = (&'a str, Box<dyn Fn() + 'a>, Box<dyn Fn() + 'a>);
+    let changes: [Change<'_>; 9] = [
+        ("content", Box::new(|| place.write("a.txt", "A.txt\n")), Box::new(|| place.write("a.txt", "a.txt\n"))),
+        ("executable bit", Box::new(|| executable(0o755)), Box::new(|| executable(0o644))),
+        ("link target", Box::new(|| relink("b.txt")), Box::new(|| relink("a.txt"))),
+        (
+            "link to file",
+            Box::new(|| {
+                std::fs::remove_file(place.at("link")).unwrap();
+                place.write("link", "a.txt");
+            }),
+            Box::new(|| relink("a.txt")),
+        ),
+        (
+            "deletion",
+            Box::new(|| std::fs::remove_file(place.at("folder/c.txt")).unwrap()),
+            Box::new(|| place.write("folder/c.txt", "folder/c.txt\n")),
+        ),
+        (
+            "untracked file",
+            Box::new(|| place.write("new/file", "")),
+            Box::new(|| std::fs::remove_dir_all(place.at("new")).unwrap()),
+        ),
+        (
+            "staged only",
+            Box::new(|| {
+                place.write("b.txt", "staged\n");
+                place.git(&["add", "b.txt"]);
+                place.write("b.txt", "b.txt\n");
+            }),
+            Box::new(|| _ = place.git(&["reset", "-q"])),
+        ),
+        (
+            "file to folder",
+            Box::new(|| {
+                std::fs::remove_file(place.at("a.txt")).unwrap();
+                std::fs::create_dir(place.at("a.txt")).unwrap();
+            }),
+            Box::new(|| {
+                std::fs::remove_dir(place.at("a.txt")).unwrap();
+                place.write("a.txt", "a.txt\n");
+            }),
+        ),
+        (
+            "rename",
+            Box::new(|| std::fs::rename(place.at("a.txt"), place.at("z.txt")).unwrap()),
+            Box::new(|| std::fs::rename(place.at("z.txt"), place.at("a.txt")).unwrap()),
+        ),
+    ];
+    settle();
+    let mut remembering = Fingerprinter::default();
+    let before = place.print(&mut remembering);
+    for (name, change, undo) in changes {
+        change();
+        assert!(place.print(&mut remembering).surely_differs(&before), "{name}");
+        undo();
+        settle();
+        assert!(place.print(&mut remembering).surely_equals(&before), "{name} undone");
+    }
+}
+
+#[test]
+fn a_backdated_edit_of_the_same_size_is_seen() {
+    let place = Repo::new();
+    settle();
+    let mut remembering = Fingerprinter::default();
+    let before = place.print(&mut remembering);
+    assert!(!remembering.known.is_empty());
+    let modified = place.at("a.txt").metadata().unwrap().modified().unwrap();
+    place.write("a.txt", "b.txt\n");
+    File::options().write(true).open(place.at("a.txt")).unwrap().set_modified(modified).unwrap();
+    assert!(place.print(&mut remembering).surely_differs(&before));
+}
+
+#[test]
+fn an_edit_right_after_a_look_is_seen() {
+    let place = Repo::new();
+    let mut remembering = Fingerprinter::default();
+    // Same size, same inode, and most of them within one tick of the kernel's clock.
+    let mut prints = std::collections::HashSet::new();
+    let listing = place.git(LISTING);
+    for round in 100..400 {
+        place.write("a.txt", &format!("{round}\n"));
+        prints.insert(seen(&remembering.print(&place.root, &listing)).0.to_owned());
+    }
+    assert_eq!(prints.len(), 300);
+}
+
+#[test]
+fn an_edit_that_git_was_told_to_overlook_is_seen() {
+    for flag in ["--assume-unchanged", "--skip-worktree"] {
+        let place = Repo::new();
+        let before = place.fresh();
+        place.git(&["update-index", flag, "a.txt"]);
+        assert!(place.fresh().surely_equals(&before), "{flag}");
+        place.write("a.txt", "hidden edit\n");
+        assert_eq!(place.git(&["status", "--porcelain"]), b"");
+        assert!(place.fresh().surely_differs(&before), "{flag}");
+    }
+}
+
+#[test]
+fn ignored_files_and_ralphs_own_folder_do_not_count() {
+    let place = Repo::new();
+    let before = place.fresh();
+    place.write("ignored/file", "x");
+    place.write("folder/debug.log", "x");
+    place.write(".ralph/tasks/t/ralph-summary.md", "x");
+    place.write(".ralph/settings.json", "{}");
+    assert!(place.fresh().surely_equals(&before));
+    place.write(".ralphs/file", "x");
+    assert!(place.fresh().surely_differs(&before), "only the folder of that very name is ralph's");
+    std::fs::remove_dir_all(place.at(".ralphs")).unwrap();
+    place.write("folder/.ralph/file", "x");
+    assert!(place.fresh().surely_differs(&before));
+    let mut below = Fingerprinter::ignoring(Path::new("folder/.ralph"));
+    std::fs::remove_dir_all(place.at(".ralph")).unwrap();
+    assert!(place.print(&mut below).surely_equals(&before));
+}
+
+#[test]
+fn k02_head_is_read_in_every_form() {
+    let place = Repo::empty();
+    place.git(&["init", "-q", "-b", "main"]);
+    assert_eq!(head(&place.root), Some(String::new()), "unborn");
+    assert_eq!(seen(&place.fresh()).1, "");
+    place.write("a", "1");
+    place.git(&["add", "a"]);
+    place.git(&["commit", "-q", "-m", "first"]);
+    let asked = |root: &Path| Some(String::from_utf8(git(root, &["rev-parse", "HEAD"])).unwrap().trim().to_owned());
+    assert_eq!(head(&place.root), asked(&place.root), "loose");
+    place.git(&["checkout", "-q", "-b", "topic/deep"]);
+    place.git(&["commit", "-q", "--allow-empty", "-m", "second"]);
+    place.git(&["branch", "x-topic/deep", "main"]);
+    place.git(&["pack-refs", "--all"]);
+    assert_eq!(head(&place.root), asked(&place.root), "packed");
+    let linked = place.root.with_file_name("linked work");
+    place.git(&["worktree", "add", "-q", "-b", "other", linked.to_str().unwrap(), "main"]);
+    git(&linked, &["commit", "-q", "--allow-empty", "-m", "third"]);
+    assert_eq!(head(&linked), asked(&linked), "linked work tree");
+    assert_ne!(head(&linked), head(&place.root));
+    let mut in_linked = Fingerprinter::default();
+    assert_eq!(seen(&in_linked.print(&linked, &git(&linked, LISTING))).1, asked(&linked).unwrap());
+    place.git(&["checkout", "-q", "--detach", "main"]);
+    assert_eq!(head(&place.root), asked(&place.root), "detached");
+    // What makes no sense is not guessed, and a pipe does not block.
+    for nonsense in ["", "ref: ../../../etc/passwd\n", "ref: refs/heads/../../x\n", "not a commit\n"] {
+        std::fs::write(place.at(".git/HEAD"), nonsense).unwrap();
+        assert_eq!(head(&place.root), None, "{nonsense:?}");
+    }
+    std::fs::remove_file(place.at(".git/HEAD")).unwrap();
+    plain_file::make_pipe(&place.at(".git/HEAD"));
+    assert_eq!(head(&place.root), None);
+    assert!(matches!(Fingerprinter::default().print(&place.root, b""), TreePrint::Unknown { .. }));
+}
+
+#[test]
+fn k02_other_formats_are_left_to_git() {
+    let place = Repo::empty();
+    place.git(&["init", "-q", "-b", "main", "--ref-format=reftable", "--object-format=sha256"]);
+    place.git(&["commit", "-q", "--allow-empty", "-m", "first"]);
+    assert_eq!(head(&place.root), None);
+    let print = Fingerprinter::default().print_at(&place.root, &place.git(LISTING), "asked".to_owned());
+    assert_eq!(seen(&print).1, "asked");
+    assert_eq!(git_root(&place.root.join("not/there")), Some(place.root.clone()));
+    assert_eq!(git_root(Path::new("/")), None);
+}
+
+#[test]
+fn k05_of_a_repository_inside_the_commit_counts() {
+    let place = Repo::new();
+    let inner = place.at("inner");
+    std::fs::create_dir(&inner).unwrap();
+    git(&inner, &["init", "-q"]);
+    git(&inner, &["commit", "-q", "--allow-empty", "-m", "1"]);
+    for tracked in [false, true] {
+        if tracked {
+            place.git(&["-c", "advice.addEmbeddedRepo=false", "add", "inner"]);
+        }
+        let before = place.fresh();
+        git(&inner, &["commit", "-q", "--allow-empty", "-m", "2"]);
+        assert!(place.fresh().surely_differs(&before), "tracked: {tracked}");
+    }
+    std::fs::remove_dir_all(&inner).unwrap();
+    seen(&place.fresh());
+}
+
+#[test]
+fn k06_odd_names_are_names() {
+    let place = Repo::new();
+    let before = place.fresh();
+    let odd: [&[u8]; 8] =
+        [b"new\nline", b"-x", b"--stage", b"tab\tin", b"\xff\xfe", b"? quoted\"", b" ", "emoji 🎉".as_bytes()];
+    for tracked in [false, true] {
+        for name in odd {
+            let path = place.root.join(OsStr::from_bytes(name));
+            std::fs::write(&path, "1").unwrap();
+            if tracked {
+                place.git(&["add", "-A"]);
+            }
+            let first = place.fresh();
+            assert!(first.surely_differs(&before), "{name:?}");
+            std::fs::write(&path, "2").unwrap();
+            assert!(place.fresh().surely_differs(&first), "{name:?}");
+        }
+    }
+}
+
+#[test]
+fn k07_a_hostile_configuration_starts_nothing_and_points_nowhere() {
+    let place = Repo::new();
+    let before = place.fresh();
+    let mark = place.root.with_file_name("started");
+    let hook = format!("touch '{}'; false", mark.display());
+    place.git(&["config", "core.fsmonitor", &hook]);
+    place.git(&["config", "core.worktree", "/"]);
+    assert!(place.fresh().surely_equals(&before));
+    assert!(!mark.exists());
+}
+
+#[test]
+fn m05_a_folder_that_became_a_link_is_not_followed() {
+    let place = Repo::new();
+    let outside = place.root.with_file_name("outside");
+    let before = place.fresh();
+    std::fs::rename(place.at("folder"), &outside).unwrap();
+    symlink(&outside, place.at("folder")).unwrap();
+    let linked = place.fresh();
+    assert!(linked.surely_differs(&before), "the same bytes, but elsewhere");
+    std::fs::write(outside.join("c.txt"), "changed").unwrap();
+    assert!(place.fresh().surely_equals(&linked));
+    for bad in ["? ../outside/c.txt\0", "? /etc/passwd\0", "? folder/../../outside/c.txt\0", "? ./a.txt\0"] {
+        let mut walk = Walk::from(&place.root).unwrap();
+        assert!(walk.parent_of(Listed::parse(bad.trim_end_matches('\0').as_bytes()).unwrap().path).unwrap().is_none());
+    }
+}
+
+#[test]
+fn c08_a_pipe_in_the_place_of_a_file_does_not_block() {
+    let place = Repo::new();
+    let before = place.fresh();
+    std::fs::remove_file(place.at("a.txt")).unwrap();
+    plain_file::make_pipe(&place.at("a.txt"));
+    assert!(place.fresh().surely_differs(&before));
+}
+
+#[test]
+fn k09_what_is_too_large_is_not_guessed() {
+    let place = Repo::new();
+    let sparse = File::create(place.at("core")).unwrap();
+    sparse.set_len(MOST_CONTENT + 1).unwrap();
+    assert!(matches!(place.fresh(), TreePrint::Unknown { why } if why.contains("4 GiB")));
+    drop(sparse);
+    std::fs::remove_file(place.at("core")).unwrap();
+    let print = Fingerprinter::default().print(&place.root, &vec![0; LARGEST_LISTING + 1]);
+    assert!(matches!(print, TreePrint::Unknown { why } if why.contains("60 MB")));
+    let many: Vec<u8> = (0..=MOST_PATHS).flat_map(|n| format!("? f{n}\0").into_bytes()).collect();
+    let print = Fingerprinter::default().print(&place.root, &many);
+    assert!(matches!(print, TreePrint::Unknown { why } if why.contains("200000 files")));
+    for broken in ["H 100644 abc 0 no tab\0", "x\0", "? \0", "? a.t"] {
+        let print = Fingerprinter::default().print(&place.root, broken.as_bytes());
+        assert!(matches!(print, TreePrint::Unknown { .. }), "{broken:?}");
+    }
+}
+
+#[test]
+fn what_is_gone_is_forgotten() {
+    let place = Repo::new();
+    settle();
+    let mut remembering = Fingerprinter::default();
+    place.print(&mut remembering);
+    let known = remembering.known.len();
+    assert!(known >= 5);
+    place.git(&["rm", "-q", "a.txt", "b.txt"]);
+    place.print(&mut remembering);
+    assert_eq!(remembering.known.len(), known - 2);
+}

@@ -1,0 +1,376 @@
+//! The readable files in `.ralph/`: prompts, logs, and the memory of a task.
+//!
+//! They are views. What counts is in the journal, so nothing here is synced to the disk, and an
+//! agent that deletes or edits them confuses no one but a reader. But the agent writes in the same
+//! place, so every name is opened relative to a folder that was checked, no link is followed, and
+//! what stands in the way is replaced and never written through.
+
+use crate::plain_file::{self, Links};
+use ralph_core::id::TaskName;
+use ralph_core::memory::{self, Views};
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Memory is prose: more than this is not read into a prompt.
+const LARGEST_VIEW: u64 = 1 << 20;
+/// No model takes a longer prompt.
+const LARGEST_PROMPT: u64 = 16 << 20;
+/// What temporary files begin with; a number of the process and one of the file follow.
+const TEMPORARY: &str = ".ralph-tmp-";
+/// What git is told about the folder: only the settings are the project's.
+const GITIGNORE: &str = "# Made by ralph: everything here is its own, but for the settings.\n*\n!settings.json\n";
+
+/// `.ralph/` of one project, with the folder of one task in it.
+#[derive(Debug)]
+pub struct Folder {
+    root: PathBuf,
+    /// `.ralph`.
+    own: Held,
+    /// `.ralph/tasks/<task>`.
+    task: Held,
+    /// What this process wrote last under each name.
+    written: HashMap<String, Written>,
+    notes: Vec<String>,
+}
+
+/// A folder that is open, and known again at its path.
+#[derive(Debug)]
+struct Held {
+    path: PathBuf,
+    open: OwnedFd,
+    inode: (u64, u64),
+}
+
+#[derive(Debug)]
+struct Written {
+    text: String,
+    state: (u64, i64, i64),
+}
+
+/// Why a readable file could not be prepared or written.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    /// A link or file stands where a folder should be.
+    #[error("{} is a {kind}, not a directory: move it away", .path.display())]
+    NotAFolder {
+        /// The folder.
+        path: PathBuf,
+        /// What it is instead.
+        kind: &'static str,
+    },
+    /// A name that could lead elsewhere.
+    #[error("`{name}` is not a plain file name: it may hold no slash and not be `.` or `..`")]
+    NotAName {
+        /// The name.
+        name: String,
+    },
+    /// The system refused.
+    #[error("{} cannot be written: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Whether a file's content must be on the disk before its name is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// It can be made again.
+    Derived,
+    /// A person wrote part of it and no journal has that yet.
+    Irreplaceable,
+}
+
+impl Folder {
+    /// Makes what is missing of `.ralph/` and of the task's folder in it.
+    pub fn prepare(root: &Path, task: &TaskName) -> Result<Folder, ViewError> {
+        let (own, task) = make_folders(root, task.as_str())?;
+        remove_leftovers(&task.open);
+        Ok(Folder { root: root.to_owned(), own, task, written: HashMap::new(), notes: Vec::new() })
+    }
+
+    /// The task's folder.
+    pub fn task_folder(&self) -> &Path {
+        &self.task.path
+    }
+
+    /// Where a log of this name is, relative to the project: what people and prompts are told.
+    pub fn log_path(&self, name: &str) -> String {
+        format!(".ralph/{name}")
+    }
+
+    /// What was found out of place since the last call, one sentence each: folders that were deleted
+    /// and made again, files that could not be read as what they should be.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// Keeps the exact prompt of an iteration, and says where.
+    pub fn write_prompt(&mut self, iteration: u32, text: &str) -> Result<PathBuf, ViewError> {
+        let name = format!("prompt_{iteration:03}.txt");
+        let path = self.own.path.join(&name);
+        let mut file = self.create_log(&name)?;
+        file.write_all(text.as_bytes()).map_err(|source| {
+            // Half a prompt would be taken for the prompt.
+            _ = rustix::fs::unlinkat(&self.own.open, name.as_str(), AtFlags::empty());
+            failed(&path)(source)
+        })?;
+        Ok(path)
+    }
+
+    /// A new, empty log; one of the same name from an iteration that is repeated is replaced.
+    pub fn create_log(&mut self, name: &str) -> Result<File, ViewError> {
+        self.make_again_if_gone()?;
+        let path = self.own.path.join(plain(name)?);
+        create_fresh(self.own.open.as_fd(), name).map(File::from).map_err(failed(&path))
+    }
+
+    /// Writes summary, feedback and state, each whole or not at all. What people wrote into the
+    /// feedback and no prompt has carried yet stays there. One failure does not keep the others.
+    pub fn write_views(&mut self, views: &Views) -> Result<(), ViewError> {
+        self.make_again_if_gone()?;
+        let summary = self.replace(&views.summary.0, &views.summary.1, Content::Derived);
+        let feedback = self.write_feedback(views);
+        let state = self.replace(&views.state.0, &views.state.1, Content::Derived);
+        summary.and(feedback).and(state)
+    }
+
+    /// The summary that this or an earlier run left: empty if it is missing, and with a note if it
+    /// is not a plain file of a sensible size.
+    pub fn read_summary(&mut self, name: &str) -> String {
+        self.read_if_there(name)
+    }
+
+    /// The feedback file with what people wrote; read like the summary.
+    pub fn read_feedback(&mut self, name: &str) -> String {
+        self.read_if_there(name)
+    }
+
+    fn read_if_there(&mut self, name: &str) -> String {
+        if let Err(error) = self.make_again_if_gone() {
+            self.notes.push(error.to_string());
+            return String::new();
+        }
+        self.read(name).0
+    }
+
+    fn write_feedback(&mut self, views: &Views) -> Result<(), ViewError> {
+        let (name, part) = &views.feedback;
+        let (now, complete) = self.read(name);
+        // Writing what was not read whole would throw a person's text away.
+        if !complete {
+            return Ok(());
+        }
+        let text = memory::merge_feedback(&now, &views.seen_human, part);
+        if text == now {
+            return Ok(());
+        }
+        let unseen = !memory::human_feedback(&text).is_empty();
+        self.replace(name, &text, if unseen { Content::Irreplaceable } else { Content::Derived })
+    }
+
+    /// The text, and whether it is all of it.
+    fn read(&mut self, name: &str) -> (String, bool) {
+        let path = self.task.path.join(name);
+        let read = match plain(name) {
+            Ok(name) => plain_file::read(&self.task.open, name, Links::Refuse, LARGEST_VIEW),
+            Err(error) => Err(io::Error::other(error)),
+        };
+        match read {
+            Ok(contents) => {
+                if !contents.complete {
+                    self.notes.push(format!("{} is larger than 1 MiB: the rest was not read", path.display()));
+                }
+                (String::from_utf8_lossy(&contents.bytes).into_owned(), contents.complete)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (String::new(), true),
+            Err(error) => {
+                self.notes.push(format!("{} was taken as empty: {error}", path.display()));
+                (String::new(), true)
+            }
+        }
+    }
+
+    fn replace(&mut self, name: &str, text: &str, content: Content) -> Result<(), ViewError> {
+        let folder = self.task.open.as_fd();
+        let path = self.task.path.join(plain(name)?);
+        let state = |folder| rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| file_state(&stat));
+        if let Some(last) = self.written.get(name)
+            && last.text == text
+            && state(folder) == Ok(last.state)
+        {
+            return Ok(());
+        }
+        self.written.remove(name);
+        let temporary = write_temporary(folder, text.as_bytes()).map_err(failed(&path))?;
+        if let Err(errno) = put(folder, &temporary, name, content) {
+            _ = rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty());
+            return Err(failed(&path)(errno.into()));
+        }
+        if let Ok(state) = state(folder) {
+            self.written.insert(name.to_owned(), Written { text: text.to_owned(), state });
+        }
+        Ok(())
+    }
+
+    /// Two calls tell whether both folders are still where they were; an agent may have deleted them.
+    fn make_again_if_gone(&mut self) -> Result<(), ViewError> {
+        if self.own.is_in_place() && self.task.is_in_place() {
+            return Ok(());
+        }
+        let task = self.task.path.file_name().unwrap_or_default().to_owned();
+        let gone = if self.own.is_in_place() { &self.task.path } else { &self.own.path };
+        let note = format!("{} was deleted or replaced; it was made again", gone.display());
+        let (own, task) = make_folders(&self.root, &task.to_string_lossy())?;
+        (self.own, self.task) = (own, task);
+        self.written.clear();
+        self.notes.push(note);
+        Ok(())
+    }
+}
+
+impl Held {
+    fn is_in_place(&self) -> bool {
+        rustix::fs::lstat(&self.path).is_ok_and(|stat| inode(&stat) == self.inode)
+    }
+
+    /// Opens the folder `name` in `parent`, making it first if it is missing.
+    fn make(parent: BorrowedFd<'_>, name: &str, path: PathBuf) -> Result<Held, ViewError> {
+        let open = plain_file::open_folder(parent, name).or_else(|errno| match errno {
+            Errno::NOENT => match rustix::fs::mkdirat(parent, name, Mode::from_raw_mode(0o755)) {
+                Ok(()) | Err(Errno::EXIST) => plain_file::open_folder(parent, name),
+                Err(errno) => Err(errno),
+            },
+            other => Err(other),
+        });
+        match open {
+            Ok(open) => {
+                let inode = rustix::fs::fstat(&open).map(|stat| inode(&stat)).unwrap_or_default();
+                Ok(Held { path, open, inode })
+            }
+            Err(Errno::LOOP | Errno::NOTDIR) => {
+                let kind = plain_file::kind_at(&path).unwrap_or("file");
+                Err(ViewError::NotAFolder { path, kind })
+            }
+            Err(errno) => Err(failed(&path)(errno.into())),
+        }
+    }
+}
+
+/// Reads the file that a person named as the prompt; the answer to every fault is a sentence. Links
+/// are followed: the person chose the path.
+pub fn read_prompt_file(path: &Path) -> Result<String, String> {
+    let refuse = |why: &str| format!("the prompt file {} {why}", path.display());
+    let contents = plain_file::read(CWD, path, Links::Follow, LARGEST_PROMPT).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => refuse("does not exist"),
+        _ => refuse(&format!("cannot be read: {error}")),
+    })?;
+    if !contents.complete {
+        return Err(refuse("is larger than 16 MiB"));
+    }
+    let text = String::from_utf8(contents.bytes)
+        .map_err(|error| refuse(&format!("is not UTF-8: look at byte {}", error.utf8_error().valid_up_to())))?;
+    if text.trim_start_matches('\u{feff}').trim().is_empty() { Err(refuse("is empty")) } else { Ok(text) }
+}
+
+fn make_folders(root: &Path, task: &str) -> Result<(Held, Held), ViewError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root_open = rustix::fs::open(root, flags, Mode::empty()).map_err(|errno| failed(root)(errno.into()))?;
+    let own = Held::make(root_open.as_fd(), ".ralph", root.join(".ralph"))?;
+    let tasks = Held::make(own.open.as_fd(), "tasks", own.path.join("tasks"))?;
+    let task = Held::make(tasks.open.as_fd(), plain(task)?, tasks.path.join(task))?;
+    // A project that has its own rules keeps them.
+    if let Err(Errno::NOENT) = rustix::fs::statat(&own.open, ".gitignore", AtFlags::SYMLINK_NOFOLLOW) {
+        let path = own.path.join(".gitignore");
+        let written = create_fresh(own.open.as_fd(), ".gitignore").map(File::from);
+        written.and_then(|mut file| file.write_all(GITIGNORE.as_bytes())).map_err(failed(&path))?;
+    }
+    Ok((own, task))
+}
+
+/// A process that was killed while it wrote leaves its temporary file. The caller owns the work
+/// tree, so files of other processes belong to dead ones.
+fn remove_leftovers(folder: &OwnedFd) {
+    let own = format!("{TEMPORARY}{}-", std::process::id());
+    let Ok(entries) = rustix::fs::Dir::read_from(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_bytes();
+        if name.starts_with(TEMPORARY.as_bytes()) && !name.starts_with(own.as_bytes()) {
+            _ = rustix::fs::unlinkat(folder, entry.file_name(), AtFlags::empty());
+        }
+    }
+}
+
+/// Creates a file that was not there: a link, pipe or hard link of that name is removed, not used.
+fn create_fresh(folder: BorrowedFd<'_>, name: &str) -> io::Result<OwnedFd> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let create = || rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o644));
+    Ok(create().or_else(|errno| match errno {
+        Errno::EXIST => rustix::fs::unlinkat(folder, name, AtFlags::empty()).and_then(|()| create()),
+        other => Err(other),
+    })?)
+}
+
+/// Writes a file under a name that nobody else uses.
+fn write_temporary(folder: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<String> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    // A number is used once per process, and what a dead process of the same number left is replaced.
+    let name = format!("{TEMPORARY}{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let mut file = File::from(create_fresh(folder, &name)?);
+    file.write_all(bytes).inspect_err(|_| _ = rustix::fs::unlinkat(folder, name.as_str(), AtFlags::empty()))?;
+    Ok(name)
+}
+
+/// Puts the temporary file in its place. Renaming over a file makes some file systems (ext4) write
+/// the new content out at once, about a millisecond; exchanging both and removing the old one does
+/// not, and no reader sees a gap either way.
+fn put(folder: BorrowedFd<'_>, temporary: &str, name: &str, content: Content) -> Result<(), Errno> {
+    if content == Content::Derived && exchange(folder, temporary, name).is_ok() {
+        return rustix::fs::unlinkat(folder, temporary, AtFlags::empty()).inspect_err(|_| {
+            // Only a folder cannot be removed like this: it goes back.
+            _ = exchange(folder, temporary, name);
+        });
+    }
+    rustix::fs::renameat(folder, temporary, folder, name)
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn exchange(folder: BorrowedFd<'_>, temporary: &str, name: &str) -> Result<(), Errno> {
+    rustix::fs::renameat_with(folder, temporary, folder, name, rustix::fs::RenameFlags::EXCHANGE)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn exchange(_: BorrowedFd<'_>, _: &str, _: &str) -> Result<(), Errno> {
+    Err(Errno::NOSYS)
+}
+
+/// One name in one folder.
+fn plain(name: &str) -> Result<&str, ViewError> {
+    let leads_elsewhere = matches!(name, "" | "." | "..") || name.contains(['/', '\0']);
+    if leads_elsewhere { Err(ViewError::NotAName { name: name.to_owned() }) } else { Ok(name) }
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> ViewError {
+    |source| ViewError::Io { path: path.to_owned(), source }
+}
+
+#[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]
+fn inode(stat: &Stat) -> (u64, u64) {
+    (stat.st_dev as u64, stat.st_ino as u64)
+}
+
+#[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]
+fn file_state(stat: &Stat) -> (u64, i64, i64) {
+    (stat.st_ino as u64, stat.st_ctime as i64, stat.st_ctime_nsec as i64)
+}
+
+#[cfg(test)]
+mod tests;

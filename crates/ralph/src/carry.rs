@@ -1,0 +1,150 @@
+//! Carrying a run from the command line: the lock, the store, the keeper and a face are put
+//! together here, for a new run and for one that goes on.
+
+use crate::cli::Global;
+use crate::error::CommandError;
+use crate::face;
+use crate::place::{self, Place};
+use ralph_core::event::{Event, Resumed, Started};
+use ralph_core::id::RunId;
+use ralph_core::outcome::exit;
+use ralph_core::run::Run;
+use ralph_engine::{Engine, SettingsWatch, World};
+use ralph_host::clock::Clock;
+use ralph_host::identity;
+use ralph_host::lock::{LockError, Owner, WorkTreeLock};
+use ralph_host::process::Keeper;
+use ralph_host::signals::Signals;
+use ralph_host::state_dir;
+use ralph_host::tree::Fingerprinter;
+use ralph_host::views::Folder;
+use ralph_store::Store;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long the processes of a crashed run may take to be ended before it goes on.
+const END_OLD_TREE: Duration = Duration::from_secs(10);
+
+/// What there is to carry.
+pub enum Beginning {
+    /// A new run.
+    New(Box<Started>),
+    /// A run that its journal has made.
+    Old(Box<Run>, Resumed),
+}
+
+/// A run that may be carried: its work tree is locked for it.
+pub struct Claimed {
+    store: Store,
+    clock: Clock,
+    lock: Option<WorkTreeLock>,
+}
+
+impl Claimed {
+    /// Locks the work tree for a run and opens the store. Nothing else has been written then.
+    pub fn take(place: &Place, run: &RunId) -> Result<Claimed, CommandError> {
+        let clock = Clock::start();
+        state_dir::prepare(&place.state, &place.root).map_err(|error| {
+            CommandError::io(format!("the state folder {} cannot be used", place.state.display()), &error)
+                .hint("choose another one: export RALPH_STATE_DIR=/a/folder/outside/the/project")
+        })?;
+        let lock = take_lock(place, run, &clock)?;
+        let store = Store::open(&place.state)?;
+        Ok(Claimed { store, clock, lock })
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Carries the run to its end and returns its exit code.
+    pub fn carry(mut self, global: &Global, place: &Place, beginning: Beginning) -> Result<u8, CommandError> {
+        let (run, policy) = match &beginning {
+            Beginning::New(started) => (started.run.clone(), started.policy.clone()),
+            Beginning::Old(machine, _) => (machine.id().clone(), machine.policy().clone()),
+        };
+        if matches!(beginning, Beginning::Old(..)) {
+            self.store.clear_cancel(&run)?;
+            // What a crash left alive must not work beside its successor.
+            identity::end_marked(&run, END_OLD_TREE);
+        }
+        let Claimed { store, clock, lock } = self;
+        let run_folder = place.run_folder(&run);
+        DirBuilder::new().recursive(true).mode(0o700).create(&run_folder).map_err(|error| {
+            CommandError::io(format!("the folder {} cannot be made", run_folder.display()), &error)
+        })?;
+        let folder = Folder::prepare(&place.root, &policy.task)
+            .map_err(|error| CommandError::usage("the project's .ralph folder cannot be used").because(&error))?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
+        let face = face::start(global.face(policy.agent.stream), clock.clone(), place.name())
+            .map_err(|error| CommandError::io("the output threads cannot be started", &error))?;
+        let outcome = runtime.block_on(async {
+            let signals = Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))?;
+            let keeper = Keeper::start(&run).map_err(|error| CommandError::new(exit::INTERNAL, "the keeper cannot be started").because(&error))?;
+            let world = World {
+                run: run.clone(),
+                root: place.root.clone(),
+                git_root: place.git_root.clone(),
+                run_folder,
+                folder,
+                keeper,
+                clock,
+                fingerprinter: fingerprinter(place),
+                settings: SettingsWatch::new(settings_files(place)),
+                unwritten: None,
+                lock,
+                base_known: None,
+            };
+            let engine = Engine { store, world, face: face.as_ref(), signals };
+            let outcome = match beginning {
+                Beginning::New(started) => engine.begin(Event::Started(started)).await,
+                Beginning::Old(machine, resumed) => engine.resume(*machine, Event::Resumed(resumed)).await,
+            };
+            outcome.map_err(CommandError::from)
+        });
+        face.borrow_mut().finish();
+        Ok(outcome?.exit_code)
+    }
+}
+
+/// Knows the tree, less ralph's own folder in it.
+fn fingerprinter(place: &Place) -> Fingerprinter {
+    let own = place.git_root.as_deref().and_then(|git| place.root.strip_prefix(git).ok()).unwrap_or(Path::new(""));
+    Fingerprinter::ignoring(&own.join(".ralph"))
+}
+
+fn settings_files(place: &Place) -> Vec<PathBuf> {
+    [".ralph/settings.json", ".ralph/settings.local.json"].iter().map(|file| place.root.join(file)).collect()
+}
+
+/// Takes the work tree's lock. A run inside a run works in its ancestor's tree, under its lock.
+fn take_lock(place: &Place, run: &RunId, clock: &Clock) -> Result<Option<WorkTreeLock>, CommandError> {
+    let command = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
+    let owner = Owner::this_process(Some(run.clone()), clock.now(), ralph_core::text::cut(&command, 200, "..."));
+    match WorkTreeLock::take(&place.locks, place.work_tree(), &owner) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(LockError::Held(holder)) if place::parent_run().as_ref() == holder.run.as_ref() && holder.run.is_some() => Ok(None),
+        Err(LockError::Held(holder)) => {
+            let error = CommandError::new(exit::LOCKED, format!("another ralph owns {}: {holder}", place.work_tree().display()));
+            let run = holder.run.as_ref().map_or(String::new(), |run| format!(" {run}"));
+            Err(error.hint("look at it: ralph status").hint(format!("stop it: ralph cancel{run}")))
+        }
+        Err(error) => Err(CommandError::io("the work tree cannot be locked", &error)),
+    }
+}
+
+/// A fault in ralph itself: say so, say how to go on, and leave by its own exit code. The keeper
+/// ends the agent when this process is gone.
+pub fn on_panic() {
+    std::panic::set_hook(Box::new(|info| {
+        eprintln!("\r\u{1b}[K\nerror: ralph itself failed: {info}");
+        eprintln!("hint: the journal is intact; go on with: ralph resume");
+        std::process::exit(exit::INTERNAL.into());
+    }));
+}

@@ -1,0 +1,127 @@
+//! The command line. The doc comments are the help texts.
+
+use crate::commands;
+use crate::error::CommandError;
+use crate::face::paint::ColorChoice;
+use crate::face::{FaceOptions, Volume};
+use crate::place;
+use clap::{Args, Parser, Subcommand};
+use ralph_core::outcome::exit;
+use std::path::PathBuf;
+
+/// Runs a coding agent again and again, with fresh context each time, until the work is verifiably done.
+///
+/// The agent claims; ralph checks. A run ends as complete only if every check passed on the files as
+/// they are, and everything it did can be looked at afterwards.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ralph",
+    version,
+    disable_version_flag = true,
+    after_help = "Examples:\n  ralph demo                                   see it work, without account or network\n  ralph run -p 'make the tests pass' --agent claude\n  ralph run -f PROMPT.md -m 20 --max-wall-time 8h\n  ralph resume                                 go on after a stop, a limit or a crash\n  ralph explain                                why the last run ended\n\nExit codes: 0 complete, 1 used up, 2 usage, 3 blocked, 4 time or budget, 5 agent cannot run,\n6 waiting, 7 stalled, 70 internal, 74 disk, 75 another ralph owns the tree, 130 interrupted."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags of every command.
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// Work in this folder instead of the current one
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    pub directory: Option<PathBuf>,
+    /// Print JSON for programs: one object, or one object a line for streams
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// When to colour
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", global = true)]
+    pub color: ColorChoice,
+    /// Say more: every step as a `[ralph]` line
+    #[arg(short = 'V', long, global = true)]
+    pub verbose: bool,
+    /// Say only how it ended
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Print the version
+    #[arg(short = 'v', long, action = clap::ArgAction::Version)]
+    version: Option<bool>,
+}
+
+impl Global {
+    /// How a run is to be shown.
+    pub fn face(&self, stream: bool) -> FaceOptions {
+        let volume = match (self.quiet, self.verbose) {
+            (true, _) => Volume::Quiet,
+            (false, true) => Volume::Verbose,
+            (false, false) => Volume::Normal,
+        };
+        let live = !self.json && !self.quiet && FaceOptions::can_be_live(place::term().as_deref());
+        FaceOptions { json: self.json, volume, color: self.color, plain: place::is_plain(), stream, live }
+    }
+}
+
+/// What ralph can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the loop until the agent's claim is verified
+    Run(Box<commands::run::RunArgs>),
+    /// Go on with a run after a stop, a limit or a crash
+    Resume(commands::resume::ResumeArgs),
+    /// List the runs of this project
+    Status(commands::status::StatusArgs),
+    /// Show a run, or one of its iterations
+    Show(commands::show::ShowArgs),
+    /// Print what the agent and the checks printed
+    Logs(commands::logs::LogsArgs),
+    /// Say why a run ended, with the evidence
+    Explain(commands::explain::ExplainArgs),
+    /// Stop a run at once
+    Cancel(commands::cancel::CancelArgs),
+    /// Look at the settings
+    #[command(subcommand)]
+    Config(commands::config::ConfigCommand),
+    /// See the whole thing work in a scratch folder: no account, no network
+    Demo(commands::demo::DemoArgs),
+    /// The scripted agent of the demo
+    #[command(hide = true, name = "__demo-agent")]
+    DemoAgent,
+    /// Writes the generated pages of the documentation
+    #[command(hide = true, name = "__docs")]
+    Docs {
+        /// Where to
+        folder: PathBuf,
+    },
+}
+
+/// Parses, runs, prints errors, and returns the exit code.
+pub fn main() -> u8 {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are results; everything else is a wrong call.
+            let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
+            let _ = error.print();
+            return code;
+        }
+    };
+    let result = match cli.command {
+        Command::Run(args) => commands::run::run(&cli.global, *args),
+        Command::Resume(args) => commands::resume::run(&cli.global, args),
+        Command::Status(args) => commands::status::run(&cli.global, &args),
+        Command::Show(args) => commands::show::run(&cli.global, &args),
+        Command::Logs(args) => commands::logs::run(&cli.global, &args),
+        Command::Explain(args) => commands::explain::run(&cli.global, &args),
+        Command::Cancel(args) => commands::cancel::run(&cli.global, &args),
+        Command::Config(command) => commands::config::run(&cli.global, &command),
+        Command::Demo(args) => commands::demo::run(&cli.global, &args),
+        Command::DemoAgent => commands::demo::agent(),
+        Command::Docs { folder } => commands::config::write_docs(&folder),
+    };
+    result.unwrap_or_else(|error: CommandError| {
+        eprint!("{}", error.text());
+        error.code
+    })
+}

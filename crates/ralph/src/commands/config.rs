@@ -1,0 +1,86 @@
+//! `ralph config`: looks at the settings.
+
+use super::run::check;
+use crate::cli::Global;
+use crate::error::CommandError;
+use crate::place::Place;
+use crate::settings::{self, Loaded};
+use clap::{CommandFactory, Subcommand};
+use ralph_core::outcome::exit;
+use std::path::Path;
+
+/// Look at the settings.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:\n  ralph config show --origin\n  ralph config check\n  ralph config schema > schema.json")]
+pub enum ConfigCommand {
+    /// Print the merged settings
+    Show {
+        /// With the origin of each value
+        #[arg(long)]
+        origin: bool,
+    },
+    /// Print the JSON Schema of the settings
+    Schema,
+    /// Judge the settings: exit 0 if a run could use them
+    Check,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError> {
+    if matches!(command, ConfigCommand::Schema) {
+        println!("{:#}", settings::schema());
+        return Ok(exit::OK);
+    }
+    let place = Place::find(global.directory.as_deref())?;
+    let loaded = Loaded::read(&place.root).map_err(|error| CommandError::settings(&error))?;
+    for warning in loaded.warnings() {
+        eprintln!("warning: {warning}");
+    }
+    match command {
+        ConfigCommand::Show { .. } if global.json => println!("{}", loaded.show_json()),
+        ConfigCommand::Show { origin } => println!("{}", loaded.show(*origin)),
+        ConfigCommand::Check => {
+            check(&loaded)?;
+            let files = if loaded.files().is_empty() { "defaults".to_owned() } else { loaded.files().join(", ") };
+            if global.json {
+                println!("{}", serde_json::json!({ "ok": true, "files": loaded.files(), "warnings": loaded.warnings() }));
+            } else {
+                println!("settings are fine ({files})");
+            }
+        }
+        ConfigCommand::Schema => {}
+    }
+    Ok(exit::OK)
+}
+
+/// Writes the pages of the documentation that are made from the program itself.
+pub fn write_docs(folder: &Path) -> Result<u8, CommandError> {
+    let write = |name: &str, text: String| {
+        let path = folder.join(name);
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(&path, text))
+            .map_err(|error| CommandError::io(format!("{} cannot be written", path.display()), &error))
+    };
+    write("settings.md", settings::reference_markdown())?;
+    write("settings.schema.json", format!("{:#}\n", settings::schema()))?;
+    write("commands.md", commands_markdown())?;
+    Ok(exit::OK)
+}
+
+/// Every command's help, as a page.
+fn commands_markdown() -> String {
+    fn add(page: &mut String, command: &mut clap::Command, name: &str) {
+        let help = command.clone().term_width(100).render_long_help().to_string();
+        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+        page.push_str(&format!("\n## {name}\n\n```text\n{}\n```\n", help.join("\n").trim_end()));
+        for sub in command.get_subcommands_mut().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
+            let name = format!("{name} {}", sub.get_name());
+            add(page, sub, &name);
+        }
+    }
+    let mut page = "# Commands\n\nThis page is made from the program: `cargo xtask docs` writes it.\n".to_owned();
+    let mut command = crate::cli::Cli::command();
+    command.build();
+    add(&mut page, &mut command, "ralph");
+    page
+}

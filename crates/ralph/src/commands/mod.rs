@@ -1,0 +1,11 @@
+//! One file per command: its arguments, whose doc comments are the help, and one function.
+
+pub mod cancel;
+pub mod config;
+pub mod demo;
+pub mod explain;
+pub mod logs;
+pub mod resume;
+pub mod run;
+pub mod show;
+pub mod status;

@@ -1,0 +1,92 @@
+//! `ralph resume`: goes on with a run from its journal.
+
+use super::run::LimitArgs;
+use crate::carry::{Beginning, Claimed};
+use crate::cli::Global;
+use crate::error::CommandError;
+use crate::place::Place;
+use clap::Args;
+use ralph_core::event::Resumed;
+use ralph_core::id::RunId;
+use ralph_core::outcome::StopReason;
+use ralph_core::run::Run;
+use ralph_store::{Found, Store};
+
+/// Go on with a run after a stop, a limit or a crash.
+///
+/// Loses at most the iteration that was in flight. Limits given here replace those of the run.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  ralph resume\n  ralph resume 7f3a9k2m -m 20\n  ralph resume --max-wall-time 8h")]
+pub struct ResumeArgs {
+    /// The run, by its id or the beginning of it; the newest unfinished one if left out
+    run: Option<String>,
+    /// How many iterations there may be in all
+    #[arg(short, long, value_name = "N")]
+    maximum_iterations: Option<u32>,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
+    let place = Place::find(global.directory.as_deref())?;
+    if args.maximum_iterations == Some(0) {
+        return Err(CommandError::usage("-m needs a number of at least 1"));
+    }
+    let store = Store::open_existing(&place.state)?.ok_or_else(|| nothing(&place))?;
+    let run = pick(&store, args.run.as_deref(), &place)?;
+    drop(store);
+    // From here on nobody else writes to this run's journal.
+    let claimed = Claimed::take(&place, &run)?;
+    let entries = claimed.store().entries(&run)?;
+    let machine = Run::replay(&entries, |_, _| {})
+        .map_err(|error| CommandError::usage(format!("the journal of run {run} cannot be read back")).because(&error))?;
+    if machine.is_complete() {
+        return Err(CommandError::usage(format!("run {run} is complete: there is nothing to go on with"))
+            .hint(format!("look at it: ralph show {run}"))
+            .hint("begin a new one: ralph run"));
+    }
+    let resumed = Resumed {
+        max_iterations: args.maximum_iterations,
+        wall: args.limits.max_wall_time,
+        iteration: args.limits.iteration_timeout,
+        idle: args.limits.idle_timeout,
+        max_cost_usd: args.limits.max_cost,
+        max_tokens: args.limits.max_tokens,
+    };
+    claimed.carry(global, &place, Beginning::Old(Box::new(machine), resumed))
+}
+
+fn pick(store: &Store, wanted: Option<&str>, place: &Place) -> Result<RunId, CommandError> {
+    match wanted {
+        Some(typed) => find(store, typed),
+        None => {
+            let unfinished = store.runs()?.into_iter().find(|row| row.stop_reason != Some(StopReason::Complete));
+            unfinished.map(|row| row.run).ok_or_else(|| nothing(place))
+        }
+    }
+}
+
+/// The run that somebody typed, or what they may have meant.
+pub fn find(store: &Store, typed: &str) -> Result<RunId, CommandError> {
+    match store.find(typed)? {
+        Found::One(row) => Ok(row.run),
+        Found::Several(runs) => {
+            let runs: Vec<String> = runs.iter().map(ToString::to_string).collect();
+            Err(CommandError::usage(format!("`{typed}` is the beginning of several runs: {}", runs.join(", "))))
+        }
+        Found::None { nearest } => {
+            let error = CommandError::usage(format!("there is no run `{typed}` in this project"));
+            let nearest: Vec<String> = nearest.iter().map(ToString::to_string).collect();
+            let error = if nearest.is_empty() { error } else { error.hint(format!("near it: {}", nearest.join(", "))) };
+            Err(error.hint("list them: ralph status"))
+        }
+    }
+}
+
+/// There is no run to speak of.
+pub fn nothing(place: &Place) -> CommandError {
+    CommandError::usage(format!("there is no unfinished run in {}", place.root.display()))
+        .hint("begin one: ralph run -p 'make the tests pass'")
+        .hint("a project that was moved or renamed keeps its runs under its old path")
+}

@@ -1,0 +1,246 @@
+//! `ralph run`: begins a loop.
+
+use crate::carry::{Beginning, Claimed};
+use crate::cli::Global;
+use crate::error::CommandError;
+use crate::place::{self, Place};
+use crate::settings::{Flags, Loaded, Settings};
+use clap::Args;
+use ralph_core::effect::Effect;
+use ralph_core::event::{Entry, Event, Gathered, Started};
+use ralph_core::id::{RunId, TaskName};
+use ralph_core::memory;
+use ralph_core::outcome::exit;
+use ralph_core::policy::{Policy, PromptSource};
+use ralph_core::run::Run;
+use ralph_core::time::Millis;
+use ralph_host::clock::{self, Clock};
+use ralph_host::views;
+use std::path::{Path, PathBuf};
+
+/// Run the loop until the agent's claim is verified.
+///
+/// Each iteration is a fresh agent process with the prompt, what went wrong before, and a summary.
+/// After it every guardrail of the settings is executed; a claim counts only if all of them pass.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  ralph run -p 'make the tests pass' --agent claude\n  ralph run -f PROMPT.md -m 20 --max-wall-time 8h\n  ralph run -f PROMPT.md --dry-run\n  ralph run -p 'tidy up' --once --json"
+)]
+pub struct RunArgs {
+    /// The prompt
+    #[arg(short, long, value_name = "TEXT")]
+    prompt: Option<String>,
+    /// A file that holds the prompt; it is read again for every iteration
+    #[arg(short = 'f', long, value_name = "FILE")]
+    prompt_file: Option<PathBuf>,
+    /// A plan folder
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "ralph")]
+    plan: Option<PathBuf>,
+    /// How many iterations there may be
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
+    maximum_iterations: Option<i64>,
+    /// What the agent puts into its response tag when it is done
+    #[arg(short, long, value_name = "TEXT")]
+    completion_response: Option<String>,
+    /// Show the agent's output as it comes
+    #[arg(long, overrides_with = "no_stream_agent_output")]
+    stream_agent_output: bool,
+    /// Do not show the agent's output
+    #[arg(long)]
+    no_stream_agent_output: bool,
+    /// The task, which picks the memory under .ralph/tasks/
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
+    /// One iteration only
+    #[arg(long)]
+    once: bool,
+    /// Require tests, lint and typecheck in the agent's own tool runs, and no failing command
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
+    /// The agent program, instead of the one in the settings
+    #[arg(long, value_name = "COMMAND")]
+    agent: Option<String>,
+    /// The model to ask the agent for
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// How to isolate the agent; only `none` is available in this version
+    #[arg(long, value_name = "MODE", conflicts_with = "no_sandbox")]
+    sandbox: Option<String>,
+    /// Do not isolate the agent
+    #[arg(long)]
+    no_sandbox: bool,
+    /// Print the exact prompt and command, and run nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Limits, as `run` and `resume` take them.
+#[derive(Debug, Clone, Args)]
+pub struct LimitArgs {
+    /// How long the whole run may take, like 90s, 15m or 8h; 0 for no limit
+    #[arg(long, value_name = "TIME")]
+    pub max_wall_time: Option<Millis>,
+    /// How long one agent process may take; 0 for no limit
+    #[arg(long, value_name = "TIME")]
+    pub iteration_timeout: Option<Millis>,
+    /// How long an agent may neither print nor compute; 0 for no limit
+    #[arg(long, value_name = "TIME")]
+    pub idle_timeout: Option<Millis>,
+    /// How much money the whole run may cost, in US dollars
+    #[arg(long, value_name = "USD", value_parser = money)]
+    pub max_cost: Option<f64>,
+    /// How many tokens the whole run may use
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<u64>,
+}
+
+fn money(text: &str) -> Result<f64, String> {
+    let amount: f64 = text.trim_start_matches('$').parse().map_err(|_| format!("`{text}` is not an amount like 12.50"))?;
+    if amount.is_finite() && amount >= 0.0 { Ok(amount) } else { Err(format!("`{text}` is not an amount of money")) }
+}
+
+/// Runs the command.
+pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
+    let place = Place::find(global.directory.as_deref())?;
+    let (source, task) = source(&args, &place)?;
+    refuse_what_is_not_there(&args)?;
+    let flags = flags(&args);
+    let loaded = Loaded::read(&place.root).map_err(|error| CommandError::settings(&error))?.with_flags(&flags);
+    tell_settings(global, &loaded);
+    let settings = check(&loaded)?;
+    let policy = settings.policy(task, source, &flags, loaded.hash());
+    let run = RunId::from_random(clock::random_bits());
+    let started = Started {
+        parent: place::parent_run(),
+        root: place.root.display().to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        policy,
+        run,
+    };
+    if args.dry_run {
+        return dry_run(global, &place, started);
+    }
+    Claimed::take(&place, &started.run)?.carry(global, &place, Beginning::New(Box::new(started)))
+}
+
+/// The settings' judgement, with the dialects that there are.
+pub fn check(loaded: &Loaded) -> Result<Settings, CommandError> {
+    let dialects: Vec<&str> = ralph_agents::names().collect();
+    loaded.check(&dialects).map_err(|error| CommandError::settings(&error))
+}
+
+/// Which prompt, and which task folder goes with it.
+fn source(args: &RunArgs, place: &Place) -> Result<(PromptSource, TaskName), CommandError> {
+    let example = "for example: ralph run -p 'make the tests pass'  or  ralph run -f PROMPT.md";
+    let (source, usual) = match (&args.prompt, &args.prompt_file, &args.plan) {
+        (Some(text), None, None) => {
+            if text.trim().is_empty() {
+                return Err(CommandError::usage("the prompt is empty").hint(example));
+            }
+            (PromptSource::Text(text.clone()), TaskName::from_prompt_text(text))
+        }
+        (None, Some(file), None) => {
+            let path = place.cwd.join(file);
+            views::read_prompt_file(&path).map_err(|problem| CommandError::usage(problem).hint("give a file with -f, or the text itself with -p"))?;
+            let stem = path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
+            (PromptSource::File(path.to_string_lossy().into_owned()), TaskName::from_text(&stem))
+        }
+        (None, None, Some(_)) => {
+            return Err(CommandError::usage("this version of ralph cannot run plans yet").hint(example));
+        }
+        (None, None, None) => return Err(CommandError::usage("no prompt was given: one of -p, -f and --plan is needed").hint(example)),
+        _ => return Err(CommandError::usage("only one of -p, -f and --plan can be given").hint(example)),
+    };
+    let task = match &args.task {
+        Some(name) if name.trim().is_empty() => return Err(CommandError::usage("--task needs a name")),
+        Some(name) => TaskName::from_text(name),
+        None => usual,
+    };
+    Ok((source, task))
+}
+
+/// Isolation that was asked for and is not there is an error, never a silent fallback.
+fn refuse_what_is_not_there(args: &RunArgs) -> Result<(), CommandError> {
+    match args.sandbox.as_deref() {
+        None | Some("none") => Ok(()),
+        Some(mode) => Err(CommandError::usage(format!("the sandbox `{mode}` is not available in this version of ralph"))
+            .hint("run without one, knowingly: --no-sandbox")),
+    }
+}
+
+fn flags(args: &RunArgs) -> Flags {
+    let stream = match (args.stream_agent_output, args.no_stream_agent_output) {
+        (true, _) => Some(true),
+        (false, true) => Some(false),
+        (false, false) => None,
+    };
+    Flags {
+        agent: args.agent.clone(),
+        model: args.model.clone(),
+        completion_response: args.completion_response.clone(),
+        max_iterations: args.maximum_iterations,
+        stream,
+        strict: args.strict,
+        max_wall_time: args.limits.max_wall_time,
+        iteration_timeout: args.limits.iteration_timeout,
+        idle_timeout: args.limits.idle_timeout,
+        max_cost: args.limits.max_cost,
+        max_tokens: args.limits.max_tokens,
+        once: args.once,
+    }
+}
+
+fn tell_settings(global: &Global, loaded: &Loaded) {
+    if global.verbose && !global.json {
+        for file in loaded.files() {
+            eprintln!("[ralph] Loading settings from {file}");
+        }
+    }
+    for warning in loaded.warnings() {
+        eprintln!("warning: {warning}");
+    }
+}
+
+/// What would run, exactly: the first prompt through the same machine, and the command of its dialect.
+fn dry_run(global: &Global, place: &Place, started: Started) -> Result<u8, CommandError> {
+    let policy = started.policy.clone();
+    let clock = Clock::start();
+    let entry = |seq, event| Entry { seq, at: clock.now(), elapsed: Millis::ZERO, event };
+    let internal = |error: ralph_core::run::ReplayError| CommandError::new(exit::INTERNAL, "no prompt could be made").because(&error);
+    let (mut machine, _) = Run::begin(&entry(1, Event::Started(Box::new(started)))).map_err(internal)?;
+    // With stall detection the machine first wants to see the tree, which a dry run leaves alone.
+    machine.step(&entry(2, Event::TreeSeen { print: ralph_core::check::TreePrint::Unknown { why: "dry run".to_owned() } }));
+    let effects = machine.step(&entry(3, Event::Gathered(gathered(place, &policy))));
+    let prompt = effects.into_iter().find_map(|effect| match effect {
+        Effect::Launch(launch) => Some(launch.prompt),
+        _ => None,
+    });
+    let prompt = prompt.ok_or_else(|| CommandError::usage("the limits leave no iteration to run"))?;
+    let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
+    if global.json {
+        let object = serde_json::json!({
+            "program": line.program, "args": line.args, "env": line.env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            "delivery": format!("{:?}", line.delivery).to_lowercase(), "prompt": prompt, "folder": place.root,
+        });
+        println!("{object}");
+    } else {
+        eprintln!("command: {} {}", line.program, line.args.join(" "));
+        eprintln!("folder:  {}", place.root.display());
+        eprintln!("prompt (by {}):", format!("{:?}", line.delivery).to_lowercase());
+        print!("{prompt}");
+    }
+    Ok(exit::OK)
+}
+
+/// The inputs of the first prompt, read without changing anything.
+fn gathered(place: &Place, policy: &Policy) -> Gathered {
+    let task_folder = place.root.join(".ralph/tasks").join(policy.task.as_str());
+    let read = |file: &str| std::fs::read_to_string(task_folder.join(file)).unwrap_or_default();
+    let base = match &policy.prompt {
+        PromptSource::Text(_) => None,
+        PromptSource::File(path) => Some(views::read_prompt_file(Path::new(path))),
+    };
+    Gathered { base, summary: read(&policy.memory.summary_file), human: memory::human_feedback(&read(&policy.memory.feedback_file)) }
+}

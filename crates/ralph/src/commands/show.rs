@@ -1,0 +1,187 @@
+//! `ralph show`: a run, or one of its iterations, as the journal tells it.
+
+use crate::cli::Global;
+use crate::error::CommandError;
+use crate::face::json_lines::VERSION;
+use crate::face::paint::Paint;
+use crate::face::render::token_words;
+use crate::look::live::Live;
+use crate::look::pick::{self, Wanted};
+use crate::look::story::{Chapter, Story};
+use crate::look::words::{self, State};
+use crate::look::{chapter, json, page};
+use crate::place::Place;
+use clap::Args;
+use ralph_core::outcome::exit;
+use ralph_core::run::RunRow;
+use ralph_core::text;
+use serde_json::json;
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+
+/// Show a run, or one of its iterations.
+///
+/// Everything comes from the journal, folded again: the prompt, what the agent did and claimed, and
+/// the receipt of every check that ralph executed.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  ralph show                      the newest run\n  ralph show 7f3a9k2m\n  ralph show 7f3a9k2m/3           its third iteration\n  ralph show 7f3a9k2m/3 --prompt  the exact prompt of that iteration\n  ralph show --json | jq .receipts"
+)]
+pub struct ShowArgs {
+    /// The run by its id or the beginning of it, and the iteration behind a slash; the newest run if left out
+    #[arg(value_name = "RUN[/ITERATION]")]
+    target: Option<Wanted>,
+    /// Print only the exact prompt of the iteration; of the newest one if none is named
+    #[arg(long)]
+    prompt: bool,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, args: &ShowArgs) -> Result<u8, CommandError> {
+    let place = Place::find(global.directory.as_deref())?;
+    let store = pick::store(&place)?;
+    let (typed, iteration) = args.target.as_ref().map_or((None, None), |wanted| (wanted.run.as_deref(), wanted.iteration));
+    let row = pick::run(&store, typed, &place)?;
+    let entries = store.entries(&row.run)?;
+    let wanted = iteration.or(args.prompt.then_some(row.iteration));
+    let story = Story::of(&entries, wanted).map_err(|error| pick::unreadable(&row.run, &error))?;
+    let state = Live::look(&place).state(&row);
+    let text = match wanted {
+        None if global.json => format!("{}\n", whole_json(&story, &row, state)),
+        None => whole(&story, &row, state, page::paint(global)),
+        Some(number) => {
+            let chapter = find(&story, &row, number)?;
+            match (args.prompt, global.json) {
+                (true, false) => exact_prompt(&chapter.prompt),
+                (true, true) => {
+                    format!("{}\n", json!({ "v": VERSION, "run": row.run, "iteration": number, "prompt": chapter.prompt }))
+                }
+                (false, true) => format!("{}\n", chapter::as_json(&story, chapter)),
+                (false, false) => chapter::for_people(&story, chapter, page::paint(global)),
+            }
+        }
+    };
+    page::print(&text)?;
+    Ok(exit::OK)
+}
+
+/// The newest process of an iteration.
+pub fn find<'s, 'a>(story: &'s Story<'a>, row: &RunRow, number: u32) -> Result<&'s Chapter<'a>, CommandError> {
+    story.chapter(Some(number)).ok_or_else(|| match story.chapters.last() {
+        None => CommandError::usage(format!("run {} has not begun an iteration", row.run))
+            .hint(format!("why: ralph explain {}", row.run)),
+        Some(last) => CommandError::usage(format!("run {} has no iteration {number}: it has 1 to {}", row.run, last.iteration))
+            .hint(format!("list them: ralph show {}", row.run)),
+    })
+}
+
+/// A terminal is spared what would drive it; everything else gets the very bytes.
+fn exact_prompt(prompt: &str) -> String {
+    if std::io::stdout().is_terminal() { text::for_terminal(prompt) } else { prompt.to_owned() }
+}
+
+fn whole(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String {
+    let mut text = header(story, row, state, paint);
+    for chapter in &story.chapters {
+        text.push_str(&chapter_lines(chapter, paint));
+    }
+    if story.chapters.is_empty() {
+        text.push_str("  no iteration was begun\n");
+    }
+    for (at, note) in &story.notes {
+        let _ = writeln!(text, "  {} {} {}", paint.yellow("note:"), text::for_terminal(note), paint.dim(&words::local(*at)));
+    }
+    text + &end(story, row, state, paint)
+}
+
+fn header(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String {
+    let policy = story.machine.policy();
+    let mut agent = policy.agent.command.clone();
+    if !policy.agent.model.is_empty() {
+        let _ = write!(agent, " ({})", policy.agent.model);
+    }
+    let checks: Vec<&str> = policy.guardrails.iter().map(|rule| rule.command.as_str()).collect();
+    let checks = if checks.is_empty() { "none".to_owned() } else { checks.join(", ") };
+    let mut facts = vec![("task", vec![row.task.to_string()]), ("prompt", words::prompt(&policy.prompt)), ("agent", vec![agent])];
+    facts.push(("limits", vec![words::limits(&policy.limits)]));
+    facts.push(("checks", vec![checks]));
+    facts.push(("began", vec![format!("{} in {}", words::local(row.started_at), story.started.root)]));
+    facts.push(("settings", vec![format!("{} · ralph {}", words::short(&policy.config_hash), story.started.version)]));
+    facts.extend(row.parent.as_ref().map(|parent| ("inside", vec![format!("run {parent}")])));
+    let state = state.painted(row.verified, paint, state.words(row.verified));
+    let mut head = format!("{} · {state}\n", paint.bold(&format!("run {}", row.run)));
+    for (name, lines) in facts {
+        for (index, line) in lines.iter().enumerate() {
+            let name = if index == 0 { name } else { "" };
+            let _ = writeln!(head, "  {}  {}", paint.dim(&format!("{name:8}")), text::for_terminal(line));
+        }
+    }
+    head + "\n"
+}
+
+/// One line for an iteration, and one more for each reason why it was not accepted.
+fn chapter_lines(chapter: &Chapter<'_>, paint: Paint) -> String {
+    let mut parts = vec![format!("{:>3}", chapter.iteration)];
+    parts.extend((chapter.attempt > 1).then(|| format!("attempt {}", chapter.attempt)));
+    let duration = chapter.judged.as_ref().map(|judged| judged.duration);
+    parts.extend(duration.or(chapter.agent.as_ref().map(|agent| agent.seen.process.duration)).map(|span| span.to_string()));
+    parts.extend(chapter.judged.as_ref().map(|judged| words::claim(&judged.claim).to_owned()));
+    let checks = chapter.counted().map(|check| {
+        format!("{} {}", words::mark(check.report.ending.passed(), paint), text::for_terminal(&check.report.spec.command))
+    });
+    let evidence = chapter.evidence.iter().map(|finding| format!("{} {}", words::mark(finding.passed, paint), finding.name));
+    parts.extend(checks.chain(evidence));
+    parts.extend(chapter.agent.as_ref().and_then(|agent| agent.seen.cost_usd).map(|cost| format!("${cost:.2}")));
+    parts.extend(chapter.judged.as_ref().filter(|judged| judged.leaked > 0).map(|judged| format!("{} leaked", judged.leaked)));
+    let verdict = words::verdict(chapter);
+    parts.push(if verdict == "accepted" { paint.green(verdict) } else { verdict.to_owned() });
+    let mut lines = parts.join(" · ") + "\n";
+    let reasons = chapter.judged.as_ref().map(|judged| judged.reasons.as_slice()).unwrap_or_default();
+    for reason in reasons {
+        let _ = writeln!(lines, "{}", paint.dim(&format!("      - {}", text::for_terminal(reason))));
+    }
+    lines
+}
+
+fn end(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String {
+    let (message, next) = match (state, story.outcome()) {
+        (State::Running, _) => {
+            let doing = story.in_flight.as_ref().map(|doing| words::in_flight(doing, row.iteration));
+            let doing = doing.map_or("goes on".to_owned(), |doing| format!("now: {doing}"));
+            (doing, vec![format!("ralph logs {} --follow", row.run)])
+        }
+        (_, Some(outcome)) => (outcome.message.clone(), outcome.next.clone()),
+        (_, None) => {
+            let doing = story.in_flight.as_ref().map(|doing| words::in_flight(doing, row.iteration));
+            let message = format!("crashed; in flight: {}", doing.unwrap_or_else(|| "nothing".to_owned()));
+            (message, vec![format!("ralph resume {}", row.run)])
+        }
+    };
+    let mut facts = vec![text::count(row.iteration.into(), "iteration"), format!("{} of work", story.machine.elapsed())];
+    facts.extend(row.cost_usd.map(|cost| format!("${cost:.2}")));
+    facts.extend((row.tokens.total() > 0).then(|| token_words(row.tokens)));
+    let word = paint.bold(&state.painted(row.verified, paint, state.words(row.verified)));
+    let mut block = format!("\n{word}\n  {}\n  {}\n", text::for_terminal(&message), paint.dim(&facts.join(" · ")));
+    for (index, command) in next.iter().enumerate() {
+        let lead = if index == 0 { "next: " } else { "      " };
+        let _ = writeln!(block, "  {lead}{}", paint.cyan(command));
+    }
+    block
+}
+
+fn whole_json(story: &Story<'_>, row: &RunRow, state: State) -> serde_json::Value {
+    let mut object = json::run(row, state);
+    let more = json!({
+        "v": VERSION,
+        "root": story.started.root,
+        "version": story.started.version,
+        "policy": json::policy(story.machine.policy()),
+        "elapsed_ms": story.machine.elapsed().0,
+        "iterations": story.chapters.iter().map(json::iteration).collect::<Vec<_>>(),
+        "receipts": json::receipts(story),
+        "notes": story.notes.iter().map(|(_, note)| note).collect::<Vec<_>>(),
+        "outcome": story.outcome().map(json::outcome),
+    });
+    json::extend(&mut object, more);
+    object
+}

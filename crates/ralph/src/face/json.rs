@@ -1,0 +1,68 @@
+//! The face for programs: JSON lines on standard output and nothing else there.
+
+use super::json_lines;
+use super::out::{Out, Target, Worth};
+use ralph_core::agent_event::AgentEvent;
+use ralph_core::notice::Notice;
+use ralph_core::time::WallTime;
+use ralph_engine::Face;
+use std::time::Duration;
+
+/// Tells a run to a program.
+pub struct Json {
+    out: Out,
+    run: String,
+}
+
+impl Json {
+    /// A face on these ends.
+    pub fn new(out: Out) -> Json {
+        Json { out, run: String::new() }
+    }
+
+
+    fn tell_skipped(&self, at: WallTime) {
+        let skipped = self.out.take_skipped();
+        if skipped > 0 {
+            self.out.write(Target::Stdout, Worth::Kept, json_lines::skipped_line(at, &self.run, skipped));
+        }
+    }
+}
+
+impl Face for Json {
+    fn notice(&mut self, at: WallTime, notice: &Notice) {
+        if let Notice::RunStarted { run, .. } = notice {
+            self.run = run.to_string();
+        }
+        self.tell_skipped(at);
+        if let Some(line) = json_lines::notice_line(at, &self.run, notice) {
+            self.out.write(Target::Stdout, Worth::Kept, line);
+        }
+    }
+
+    fn agent_event(&mut self, at: WallTime, iteration: u32, event: &AgentEvent) {
+        self.out.write(Target::Stdout, Worth::Skippable, json_lines::agent_line(at, &self.run, iteration, event));
+    }
+
+    fn wants_agent_events(&self) -> bool {
+        !self.out.stdout_is_gone()
+    }
+
+    fn heard(&mut self, _at: WallTime) {}
+
+    fn agent_stderr(&mut self, _bytes: &[u8]) {}
+
+    fn tick_every(&self) -> Option<Duration> {
+        None
+    }
+
+    fn tick(&mut self) {}
+
+    fn suspended(&mut self) {}
+
+    fn continued(&mut self) {}
+
+    fn finish(&mut self) {
+        self.out.finish();
+    }
+}

@@ -1,0 +1,117 @@
+//! The JSON lines of a run: a contract, so it is a file of its own. Additive only.
+
+use ralph_core::agent_event::AgentEvent;
+use ralph_core::notice::Notice;
+use ralph_core::observation::Tokens;
+use ralph_core::time::WallTime;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// The version of the contract.
+pub const VERSION: u32 = 1;
+
+/// RFC 3339 in UTC, to the millisecond.
+pub fn timestamp(at: WallTime) -> String {
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(at) => format!("{at:.3}"),
+        Err(_) => at.0.to_string(),
+    }
+}
+
+/// A notice as its line; `None` if it has none.
+pub fn notice_line(at: WallTime, run: &str, notice: &Notice) -> Option<String> {
+    let (kind, fields) = match notice {
+        Notice::RunStarted { policy, resumed, .. } => (
+            "run.started",
+            json!({
+                "task": policy.task.as_str(),
+                "kind": policy.kind.as_str(),
+                "agent": policy.agent.command,
+                "max_iterations": policy.limits.max_iterations,
+                "resumed": resumed.is_some(),
+            }),
+        ),
+        Notice::IterationStarted { iteration, attempt, .. } => {
+            ("iteration.started", json!({ "iteration": iteration, "attempt": attempt }))
+        }
+        Notice::CheckFinished { iteration, kind, name, passed, exit_code, duration, log, problem, .. } => (
+            "check.finished",
+            json!({
+                "iteration": iteration,
+                "check": kind.as_str(),
+                "name": name,
+                "passed": passed,
+                "exit_code": exit_code,
+                "duration_ms": duration.0,
+                "log": log,
+                "problem": problem,
+            }),
+        ),
+        Notice::IterationFinished { iteration, claim, verdict, reasons, cost_usd, tokens, leaked, duration } => (
+            "iteration.finished",
+            json!({
+                "iteration": iteration,
+                "claim": claim.as_str(),
+                "verdict": verdict.as_str(),
+                "reasons": reasons,
+                "cost_usd": cost_usd,
+                "tokens": tokens_object(*tokens),
+                "leaked": leaked,
+                "duration_ms": duration.0,
+            }),
+        ),
+        Notice::Waiting { iteration, until, why } => {
+            ("run.waiting", json!({ "iteration": iteration, "until": timestamp(*until), "why": why }))
+        }
+        Notice::Note { text } => ("note", json!({ "text": text })),
+        Notice::RunFinished { outcome } => (
+            "run.finished",
+            json!({
+                "stop_reason": outcome.reason.as_str(),
+                "message": outcome.message,
+                "verified": outcome.verified,
+                "iterations": outcome.iterations,
+                "exit_code": outcome.exit_code,
+                "cost_usd": outcome.cost_usd,
+                "tokens": tokens_object(outcome.tokens),
+                "next": outcome.next,
+            }),
+        ),
+        Notice::AgentEnded { .. } | Notice::CheckStarted { .. } | Notice::Stopping { .. } => return None,
+    };
+    Some(line(kind, at, run, fields))
+}
+
+/// An agent's event as its line.
+pub fn agent_line(at: WallTime, run: &str, iteration: u32, event: &AgentEvent) -> String {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        v: u32,
+        r#type: &'a str,
+        at: String,
+        run: &'a str,
+        iteration: u32,
+        event: &'a AgentEvent,
+    }
+    // Typed, because there may be a hundred thousand of these.
+    let typed = Line { v: VERSION, r#type: "agent.event", at: timestamp(at), run, iteration, event };
+    serde_json::to_string(&typed).unwrap_or_default() + "\n"
+}
+
+/// A line that says that lines are missing.
+pub fn skipped_line(at: WallTime, run: &str, count: u64) -> String {
+    line("output.skipped", at, run, json!({ "count": count }))
+}
+
+/// Tokens as every JSON output writes them.
+pub fn tokens_object(tokens: Tokens) -> Value {
+    json!({ "input": tokens.input, "output": tokens.output, "cache_read": tokens.cache_read, "cache_write": tokens.cache_write })
+}
+
+fn line(kind: &str, at: WallTime, run: &str, fields: Value) -> String {
+    let mut object = json!({ "v": VERSION, "type": kind, "at": timestamp(at), "run": run });
+    if let (Value::Object(object), Value::Object(fields)) = (&mut object, fields) {
+        object.extend(fields);
+    }
+    format!("{object}\n")
+}

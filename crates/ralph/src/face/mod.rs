@@ -1,0 +1,68 @@
+//! The faces of the command line: one for people, one for programs. Both are told the same.
+
+mod json;
+pub mod json_lines;
+mod out;
+pub mod paint;
+pub mod render;
+mod status_line;
+mod terminal;
+
+use json::Json;
+use out::Out;
+use paint::ColorChoice;
+use ralph_engine::Face;
+use ralph_host::clock::Clock;
+use std::cell::RefCell;
+use std::io::{self, IsTerminal};
+use terminal::Terminal;
+
+/// How much is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Volume {
+    /// Only the end.
+    Quiet,
+    /// What a person wants to know.
+    Normal,
+    /// Everything.
+    Verbose,
+}
+
+/// How a run is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct FaceOptions {
+    /// Whether programs read it.
+    pub json: bool,
+    /// How much is said.
+    pub volume: Volume,
+    /// When to colour.
+    pub color: ColorChoice,
+    /// NO_COLOR is set or the terminal is dumb.
+    pub plain: bool,
+    /// Whether the agent's output is shown as it comes.
+    pub stream: bool,
+    /// Whether there is a terminal that can show a live line.
+    pub live: bool,
+}
+
+impl FaceOptions {
+    /// Whether a live line can be shown.
+    pub fn can_be_live(term: Option<&str>) -> bool {
+        io::stderr().is_terminal() && !matches!(term, None | Some("dumb" | ""))
+    }
+}
+
+/// The face that the options ask for.
+pub fn start(options: FaceOptions, clock: Clock, project: String) -> io::Result<Box<RefCell<dyn Face>>> {
+    let out = Out::start()?;
+    Ok(if options.json {
+        Box::new(RefCell::new(Json::new(out)))
+    } else {
+        Box::new(RefCell::new(Terminal::new(out, options, clock, project)))
+    })
+}
+
+/// The terminal's width; 80 where nobody says.
+fn columns() -> usize {
+    rustix::termios::tcgetwinsize(io::stderr()).map_or(80, |size| usize::from(size.ws_col).max(1))
+}

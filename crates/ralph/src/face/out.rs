@@ -1,0 +1,172 @@
+//! Writing to standard output and standard error without ever making the agent wait.
+//!
+//! A thread writes; a bounded queue stands before it. When the reader is slow, what can be read
+//! elsewhere (the agent's output is in the raw log) is skipped and counted; what cannot be is kept.
+
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Bytes that may wait. A reader that is a megabyte behind is not reading.
+const QUEUE_BYTES: usize = 1 << 20;
+/// How long the end waits for a reader that takes nothing at all.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where a text goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// Results and the agent's own output.
+    Stdout,
+    /// Narration.
+    Stderr,
+}
+
+/// Whether a text may be left out when the reader is slow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Worth {
+    /// It stands in a log too.
+    Skippable,
+    /// It stands nowhere else.
+    Kept,
+}
+
+/// The two ends. On one terminal both share a thread, so that their order is kept.
+pub struct Out {
+    stdout: Lane,
+    stderr: Option<Lane>,
+}
+
+impl Out {
+    /// Starts writing.
+    pub fn start() -> io::Result<Out> {
+        let one_terminal = io::stdout().is_terminal() && io::stderr().is_terminal();
+        let stderr = if one_terminal { None } else { Some(Lane::start()?) };
+        Ok(Out { stdout: Lane::start()?, stderr })
+    }
+
+    /// Queues a text.
+    pub fn write(&self, target: Target, worth: Worth, text: impl Into<Vec<u8>>) {
+        self.lane(target).write(target, worth, text.into());
+    }
+
+    /// How many texts were skipped since this was last asked.
+    pub fn take_skipped(&self) -> u64 {
+        std::mem::take(&mut self.stdout.lock().skipped)
+    }
+
+    /// Whether nobody reads standard output any more.
+    pub fn stdout_is_gone(&self) -> bool {
+        self.stdout.lock().gone == Some(Target::Stdout)
+    }
+
+    /// Waits until everything is written, as long as the readers still take something.
+    pub fn finish(&self) {
+        self.stdout.finish();
+        if let Some(stderr) = &self.stderr {
+            stderr.finish();
+        }
+    }
+
+    fn lane(&self, target: Target) -> &Lane {
+        match (&self.stderr, target) {
+            (Some(stderr), Target::Stderr) => stderr,
+            _ => &self.stdout,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Queue {
+    texts: VecDeque<(Target, Vec<u8>)>,
+    bytes: usize,
+    skipped: u64,
+    /// Counts writes, so that the end can see whether the reader takes anything.
+    written: u64,
+    writing: bool,
+    closed: bool,
+    gone: Option<Target>,
+}
+
+struct Lane {
+    shared: Arc<(Mutex<Queue>, Condvar)>,
+}
+
+impl Lane {
+    fn start() -> io::Result<Lane> {
+        let shared = Arc::new((Mutex::new(Queue::default()), Condvar::new()));
+        let theirs = Arc::clone(&shared);
+        // It only copies bytes: a small stack is enough.
+        std::thread::Builder::new().name("out".to_owned()).stack_size(128 << 10).spawn(move || write_all(&theirs))?;
+        Ok(Lane { shared })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        lock(&self.shared.0)
+    }
+
+    fn write(&self, target: Target, worth: Worth, text: Vec<u8>) {
+        let mut queue = self.lock();
+        if queue.gone == Some(target) {
+            return;
+        }
+        if worth == Worth::Skippable && queue.bytes + text.len() > QUEUE_BYTES {
+            queue.skipped += 1;
+            return;
+        }
+        queue.bytes += text.len();
+        queue.texts.push_back((target, text));
+        drop(queue);
+        self.shared.1.notify_all();
+    }
+
+    fn finish(&self) {
+        let mut queue = self.lock();
+        queue.closed = true;
+        self.shared.1.notify_all();
+        let mut written = queue.written;
+        while !queue.texts.is_empty() || queue.writing {
+            let (next, waited) = self.shared.1.wait_timeout(queue, PATIENCE).unwrap_or_else(PoisonError::into_inner);
+            queue = next;
+            if waited.timed_out() && queue.written == written {
+                return;
+            }
+            written = queue.written;
+        }
+    }
+}
+
+/// A panic elsewhere must not silence the message about it.
+fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write_all(shared: &(Mutex<Queue>, Condvar)) {
+    let (queue, changed) = shared;
+    let mut guard = lock(queue);
+    loop {
+        let Some((target, text)) = guard.texts.pop_front() else {
+            if guard.closed {
+                return;
+            }
+            guard = changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
+            continue;
+        };
+        guard.bytes -= text.len();
+        guard.writing = true;
+        drop(guard);
+        let result = match target {
+            Target::Stdout => io::stdout().write_all(&text).and_then(|()| io::stdout().flush()),
+            Target::Stderr => io::stderr().write_all(&text),
+        };
+        guard = lock(queue);
+        guard.writing = false;
+        guard.written += 1;
+        if result.is_err() {
+            // Nobody reads: the run goes on without an audience.
+            guard.gone = Some(target);
+            guard.texts.retain(|(other, _)| *other != target);
+        }
+        changed.notify_all();
+    }
+}

@@ -1,0 +1,68 @@
+//! Colour by meaning, from the sixteen that every terminal has, and always beside a word.
+
+use std::io::IsTerminal;
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal that can, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// A brush that may be dry.
+#[derive(Debug, Clone, Copy)]
+pub struct Paint {
+    on: bool,
+}
+
+impl Paint {
+    /// A brush for an end.
+    pub fn for_end(choice: ColorChoice, end: &impl IsTerminal, plain: bool) -> Paint {
+        Paint {
+            on: match choice {
+                ColorChoice::Always => true,
+                ColorChoice::Never => false,
+                ColorChoice::Auto => end.is_terminal() && !plain,
+            },
+        }
+    }
+
+    fn wrap(self, code: &str, text: &str) -> String {
+        if self.on { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// Heads.
+    pub fn bold(self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    /// What matters less.
+    pub fn dim(self, text: &str) -> String {
+        self.wrap("2", text)
+    }
+
+    /// Good.
+    pub fn green(self, text: &str) -> String {
+        self.wrap("32", text)
+    }
+
+    /// Bad.
+    pub fn red(self, text: &str) -> String {
+        self.wrap("31", text)
+    }
+
+    /// Waiting, or not certain.
+    pub fn yellow(self, text: &str) -> String {
+        self.wrap("33", text)
+    }
+
+    /// Something to type.
+    pub fn cyan(self, text: &str) -> String {
+        self.wrap("36", text)
+    }
+}

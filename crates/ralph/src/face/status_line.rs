@@ -1,0 +1,93 @@
+//! The live line at the bottom of a terminal: alive? doing what? how far? what did it cost?
+
+use ralph_core::text;
+use ralph_core::time::Millis;
+use unicode_width::UnicodeWidthChar;
+
+/// Silence that is worth a word.
+const QUIET: u64 = 10_000;
+/// Frames of the wheel; it turns only when the line is drawn.
+const WHEEL: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// What the line shows.
+#[derive(Debug, Default)]
+pub struct StatusLine {
+    /// The iteration and how many there may be.
+    pub iteration: (u32, u32),
+    /// What the agent or ralph is doing.
+    pub activity: String,
+    /// When the run began to be worked on.
+    pub began: Millis,
+    /// When something was last heard of the agent; `None` while no agent runs.
+    pub heard: Option<Millis>,
+    /// Money so far.
+    pub cost_usd: Option<f64>,
+    /// Somebody asked to stop.
+    pub stopping: bool,
+    /// Waiting for a point in time, in milliseconds from now.
+    pub waiting: Option<u64>,
+    frame: usize,
+}
+
+impl StatusLine {
+    /// The line, cut to the terminal's width.
+    pub fn draw(&mut self, now: Millis, columns: usize) -> String {
+        self.frame = (self.frame + 1) % WHEEL.len();
+        let wheel = WHEEL.get(self.frame).copied().unwrap_or_default();
+        let mut parts = vec![format!("{wheel} iteration {}/{}", self.iteration.0, self.iteration.1)];
+        if !self.activity.is_empty() {
+            parts.push(self.activity.clone());
+        }
+        if let Some(left) = self.waiting {
+            parts.push(format!("goes on in {}", Millis(left)));
+        }
+        if let Some(heard) = self.heard {
+            let silent = now.minus(heard);
+            parts.push(if silent.0 < QUIET { "live".to_owned() } else { format!("quiet {silent}") });
+        }
+        parts.push(now.minus(self.began).to_string());
+        if let Some(cost) = self.cost_usd {
+            parts.push(format!("${cost:.2}"));
+        }
+        parts.push(if self.stopping { "stopping, ^C again: now" } else { "^C stop" }.to_owned());
+        fit(&parts.join(" · "), columns.saturating_sub(1))
+    }
+}
+
+/// Cuts a line to a number of columns; wide characters count twice.
+pub fn fit(line: &str, columns: usize) -> String {
+    let mut used = 0;
+    let mut fitted = String::new();
+    for c in text::for_terminal(line).chars() {
+        let width = c.width().unwrap_or(0);
+        if used + width > columns {
+            break;
+        }
+        used += width;
+        fitted.push(if c == '\n' || c == '\t' { ' ' } else { c });
+    }
+    fitted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_fits_any_terminal_and_says_what_matters() {
+        let mut line = StatusLine {
+            iteration: (3, 10),
+            activity: "Edit 漢字.rs".to_owned(),
+            heard: Some(Millis(1000)),
+            cost_usd: Some(0.31),
+            ..StatusLine::default()
+        };
+        let drawn = line.draw(Millis(131_000), 200);
+        assert!(drawn.contains("iteration 3/10 · Edit 漢字.rs · quiet 2m10s · 2m11s · $0.31 · ^C stop"), "{drawn}");
+        for columns in 0..100 {
+            let drawn = line.draw(Millis(5000), columns);
+            let width: usize = drawn.chars().map(|c| c.width().unwrap_or(0)).sum();
+            assert!(width <= columns.saturating_sub(1));
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! The face for people: narration on standard error, the agent's words and the end on standard
+//! output, and on a terminal one live line at the bottom.
+
+use super::out::{Out, Target, Worth};
+use super::paint::Paint;
+use super::render::{self, Renderer};
+use super::status_line::StatusLine;
+use super::{FaceOptions, Volume};
+use ralph_core::agent_event::AgentEvent;
+use ralph_core::claim::Claim;
+use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
+use ralph_core::outcome::{Outcome, StopReason};
+use ralph_core::policy::Policy;
+use ralph_core::text;
+use ralph_core::time::{Millis, WallTime};
+use ralph_engine::Face;
+use ralph_host::clock::Clock;
+use std::time::Duration;
+
+/// How often the live line is drawn: often enough to look alive, seldom enough to cost nothing.
+const REDRAW: Duration = Duration::from_millis(500);
+/// Off a terminal, a line this often says that it still lives.
+const KEEP_ALIVE: Duration = Duration::from_secs(60);
+
+/// Shows a run to a person.
+pub struct Terminal {
+    out: Out,
+    options: FaceOptions,
+    err: Paint,
+    std: Paint,
+    clock: Clock,
+    renderer: Renderer,
+    line: StatusLine,
+    drawn: bool,
+    run: String,
+    project: String,
+    max_iterations: u32,
+    waiting_until: Option<WallTime>,
+    last_word: Millis,
+}
+
+impl Terminal {
+    /// A face on these ends.
+    pub fn new(out: Out, options: FaceOptions, clock: Clock, project: String) -> Terminal {
+        let err = Paint::for_end(options.color, &std::io::stderr(), options.plain);
+        let std = Paint::for_end(options.color, &std::io::stdout(), options.plain);
+        Terminal {
+            out,
+            options,
+            err,
+            std,
+            clock,
+            renderer: Renderer::default(),
+            line: StatusLine::default(),
+            drawn: false,
+            run: String::new(),
+            project,
+            max_iterations: 0,
+            waiting_until: None,
+            last_word: Millis::ZERO,
+        }
+    }
+
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.drawn) {
+            self.out.write(Target::Stderr, Worth::Kept, "\r\u{1b}[K");
+        }
+    }
+
+    /// A line of narration.
+    fn say(&mut self, line: &str) {
+        self.clear();
+        self.last_word = self.clock.elapsed();
+        if self.options.volume != Volume::Quiet {
+            self.out.write(Target::Stderr, Worth::Kept, format!("{line}\n"));
+        }
+    }
+
+    /// A line in the form of the verbose log.
+    fn log(&mut self, line: &str) {
+        if self.options.volume == Volume::Verbose {
+            let line = format!("[ralph] {line}");
+            self.say(&line);
+        }
+    }
+
+    fn header(&mut self, policy: &Policy, resumed: Option<ResumeKind>) {
+        let head = format!(
+            "{} {} · project {} · run {} · agent {} · task {}",
+            self.err.bold("ralph"),
+            env!("CARGO_PKG_VERSION"),
+            self.project,
+            self.run,
+            policy.agent.command,
+            policy.task
+        );
+        self.say(&head);
+        let mut limits = vec![text::count(policy.limits.max_iterations.into(), "iteration")];
+        limits.extend((!policy.limits.wall.is_off()).then(|| policy.limits.wall.to_string()));
+        limits.extend((policy.limits.max_cost_usd > 0.0).then(|| format!("${:.2}", policy.limits.max_cost_usd)));
+        limits.extend((policy.limits.max_tokens > 0).then(|| format!("{} tokens", policy.limits.max_tokens)));
+        let checks: Vec<&str> = policy.guardrails.iter().map(|guardrail| guardrail.command.as_str()).collect();
+        let checks = if checks.is_empty() { "none, so a claim will be believed unverified".to_owned() } else { checks.join(", ") };
+        let line = self.err.dim(&format!("limits: {} · checks: {}", limits.join(", "), text::for_terminal(&checks)));
+        self.say(&line);
+        if let Some(kind) = resumed {
+            let words = match kind {
+                ResumeKind::NextIteration(n) => format!("continuing with iteration {n}"),
+                ResumeKind::SameIteration(n) => format!("continuing with iteration {n} from its beginning: it was not finished"),
+                ResumeKind::Checks(n) => format!("continuing with the checks of iteration {n}: its agent had finished"),
+            };
+            self.say(&format!("resumed · {words}"));
+        }
+    }
+
+    fn check(&mut self, notice: &Notice) {
+        let Notice::CheckFinished { kind, name, passed, problem, exit_code, duration, log, fail_action, output, .. } = notice else { return };
+        if let Some(code) = exit_code {
+            self.log(&format!("Guardrail exited with code {code} ({:.1}s)", duration.duration().as_secs_f64()));
+        }
+        let name = text::for_terminal(name);
+        if *passed {
+            let line = format!("  {} {} {name} passed ({duration})", self.err.green("✓"), kind.as_str());
+            return self.say(&line);
+        }
+        let action = fail_action.map_or(String::new(), |action| format!(" · {action} to the next prompt").replace("REPLACE to", "REPLACE for"));
+        let line = format!("  {} {} {name} {} ({duration}){action}", self.err.red("✗"), kind.as_str(), self.err.red(problem));
+        self.say(&line);
+        // A failure is unfolded: its first lines, and where the rest is.
+        for shown in text::for_terminal(output).lines().filter(|line| !line.trim().is_empty()).take(5) {
+            let shown = self.err.dim(&format!("      {}", text::cut(shown, 160, "...")));
+            self.say(&shown);
+        }
+        if let Some(log) = log {
+            let line = self.err.dim(&format!("      all of it: {log}"));
+            self.say(&line);
+        }
+    }
+
+    fn iteration_finished(&mut self, notice: &Notice) {
+        let Notice::IterationFinished { iteration, claim, verdict, reasons, cost_usd, leaked, duration, .. } = notice else { return };
+        if let Some(cost) = cost_usd {
+            self.line.cost_usd = Some(self.line.cost_usd.unwrap_or(0.0) + cost);
+        }
+        let claim = match claim {
+            Claim::None => "",
+            Claim::Complete => " · claimed complete",
+            Claim::Blocked { .. } => " · claimed blocked",
+            Claim::Wait => " · asked to wait",
+        };
+        let accepted = reasons.is_empty();
+        let verdict = match verdict {
+            VerdictWord::Stop if accepted => self.err.green("accepted"),
+            VerdictWord::Stop => self.err.yellow("not accepted"),
+            VerdictWord::Continue if claim.is_empty() => "goes on".to_owned(),
+            VerdictWord::Continue => self.err.yellow("not accepted, goes on"),
+            VerdictWord::Retry | VerdictWord::Wait => self.err.yellow("will be repeated, not counted"),
+        };
+        let cost = cost_usd.map_or(String::new(), |cost| format!(" · ${cost:.2}"));
+        let leaked = if *leaked > 0 { format!(" · {leaked} leaked") } else { String::new() };
+        self.say(&format!("iteration {iteration}/{}{claim} · {verdict} · {duration}{cost}{leaked}", self.max_iterations));
+        for reason in reasons {
+            let line = self.err.dim(&format!("  - {}", text::for_terminal(reason)));
+            self.say(&line);
+        }
+    }
+
+    fn finished(&mut self, outcome: &Outcome) {
+        self.clear();
+        let paint = self.std;
+        let verified = match (outcome.reason, outcome.verified) {
+            (StopReason::Complete, true) => format!("{} · verified", paint.green("complete")),
+            (StopReason::Complete, false) => format!("{} · claimed, not verified", paint.yellow("complete")),
+            (reason, _) => format!("{} · not verified", paint.red(reason.as_str())),
+        };
+        let mut facts = vec![format!("run {}", self.run), text::count(outcome.iterations.into(), "iteration")];
+        facts.push(self.clock.elapsed().to_string());
+        facts.extend(outcome.cost_usd.map(|cost| format!("${cost:.2}")));
+        facts.extend((outcome.tokens.total() > 0).then(|| render::token_words(outcome.tokens)));
+        let mut block = format!("\n{}\n  {}\n  {}\n", paint.bold(&verified), text::for_terminal(&outcome.message), paint.dim(&facts.join(" · ")));
+        for (index, command) in outcome.next.iter().enumerate() {
+            let lead = if index == 0 { "next: " } else { "      " };
+            block.push_str(&format!("  {lead}{}\n", paint.cyan(command)));
+        }
+        self.out.write(Target::Stdout, Worth::Kept, block);
+    }
+}
+
+impl Face for Terminal {
+    fn notice(&mut self, _at: WallTime, notice: &Notice) {
+        match notice {
+            Notice::RunStarted { run, policy, resumed } => {
+                self.run = run.to_string();
+                self.max_iterations = policy.limits.max_iterations;
+                self.line.began = self.clock.elapsed();
+                self.header(policy, *resumed);
+            }
+            Notice::IterationStarted { iteration, attempt, prompt } => {
+                self.renderer = Renderer::new(self.options.volume == Volume::Verbose);
+                self.line.iteration = (*iteration, self.max_iterations);
+                self.line.activity = "agent starting".to_owned();
+                self.line.heard = Some(self.clock.elapsed());
+                self.line.waiting = None;
+                self.waiting_until = None;
+                self.log(&format!("Iteration {iteration}/{} starting", self.max_iterations));
+                self.log(&format!("Prompt: {}", text::truncate(&text::for_terminal(prompt).replace('\n', " "), 200)));
+                let again = if *attempt > 1 { format!(" · attempt {attempt}") } else { String::new() };
+                let line = self.err.bold(&format!("iteration {iteration}/{}{again}", self.max_iterations));
+                self.say(&line);
+            }
+            Notice::AgentEnded { how, well, duration, .. } => {
+                self.line.heard = None;
+                self.line.activity = "checking".to_owned();
+                self.log(&format!("Agent {} ({:.1}s)", text::for_terminal(how), duration.duration().as_secs_f64()));
+                if !well {
+                    let line = format!("  {} agent: {}", self.err.red("✗"), text::for_terminal(how));
+                    self.say(&line);
+                }
+            }
+            Notice::CheckStarted { name, .. } => {
+                self.line.activity = format!("check {name}");
+                self.log(&format!("Running guardrail: {}", text::for_terminal(name)));
+            }
+            Notice::CheckFinished { .. } => self.check(notice),
+            Notice::IterationFinished { .. } => self.iteration_finished(notice),
+            Notice::Waiting { until, why, .. } => {
+                self.waiting_until = Some(*until);
+                self.line.activity = "waiting".to_owned();
+                let local = jiff::Timestamp::from_millisecond(until.0).map(|at| at.to_zoned(jiff::tz::TimeZone::system()));
+                let when = local.map_or(String::new(), |at| at.strftime("%H:%M:%S").to_string());
+                let line = self.err.yellow(&format!("waiting until {when} · {}", text::for_terminal(why)));
+                self.say(&line);
+            }
+            Notice::Stopping { now } => {
+                self.line.stopping = true;
+                if *now {
+                    self.say("stopping now: ending the agent and everything it started");
+                } else {
+                    // The words of seed 001; whoever greps for them finds them.
+                    self.clear();
+                    self.out.write(Target::Stderr, Worth::Kept, "Received signal, shutting down...\n");
+                    let line = self.err.dim("what runs now may finish; once more to stop it at once");
+                    self.say(&line);
+                }
+            }
+            Notice::Note { text } => {
+                let line = format!("{} {}", self.err.yellow("note:"), text::for_terminal(text));
+                self.say(&line);
+            }
+            Notice::RunFinished { outcome } => self.finished(outcome),
+        }
+    }
+
+    fn agent_event(&mut self, _at: WallTime, _iteration: u32, event: &AgentEvent) {
+        if let Some(words) = render::in_a_few_words(event) {
+            self.line.activity = words;
+        }
+        if self.options.stream && self.options.volume != Volume::Quiet {
+            let shown = self.renderer.render(event);
+            if !shown.is_empty() {
+                self.clear();
+                self.last_word = self.clock.elapsed();
+                self.out.write(Target::Stdout, Worth::Skippable, shown);
+            }
+        }
+    }
+
+    fn wants_agent_events(&self) -> bool {
+        self.options.live || (self.options.stream && self.options.volume != Volume::Quiet && !self.out.stdout_is_gone())
+    }
+
+    fn heard(&mut self, _at: WallTime) {
+        if self.line.heard.is_some() {
+            self.line.heard = Some(self.clock.elapsed());
+        }
+    }
+
+    fn agent_stderr(&mut self, bytes: &[u8]) {
+        if self.options.volume == Volume::Verbose {
+            let text = text::for_terminal(&String::from_utf8_lossy(bytes));
+            self.clear();
+            self.out.write(Target::Stderr, Worth::Skippable, text);
+        }
+    }
+
+    fn tick_every(&self) -> Option<Duration> {
+        match (self.options.live, self.options.volume) {
+            (true, _) => Some(REDRAW),
+            (false, Volume::Quiet) => None,
+            (false, _) => Some(KEEP_ALIVE),
+        }
+    }
+
+    fn tick(&mut self) {
+        let now = self.clock.elapsed();
+        self.line.waiting = self.waiting_until.map(|until| u64::try_from(until.0 - self.clock.now().0).unwrap_or(0));
+        let skipped = self.out.take_skipped();
+        if skipped > 0 {
+            self.say(&format!("note: {skipped} pieces of output were skipped: their reader is slow (ralph logs {} has all)", self.run));
+        }
+        if self.options.live {
+            let columns = super::columns();
+            let line = self.line.draw(now, columns);
+            self.drawn = true;
+            self.out.write(Target::Stderr, Worth::Skippable, format!("\r\u{1b}[K{line}"));
+        } else if now.minus(self.last_word) >= Millis::from(KEEP_ALIVE) {
+            let line = self.line.draw(now, 200).chars().skip(2).collect::<String>().replace(" · ^C stop", "");
+            self.say(&line);
+        }
+    }
+
+    fn suspended(&mut self) {
+        self.clear();
+    }
+
+    fn continued(&mut self) {}
+
+    fn finish(&mut self) {
+        self.clear();
+        self.out.finish();
+    }
+}

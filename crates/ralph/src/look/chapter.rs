@@ -1,0 +1,144 @@
+//! One iteration in full: what the agent was told, did and claimed, and every check's receipt.
+
+use super::json;
+use super::story::{Chapter, Story};
+use super::words;
+use crate::face::json_lines::VERSION;
+use crate::face::paint::Paint;
+use crate::face::render::token_words;
+use ralph_core::observation::{Marker, Observation, ToolResult};
+use ralph_core::text;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// Tools shown one by one; an agent may have used hundreds, and `--json` has them all.
+const TOOLS: usize = 40;
+/// Lines of the prompt and of the agent's last words.
+const LINES: usize = 12;
+
+/// The iteration as a program reads it.
+pub fn as_json(story: &Story<'_>, chapter: &Chapter<'_>) -> Value {
+    let mut object = json!({ "v": VERSION, "run": story.started.run });
+    json::extend(&mut object, json::iteration(chapter));
+    let more = json!({
+        "prompt": chapter.prompt,
+        "receipts": chapter.checks.iter().map(|check| json::receipt(chapter, check)).collect::<Vec<_>>(),
+        "observation": chapter.agent.as_ref().map(|agent| json::observation(agent.seen)),
+    });
+    json::extend(&mut object, more);
+    object
+}
+
+/// The iteration as a person reads it.
+pub fn for_people(story: &Story<'_>, chapter: &Chapter<'_>, paint: Paint) -> String {
+    let run = &story.started.run;
+    let max = story.machine.policy().limits.max_iterations;
+    let again = if chapter.attempt > 1 { format!(" · attempt {}", chapter.attempt) } else { String::new() };
+    let head = format!("run {run} · iteration {}/{max}{again}", chapter.iteration);
+    let mut page = format!("{} · {} · {}\n", paint.bold(&head), words::local(chapter.at), words::verdict(chapter));
+    for earlier in story.chapters.iter().filter(|other| other.iteration == chapter.iteration && other.attempt < chapter.attempt) {
+        let how = earlier.agent.as_ref().map_or("its end was not seen", |agent| agent.how.as_str());
+        let _ = writeln!(page, "{}", paint.dim(&format!("  attempt {}: {}", earlier.attempt, text::for_terminal(how))));
+    }
+    let size = text::count(chapter.prompt.chars().count() as u64, "character");
+    section(&mut page, paint, &format!("prompt ({size}; all of it: ralph show {run}/{} --prompt)", chapter.iteration));
+    block(&mut page, &first_lines(&chapter.prompt));
+    section(&mut page, paint, "agent");
+    match &chapter.agent {
+        None => block(&mut page, "its end was not seen: it runs, or ralph ended before it"),
+        Some(agent) => {
+            let how = words::ending(&agent.seen.process.ending);
+            block(&mut page, &if agent.well { how } else { format!("{how}: {}", agent.how) });
+            observation(&mut page, agent.seen, paint);
+        }
+    }
+    checks(&mut page, chapter, paint);
+    if let Some(judged) = &chapter.judged {
+        section(&mut page, paint, &format!("verdict: {}, {}", words::claim(&judged.claim), words::verdict(chapter)));
+        judged.reasons.iter().for_each(|reason| block(&mut page, &format!("- {reason}")));
+    }
+    page
+}
+
+fn observation(page: &mut String, seen: &Observation, paint: Paint) {
+    let process = &seen.process;
+    let mut facts = vec![process.duration.to_string(), text::count(process.bytes, "byte")];
+    facts.extend(seen.cost_usd.map(|cost| format!("${cost:.2}")));
+    facts.extend((seen.tokens.total() > 0).then(|| token_words(seen.tokens)));
+    block(page, &facts.join(" · "));
+    let marker = match &seen.marker {
+        Marker::Absent => String::new(),
+        Marker::Present => " · DONE file".to_owned(),
+        Marker::WrongKind(kind) => format!(" · DONE is a {kind}"),
+    };
+    block(page, &format!("{}{marker}", words::claim(&seen.claim)));
+    if process.leaked_count > 0 {
+        section(page, paint, &format!("left behind and ended: {}", process.leaked_count));
+        process.leaked.iter().for_each(|leaked| block(page, &leaked.command));
+    }
+    if !seen.tools.is_empty() {
+        section(page, paint, &text::count(seen.tools.len() as u64, "tool"));
+        let skipped = seen.tools.len().saturating_sub(TOOLS);
+        if skipped > 0 {
+            block(page, &format!("... {skipped} earlier"));
+        }
+        for tool in seen.tools.iter().skip(skipped) {
+            let mark = match tool.result {
+                ToolResult::Passed => paint.green("✓"),
+                ToolResult::Failed => paint.red("✗"),
+                ToolResult::Unfinished => paint.yellow("?"),
+            };
+            let command = text::for_terminal(tool.command.as_deref().unwrap_or_default());
+            let command = text::cut(&command.replace('\n', " "), 120, "...");
+            let _ = writeln!(page, "  {}", format!("{mark} {} {command}", text::for_terminal(&tool.name)).trim_end());
+        }
+    }
+    for (name, list) in [("errors", &seen.errors), ("files written", &seen.files)] {
+        if !list.is_empty() {
+            section(page, paint, name);
+            list.iter().for_each(|line| block(page, line));
+        }
+    }
+    if !seen.last_text.trim().is_empty() {
+        section(page, paint, "last words");
+        let lines: Vec<&str> = seen.last_text.trim_end().lines().collect();
+        block(page, &lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default().join("\n"));
+    }
+}
+
+fn checks(page: &mut String, chapter: &Chapter<'_>, paint: Paint) {
+    if !chapter.checks.is_empty() || !chapter.evidence.is_empty() {
+        section(page, paint, "checks");
+    }
+    for check in &chapter.checks {
+        let report = check.report;
+        let mark = words::mark(report.ending.passed(), paint);
+        let _ = writeln!(page, "  {mark} {} {}", text::for_terminal(&report.spec.command), words::check_end(check));
+        let _ = writeln!(page, "    {}", paint.dim(&text::for_terminal(&words::receipt(check))));
+        if let Some(why) = check.set_aside {
+            let _ = writeln!(page, "    {}", paint.yellow(&format!("does not count: {why}")));
+        }
+    }
+    for finding in &chapter.evidence {
+        let mark = words::mark(finding.passed, paint);
+        let _ = writeln!(page, "  {mark} evidence: {} {}", finding.name, text::for_terminal(&finding.problem));
+    }
+}
+
+fn section(page: &mut String, paint: Paint, name: &str) {
+    let _ = writeln!(page, "\n{}", paint.bold(name));
+}
+
+/// Text that came from somewhere else, indented.
+fn block(page: &mut String, text: &str) {
+    for line in text::for_terminal(text).lines() {
+        let _ = writeln!(page, "  {line}");
+    }
+}
+
+fn first_lines(prompt: &str) -> String {
+    let mut lines: Vec<&str> = prompt.lines().take(LINES).collect();
+    let cut = prompt.lines().nth(LINES).is_some();
+    lines.extend(cut.then_some("..."));
+    lines.join("\n")
+}

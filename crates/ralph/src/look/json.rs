@@ -1,0 +1,176 @@
+//! The objects that `--json` prints about past and present runs. Names are those of the JSON lines;
+//! fields are added, never changed.
+
+use super::story::{Chapter, Check, Story};
+use super::words::State;
+use crate::face::json_lines::{timestamp, tokens_object};
+use ralph_core::check::{CheckKind, TreePrint};
+use ralph_core::observation::{Observation, ToolResult};
+use ralph_core::outcome::Outcome;
+use ralph_core::policy::Policy;
+use ralph_core::run::RunRow;
+use serde_json::{Value, json};
+
+/// A run at a glance: the contract of `ralph status --json`, with more fields behind it.
+pub fn run(row: &RunRow, state: State) -> Value {
+    // A run that goes on after an end has the reason of that end until its first new step.
+    let ended = state != State::Running;
+    json!({
+        "run": row.run,
+        "kind": row.kind.as_str(),
+        "task": row.task,
+        "state": if ended { "stopped" } else { "running" },
+        "stop_reason": row.stop_reason.filter(|_| ended).map(|reason| reason.as_str()),
+        "iteration": row.iteration,
+        "max_iterations": row.max_iterations,
+        "started_at": timestamp(row.started_at),
+        "updated_at": timestamp(row.updated_at),
+        "last_check": row.last_check.as_ref().map(|(name, passed)| json!({ "name": name, "passed": passed })),
+        "message": row.message,
+        "verified": row.verified,
+        "exit_code": row.exit_code.filter(|_| ended),
+        "agent": row.agent,
+        "parent": row.parent,
+        "cost_usd": row.cost_usd,
+        "tokens": tokens_object(row.tokens),
+    })
+}
+
+/// Adds the fields of one object to another.
+pub fn extend(object: &mut Value, more: Value) {
+    if let (Value::Object(object), Value::Object(more)) = (object, more) {
+        object.extend(more);
+    }
+}
+
+/// The rules of a run. Variables are named only: a value may be a secret.
+pub fn policy(policy: &Policy) -> Value {
+    let mut object = json!(policy);
+    if let Some(env) = object.pointer_mut("/agent/env") {
+        *env = policy.agent.env.keys().cloned().collect();
+    }
+    object
+}
+
+/// How a run ended, with the fields of `run.finished`.
+pub fn outcome(outcome: &Outcome) -> Value {
+    json!({
+        "stop_reason": outcome.reason.as_str(),
+        "message": outcome.message,
+        "verified": outcome.verified,
+        "iterations": outcome.iterations,
+        "exit_code": outcome.exit_code,
+        "cost_usd": outcome.cost_usd,
+        "tokens": tokens_object(outcome.tokens),
+        "next": outcome.next,
+    })
+}
+
+/// One iteration, with the fields of `iteration.finished` and its checks.
+pub fn iteration(chapter: &Chapter<'_>) -> Value {
+    let judged = chapter.judged.as_ref();
+    let seen = chapter.agent.as_ref().map(|agent| agent.seen);
+    json!({
+        "iteration": chapter.iteration,
+        "attempt": chapter.attempt,
+        "started_at": timestamp(chapter.at),
+        "claim": judged.map(|judged| judged.claim.as_str()),
+        "verdict": judged.map(|judged| judged.verdict.as_str()),
+        "reasons": judged.map(|judged| judged.reasons.as_slice()).unwrap_or_default(),
+        "cost_usd": seen.and_then(|seen| seen.cost_usd),
+        "tokens": tokens_object(seen.map(|seen| seen.tokens).unwrap_or_default()),
+        "leaked": seen.map_or(0, |seen| seen.process.leaked_count),
+        "duration_ms": judged.map(|judged| judged.duration.0),
+        "agent": chapter.agent.as_ref().map(|agent| json!({
+            "well": agent.well,
+            "how": agent.how,
+            "ending": agent.seen.process.ending,
+            "duration_ms": agent.seen.process.duration.0,
+            "bytes": agent.seen.process.bytes,
+        })),
+        "checks": checks(chapter),
+    })
+}
+
+/// Everything that was seen of an iteration's agent.
+pub fn observation(seen: &Observation) -> Value {
+    let result = |result| match result {
+        ToolResult::Passed => "passed",
+        ToolResult::Failed => "failed",
+        ToolResult::Unfinished => "unfinished",
+    };
+    let tools = seen.tools.iter();
+    let tools = tools.map(|tool| json!({ "name": tool.name, "command": tool.command, "result": result(tool.result) }));
+    json!({
+        "claim": seen.claim.as_str(),
+        "marker": seen.marker,
+        "failure": seen.failure,
+        "tools": tools.collect::<Vec<_>>(),
+        "errors": seen.errors,
+        "files": seen.files,
+        "last_text": seen.last_text,
+        "leaked": seen.process.leaked,
+        "stderr_tail": seen.process.stderr_tail,
+        "lines": seen.lines,
+    })
+}
+
+fn checks(chapter: &Chapter<'_>) -> Vec<Value> {
+    let commands = chapter.counted().map(|check| {
+        let ending = &check.report.ending;
+        json!({
+            "check": CheckKind::Guardrail.as_str(),
+            "name": check.report.spec.command,
+            "passed": ending.passed(),
+            "exit_code": ending.code(),
+            "duration_ms": check.report.duration.0,
+            "log": check.report.log,
+            "problem": if ending.passed() { String::new() } else { ending.problem() },
+        })
+    });
+    let evidence = chapter.evidence.iter().map(|finding| {
+        json!({
+            "check": CheckKind::Evidence.as_str(),
+            "name": finding.name,
+            "passed": finding.passed,
+            "exit_code": null,
+            "duration_ms": 0,
+            "log": null,
+            "problem": finding.problem,
+        })
+    });
+    commands.chain(evidence).collect()
+}
+
+/// The receipts of all checks of a run, in the order in which they ended.
+pub fn receipts(story: &Story<'_>) -> Vec<Value> {
+    let of = |chapter: &Chapter<'_>| chapter.checks.iter().map(|check| receipt(chapter, check)).collect::<Vec<_>>();
+    story.chapters.iter().flat_map(of).collect()
+}
+
+/// The receipt of one check.
+pub fn receipt(chapter: &Chapter<'_>, check: &Check<'_>) -> Value {
+    let report = check.report;
+    let (tree, head) = match check.tree {
+        Some(TreePrint::Seen { tree, head }) => (Some(tree), Some(head)),
+        _ => (None, None),
+    };
+    json!({
+        "iteration": chapter.iteration,
+        "attempt": chapter.attempt,
+        "at": timestamp(check.at),
+        "command": report.spec.command,
+        "passed": report.ending.passed(),
+        "exit_code": report.ending.code(),
+        "ending": report.ending,
+        "duration_ms": report.duration.0,
+        "output_hash": report.output_hash,
+        "output_bytes": report.output_bytes,
+        "tree": tree,
+        "head": head,
+        "log": report.log,
+        "leaked": report.leaked,
+        "counts": check.set_aside.is_none(),
+        "set_aside": check.set_aside,
+    })
+}

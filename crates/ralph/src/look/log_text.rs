@@ -1,0 +1,236 @@
+//! Turning the bytes of a log into what is printed, piece by piece: a log may be larger than memory.
+
+use crate::face::json_lines;
+use crate::face::render::Renderer;
+use ralph_agents::{LineKind, Reader};
+use ralph_core::agent_event::AgentEvent;
+use ralph_core::text;
+use ralph_core::time::WallTime;
+use ralph_host::lines::{Line, LineSplitter};
+use serde_json::json;
+
+/// Where a log comes from, for programs.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// The run.
+    pub run: String,
+    /// The iteration.
+    pub iteration: u32,
+    /// When the iteration began; a raw log does not say when each line came.
+    pub at: WallTime,
+}
+
+/// How a log is printed.
+pub enum LogText {
+    /// Byte by byte.
+    Bytes,
+    /// As text that cannot drive a terminal.
+    Text(Pieces),
+    /// As the agent's events, for people.
+    Events(Box<Events>, Renderer),
+    /// As the agent's events, one JSON line each.
+    EventLines(Box<Events>, Origin),
+    /// Line by line, one JSON line each; the word says which log it is.
+    TextLines(LineSplitter, Origin, &'static str),
+}
+
+impl LogText {
+    /// What to print for the next bytes.
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
+        match self {
+            LogText::Bytes => bytes.to_owned(),
+            LogText::Text(pieces) => text::for_terminal(&pieces.feed(bytes)).into_bytes(),
+            LogText::Events(events, renderer) => {
+                events.feed(bytes);
+                people(events, renderer)
+            }
+            LogText::EventLines(events, origin) => {
+                events.feed(bytes);
+                programs(events, origin)
+            }
+            LogText::TextLines(splitter, origin, log) => {
+                let mut out = Vec::new();
+                splitter.feed(bytes, |line| out.extend(text_line(&line, origin, log)));
+                out
+            }
+        }
+    }
+
+    /// What is left to print at the end.
+    pub fn finish(&mut self) -> Vec<u8> {
+        match self {
+            LogText::Bytes => Vec::new(),
+            LogText::Text(pieces) => text::for_terminal(&pieces.finish()).into_bytes(),
+            LogText::Events(events, renderer) => {
+                events.finish();
+                people(events, renderer)
+            }
+            LogText::EventLines(events, origin) => {
+                events.finish();
+                programs(events, origin)
+            }
+            LogText::TextLines(splitter, origin, log) => {
+                let mut out = Vec::new();
+                splitter.finish(|line| out.extend(text_line(&line, origin, log)));
+                out
+            }
+        }
+    }
+}
+
+fn people(events: &mut Events, renderer: &mut Renderer) -> Vec<u8> {
+    events.out.drain(..).flat_map(|event| renderer.render(&event).into_bytes()).collect()
+}
+
+fn programs(events: &mut Events, origin: &Origin) -> Vec<u8> {
+    let line = |event: AgentEvent| json_lines::agent_line(origin.at, &origin.run, origin.iteration, &event).into_bytes();
+    events.out.drain(..).flat_map(line).collect()
+}
+
+fn text_line(line: &Line<'_>, origin: &Origin, log: &str) -> Vec<u8> {
+    let (bytes, cut) = match line {
+        Line::Whole(bytes) => (*bytes, false),
+        Line::TooLong(head) => (*head, true),
+    };
+    let object = json!({
+        "v": json_lines::VERSION,
+        "type": "log.line",
+        "at": json_lines::timestamp(origin.at),
+        "run": origin.run,
+        "iteration": origin.iteration,
+        "log": log,
+        "text": String::from_utf8_lossy(bytes),
+        "cut": cut,
+    });
+    format!("{object}\n").into_bytes()
+}
+
+/// The events of a stream, as its dialect reads it.
+pub struct Events {
+    reader: Box<dyn Reader>,
+    splitter: LineSplitter,
+    out: Vec<AgentEvent>,
+}
+
+impl Events {
+    /// Events by this reader.
+    pub fn new(reader: Box<dyn Reader>) -> Events {
+        Events { reader, splitter: LineSplitter::default(), out: Vec::new() }
+    }
+
+    fn feed(&mut self, bytes: &[u8]) {
+        let Events { reader, splitter, out } = self;
+        splitter.feed(bytes, |line| read(reader.as_mut(), &line, out));
+    }
+
+    fn finish(&mut self) {
+        let Events { reader, splitter, out } = self;
+        splitter.finish(|line| read(reader.as_mut(), &line, out));
+        reader.end(out);
+    }
+}
+
+fn read(reader: &mut dyn Reader, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    match line {
+        Line::Whole(line) => {
+            let before = out.len();
+            // What got among the events is worth showing too: a warning, a stack trace.
+            if reader.line(line, out) == LineKind::Noise && out.len() == before {
+                out.push(said(&format!("{}\n", String::from_utf8_lossy(line))));
+            }
+        }
+        Line::TooLong(head) => {
+            reader.long_line(head, out);
+            out.push(said("... a line too long to be shown was cut here; --raw has all of it\n"));
+        }
+    }
+}
+
+fn said(text: &str) -> AgentEvent {
+    AgentEvent::Text { text: text.to_owned(), voice: ralph_core::agent_event::Voice::Main }
+}
+
+/// Cuts bytes into text at line ends, so that no character and no control sequence is cut; a line
+/// that is longer than can be held is let go between characters.
+#[derive(Debug, Default)]
+pub struct Pieces {
+    held: Vec<u8>,
+}
+
+/// How much of a line without an end is held.
+const HELD: usize = 256 << 10;
+
+impl Pieces {
+    fn feed(&mut self, bytes: &[u8]) -> String {
+        self.held.extend_from_slice(bytes);
+        let end = match self.held.iter().rposition(|&byte| byte == b'\n') {
+            Some(newline) => newline + 1,
+            None if self.held.len() < HELD => 0,
+            None => self.held.len() - unfinished(&self.held),
+        };
+        let rest = self.held.split_off(end);
+        let ready = std::mem::replace(&mut self.held, rest);
+        String::from_utf8_lossy(&ready).into_owned()
+    }
+
+    fn finish(&mut self) -> String {
+        String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
+    }
+}
+
+/// How many bytes at the end begin a character that is not whole yet.
+fn unfinished(bytes: &[u8]) -> usize {
+    let starts_one = |&byte: &u8| byte >= 0b1100_0000;
+    let back = bytes.iter().rev().take(3).position(starts_one).map_or(0, |at| at + 1);
+    let tail = bytes.get(bytes.len() - back..).unwrap_or_default();
+    if std::str::from_utf8(tail).is_ok() { 0 } else { back }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_the_same_wherever_the_log_is_cut() {
+        let log = "one \u{1b}[31mred\u{1b}[0m\ntwo é漢 \u{1b}]0;title\u{7}\nlast".as_bytes();
+        for cut in 0..log.len() {
+            let mut text = LogText::Text(Pieces::default());
+            let mut out = text.feed(&log[..cut]);
+            out.extend(text.feed(&log[cut..]));
+            out.extend(text.finish());
+            assert_eq!(String::from_utf8_lossy(&out), "one red\ntwo é漢 \nlast", "{cut}");
+        }
+    }
+
+    #[test]
+    fn b01_a_log_without_a_line_end_passes_in_bounded_memory() {
+        let mut pieces = Pieces::default();
+        let log = "aé漢🎉".repeat(100_000).into_bytes();
+        let mut shown = String::new();
+        for piece in log.chunks(7) {
+            shown.push_str(&pieces.feed(piece));
+            assert!(pieces.held.len() <= HELD);
+        }
+        shown.push_str(&pieces.finish());
+        assert_eq!(shown.into_bytes(), log, "no character was cut");
+    }
+
+    #[test]
+    fn noise_among_the_events_is_shown() {
+        let agent = ralph_core::policy::AgentPolicy {
+            command: "claude".to_owned(),
+            flags: Vec::new(),
+            dialect: String::new(),
+            model: String::new(),
+            prompt_via: ralph_core::policy::PromptVia::Auto,
+            env: std::collections::BTreeMap::new(),
+            env_remove: Vec::new(),
+            stream: true,
+        };
+        let reader = ralph_agents::for_agent(&agent).reader(&agent, "");
+        let mut text = LogText::Events(Box::new(Events::new(reader)), Renderer::new(false));
+        let mut out = text.feed(b"warning: \x1b[2Jold node\n{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}}\n");
+        out.extend(text.finish());
+        assert_eq!(String::from_utf8_lossy(&out), "warning: old node\nhi\n");
+    }
+}

@@ -1,0 +1,66 @@
+//! Printing results. Whoever reads them may have seen enough (`| head`), which is no error.
+
+use crate::cli::Global;
+use crate::error::CommandError;
+use crate::face::paint::Paint;
+use crate::place;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, ErrorKind, Write};
+use std::time::Duration;
+
+/// A brush for results.
+pub fn paint(global: &Global) -> Paint {
+    Paint::for_end(global.color, &io::stdout(), place::is_plain())
+}
+
+/// Prints a result.
+pub fn print(text: &str) -> Result<(), CommandError> {
+    let mut out = io::stdout().lock();
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush())).map(drop)
+}
+
+/// Prints a result for programs, as one line.
+pub fn print_json(object: &serde_json::Value) -> Result<(), CommandError> {
+    print(&format!("{object}\n"))
+}
+
+/// Says something beside the result; nobody has to hear it.
+pub fn narrate(global: &Global, line: &str) {
+    if !global.quiet {
+        let _ = writeln!(io::stderr(), "{line}");
+    }
+}
+
+/// Whether somebody still reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// Somebody may.
+    There,
+    /// Nobody does.
+    Gone,
+}
+
+/// What a write to standard output says about its reader.
+pub fn written(result: io::Result<()>) -> Result<Audience, CommandError> {
+    match result {
+        Ok(()) => Ok(Audience::There),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Audience::Gone),
+        Err(error) => Err(CommandError::io("standard output cannot be written", &error)),
+    }
+}
+
+/// Waits this long, or until nobody reads standard output any more.
+pub fn pause(span: Duration) -> Audience {
+    let stdout = io::stdout();
+    // Nothing is asked for, so only the end of the reader is an answer.
+    let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+    let timeout = Timespec { tv_sec: span.as_secs().cast_signed(), tv_nsec: span.subsec_nanos().into() };
+    match poll(&mut fds, Some(&timeout)) {
+        Ok(1..) => {
+            // Without a reader every later pause would be none, so whoever goes on must not spin.
+            std::thread::sleep(span);
+            Audience::Gone
+        }
+        _ => Audience::There,
+    }
+}

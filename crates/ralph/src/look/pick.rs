@@ -1,0 +1,98 @@
+//! Which run and which iteration somebody means.
+
+use crate::commands::resume;
+use crate::error::CommandError;
+use crate::place::Place;
+use ralph_core::id::RunId;
+use ralph_core::run::{Run, RunRow};
+use ralph_store::{Store, StoreError};
+
+/// `RUN`, `RUN/ITERATION` or `/ITERATION`, as somebody typed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The run, or the beginning of its id; `None` for the newest.
+    pub run: Option<String>,
+    /// The iteration; `None` for the newest.
+    pub iteration: Option<u32>,
+}
+
+impl std::str::FromStr for Wanted {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Wanted, String> {
+        let (run, iteration) = match typed.split_once('/') {
+            Some((run, number)) => (run, Some(number)),
+            None => (typed, None),
+        };
+        let iteration = match iteration {
+            None | Some("") => None,
+            Some(number) => match number.parse() {
+                Ok(0) | Err(_) => {
+                    return Err(format!("`{number}` is no iteration: write it like 7f3a9k2m/3, counted from 1"));
+                }
+                Ok(number) => Some(number),
+            },
+        };
+        let run = Some(run.trim()).filter(|run| !run.is_empty()).map(str::to_owned);
+        Ok(Wanted { run, iteration })
+    }
+}
+
+/// Opens what is stored about this project, without making anything.
+pub fn store(place: &Place) -> Result<Store, CommandError> {
+    Store::open_existing(&place.state)?.ok_or_else(|| no_runs(place))
+}
+
+/// The run that is meant, or the newest.
+pub fn run(store: &Store, typed: Option<&str>, place: &Place) -> Result<RunRow, CommandError> {
+    let row = match typed {
+        Some(typed) => store.run(&resume::find(store, typed)?)?,
+        None => store.runs()?.into_iter().next(),
+    };
+    let row = row.ok_or_else(|| no_runs(place))?;
+    Ok(mended(store, row)?)
+}
+
+/// A row as the journal gives it where what was stored of it is damaged. A row with a message and
+/// without a reason is no run's own: the store wrote it in place of a damaged one.
+pub fn mended(store: &Store, row: RunRow) -> Result<RunRow, StoreError> {
+    if row.stop_reason.is_some() || row.message.is_empty() {
+        return Ok(row);
+    }
+    let entries = store.entries(&row.run)?;
+    Ok(Run::replay(&entries, |_, _| {}).map_or(row, |machine| machine.row()))
+}
+
+/// A journal that is not one of a run.
+pub fn unreadable(run: &RunId, error: &ralph_core::run::ReplayError) -> CommandError {
+    CommandError::usage(format!("the journal of run {run} cannot be read back")).because(error)
+}
+
+/// There is nothing to look at.
+fn no_runs(place: &Place) -> CommandError {
+    CommandError::usage(format!("there are no runs in {} yet", place.root.display()))
+        .hint("begin one: ralph run -p 'make the tests pass'")
+        .hint("a project that was moved or renamed keeps its runs under its old path")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_and_iterations_are_read_as_they_are_typed() {
+        let wanted = |run: Option<&str>, iteration| Wanted { run: run.map(str::to_owned), iteration };
+        for (typed, expected) in [
+            ("7f3a", wanted(Some("7f3a"), None)),
+            ("7f3a/3", wanted(Some("7f3a"), Some(3))),
+            ("/12", wanted(None, Some(12))),
+            ("7f3a/", wanted(Some("7f3a"), None)),
+            ("", wanted(None, None)),
+        ] {
+            assert_eq!(typed.parse(), Ok(expected), "{typed}");
+        }
+        for typed in ["7f3a/0", "7f3a/x", "7f3a/-1", "7f3a/3/4", "7f3a/99999999999"] {
+            assert!(typed.parse::<Wanted>().is_err(), "{typed}");
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! A run told again from its journal: one chapter per agent process, with what it did, how it was
+//! checked and what was made of it. The machine that decided is asked again, so that nothing here
+//! can tell another story than the one that happened.
+
+use ralph_core::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, TreePrint};
+use ralph_core::claim::Claim;
+use ralph_core::effect::Effect;
+use ralph_core::event::{Entry, Event, Resumed, Started};
+use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
+use ralph_core::observation::{Observation, Tokens};
+use ralph_core::outcome::Outcome;
+use ralph_core::run::{ReplayError, Run};
+use ralph_core::time::{Millis, WallTime};
+
+/// A run from its beginning to where its journal ends.
+pub struct Story<'a> {
+    /// How it began.
+    pub started: &'a Started,
+    /// When it last began or went on.
+    pub carried_since: WallTime,
+    /// Where it stands.
+    pub machine: Run,
+    /// One for every agent process that was started, oldest first.
+    pub chapters: Vec<Chapter<'a>>,
+    /// What was worth a line besides.
+    pub notes: Vec<(WallTime, String)>,
+    /// What was being done when the journal ends; `None` once the run has ended.
+    pub in_flight: Option<InFlight>,
+}
+
+/// One agent process and what followed it.
+pub struct Chapter<'a> {
+    /// The iteration.
+    pub iteration: u32,
+    /// Which try of that number, from 1.
+    pub attempt: u32,
+    /// When it began.
+    pub at: WallTime,
+    /// The exact prompt; empty unless this iteration's was asked for.
+    pub prompt: String,
+    /// What the agent did; `None` if its end was never seen.
+    pub agent: Option<AgentEnd<'a>>,
+    /// Every check that ralph executed after it.
+    pub checks: Vec<Check<'a>>,
+    /// What the agent's own tool runs were found to show, as far as it was told.
+    pub evidence: Vec<Finding>,
+    /// The tree after the checks, where it was looked at again.
+    pub look_after: Option<&'a TreePrint>,
+    /// What was made of it; `None` if it was never judged.
+    pub judged: Option<Judged>,
+}
+
+/// The end of an agent process.
+pub struct AgentEnd<'a> {
+    /// Everything that was seen.
+    pub seen: &'a Observation,
+    /// How it ended, as a sentence.
+    pub how: String,
+    /// Whether it ended well, so that its words count.
+    pub well: bool,
+}
+
+/// One executed check.
+pub struct Check<'a> {
+    /// The receipt.
+    pub report: &'a CheckReport,
+    /// The tree on which it ran, if that was looked at.
+    pub tree: Option<&'a TreePrint>,
+    /// When it ended.
+    pub at: WallTime,
+    /// Why it does not count; `None` if it does.
+    pub set_aside: Option<&'static str>,
+}
+
+/// Something that tool runs show or do not show.
+pub struct Finding {
+    /// Its name.
+    pub name: String,
+    /// Whether it holds.
+    pub passed: bool,
+    /// Why not.
+    pub problem: String,
+}
+
+/// The verdict on an iteration.
+pub struct Judged {
+    /// The claim, where it counts.
+    pub claim: Claim,
+    /// What followed.
+    pub verdict: VerdictWord,
+    /// Why.
+    pub reasons: Vec<String>,
+    /// Money, where stated.
+    pub cost_usd: Option<f64>,
+    /// Tokens.
+    pub tokens: Tokens,
+    /// Processes that outlived the agent.
+    pub leaked: u32,
+    /// The whole iteration, checks included.
+    pub duration: Millis,
+}
+
+/// What was being done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum InFlight {
+    /// The inputs of a prompt were being read.
+    Prompt,
+    /// An agent was running.
+    Agent,
+    /// The tree was being looked at.
+    Tree,
+    /// This check was running.
+    Check(CheckSpec),
+    /// It was waiting until then.
+    Wait(WallTime),
+}
+
+impl<'a> Story<'a> {
+    /// Folds a journal. Prompts are kept for one iteration only: a thousand of them need not fit
+    /// into memory.
+    pub fn of(entries: &'a [Entry], prompt_of: Option<u32>) -> Result<Story<'a>, ReplayError> {
+        let Some(Event::Started(started)) = entries.first().map(|entry| &entry.event) else {
+            return Err(if entries.is_empty() { ReplayError::Empty } else { ReplayError::NoStart });
+        };
+        let mut teller = Teller { prompt_of, ..Teller::default() };
+        let mut same_entries = entries.iter();
+        // The callback's own entry does not live long enough to be kept.
+        let machine = Run::replay(entries, |_, effects| {
+            if let Some(entry) = same_entries.next() {
+                teller.hear(entry, effects);
+            }
+        })?;
+        let Teller { carried_since, chapters, notes, in_flight, .. } = teller;
+        let in_flight = in_flight.filter(|_| machine.outcome().is_none());
+        Ok(Story { started, carried_since, machine, chapters, notes, in_flight })
+    }
+
+    /// How the run ended, if it has.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.machine.outcome()
+    }
+
+    /// The newest process of an iteration, or of all.
+    pub fn chapter(&self, iteration: Option<u32>) -> Option<&Chapter<'a>> {
+        self.chapters.iter().rev().find(|chapter| iteration.is_none_or(|wanted| wanted == chapter.iteration))
+    }
+
+    /// How many iterations counted.
+    pub fn judged(&self) -> u32 {
+        let counts = |judged: &Judged| matches!(judged.verdict, VerdictWord::Continue | VerdictWord::Stop);
+        let judged = self.chapters.iter().filter_map(|chapter| chapter.judged.as_ref()).filter(|judged| counts(judged));
+        u32::try_from(judged.count()).unwrap_or(u32::MAX)
+    }
+
+    /// What `ralph resume` without further flags would do.
+    pub fn on_resume(&self) -> OnResume {
+        let mut machine = self.machine.clone();
+        let entry = Entry {
+            seq: machine.seq() + 1,
+            at: machine.row().updated_at,
+            elapsed: machine.elapsed(),
+            event: Event::Resumed(Resumed::default()),
+        };
+        let effects = machine.step(&entry);
+        let kind = effects.iter().find_map(|effect| match effect {
+            Effect::Tell(Notice::RunStarted { resumed, .. }) => *resumed,
+            _ => None,
+        });
+        match (kind, machine.outcome()) {
+            (None, _) => OnResume::Nothing,
+            (Some(_), Some(outcome)) => OnResume::EndsAtOnce(outcome.message.clone()),
+            (Some(kind), None) => OnResume::GoesOn(kind),
+        }
+    }
+}
+
+/// What resuming would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OnResume {
+    /// Nothing is left to do.
+    Nothing,
+    /// The limit that ended it would end it again.
+    EndsAtOnce(String),
+    /// It goes on like this.
+    GoesOn(ResumeKind),
+}
+
+impl<'a> Chapter<'a> {
+    /// The checks that count.
+    pub fn counted(&self) -> impl Iterator<Item = &Check<'a>> {
+        self.checks.iter().filter(|check| check.set_aside.is_none())
+    }
+
+    /// Whether files changed under the last round of checks; `None` if nobody looked again.
+    pub fn tree_moved(&self) -> Option<bool> {
+        let before = self.counted().last()?.tree?;
+        let after = self.look_after?;
+        let unseen = matches!((before, after), (TreePrint::Unknown { .. }, TreePrint::Unknown { .. }));
+        Some(!unseen && before != after)
+    }
+}
+
+/// A story while it is being told.
+#[derive(Default)]
+struct Teller<'a> {
+    prompt_of: Option<u32>,
+    carried_since: WallTime,
+    chapters: Vec<Chapter<'a>>,
+    notes: Vec<(WallTime, String)>,
+    in_flight: Option<InFlight>,
+    tree: Option<&'a TreePrint>,
+}
+
+impl<'a> Teller<'a> {
+    fn hear(&mut self, entry: &'a Entry, effects: Vec<Effect>) {
+        if let Event::TreeSeen { print } = &entry.event {
+            self.tree = Some(print);
+            if let Some(chapter) = self.chapters.last_mut().filter(|chapter| chapter.counted().next().is_some()) {
+                chapter.look_after = Some(print);
+            }
+        }
+        if let Event::CheckEnded(report) = &entry.event
+            && report.ending == CheckEnding::Stopped
+        {
+            self.add_check(report, entry.at, Some("it was stopped before it ended"));
+        }
+        for effect in effects {
+            match effect {
+                Effect::Tell(notice) => self.hear_notice(entry, notice),
+                Effect::Gather { .. } => self.in_flight = Some(InFlight::Prompt),
+                Effect::Launch(_) => self.in_flight = Some(InFlight::Agent),
+                Effect::LookAtTree => self.in_flight = Some(InFlight::Tree),
+                Effect::Wait { until } => self.in_flight = Some(InFlight::Wait(until)),
+                Effect::Check(spec) => self.check_begins(spec),
+                Effect::EndActivity | Effect::RemoveDone | Effect::WriteViews(_) | Effect::Finish => {}
+            }
+        }
+    }
+
+    fn hear_notice(&mut self, entry: &'a Entry, notice: Notice) {
+        match (notice, &entry.event) {
+            (Notice::RunStarted { .. }, _) => self.carried_since = entry.at,
+            (Notice::IterationStarted { iteration, attempt, prompt }, _) => {
+                let prompt = if self.prompt_of == Some(iteration) { prompt } else { String::new() };
+                self.chapters.push(Chapter {
+                    iteration,
+                    attempt,
+                    at: entry.at,
+                    prompt,
+                    agent: None,
+                    checks: Vec::new(),
+                    evidence: Vec::new(),
+                    look_after: None,
+                    judged: None,
+                });
+            }
+            (Notice::AgentEnded { how, well, .. }, Event::AgentEnded(seen)) => {
+                if let Some(chapter) = self.chapters.last_mut() {
+                    chapter.agent = Some(AgentEnd { seen, how, well });
+                }
+            }
+            (Notice::CheckFinished { kind: CheckKind::Guardrail, .. }, Event::CheckEnded(report)) => {
+                self.add_check(report, entry.at, None);
+            }
+            (Notice::CheckFinished { kind: CheckKind::Evidence, name, passed, problem, .. }, _) => {
+                if let Some(chapter) = self.chapters.last_mut() {
+                    chapter.evidence.push(Finding { name, passed, problem });
+                }
+            }
+            (
+                Notice::IterationFinished { claim, verdict, reasons, cost_usd, tokens, leaked, duration, .. },
+                _,
+            ) => {
+                if let Some(chapter) = self.chapters.last_mut() {
+                    chapter.judged = Some(Judged { claim, verdict, reasons, cost_usd, tokens, leaked, duration });
+                }
+            }
+            (Notice::Note { text }, _) => self.notes.push((entry.at, text)),
+            _ => {}
+        }
+    }
+
+    /// A check that begins again from the first one begins a new round: files had changed.
+    fn check_begins(&mut self, spec: CheckSpec) {
+        if let Some(chapter) = self.chapters.last_mut().filter(|chapter| chapter.counted().count() > spec.index) {
+            chapter.look_after = None;
+            for check in chapter.checks.iter_mut().filter(|check| check.set_aside.is_none()) {
+                check.set_aside = Some("files changed while the checks ran, so it was executed again");
+            }
+        }
+        self.in_flight = Some(InFlight::Check(spec));
+    }
+
+    fn add_check(&mut self, report: &'a CheckReport, at: WallTime, set_aside: Option<&'static str>) {
+        let tree = self.tree;
+        if let Some(chapter) = self.chapters.last_mut() {
+            chapter.checks.push(Check { report, tree, at, set_aside });
+        }
+    }
+}

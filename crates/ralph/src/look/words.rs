@@ -1,0 +1,248 @@
+//! The words in which facts about runs are told to people.
+
+use super::story::{Chapter, Check, InFlight, OnResume};
+use crate::face::paint::Paint;
+use ralph_core::check::TreePrint;
+use ralph_core::claim::Claim;
+use ralph_core::notice::{ResumeKind, VerdictWord};
+use ralph_core::observation::Ending;
+use ralph_core::outcome::StopReason;
+use ralph_core::policy::{Limits, Policy, PromptSource};
+use ralph_core::run::RunRow;
+use ralph_core::text;
+use ralph_core::time::{Millis, WallTime};
+
+/// Whether a run goes on, has ended, or was left behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// A living process carries it.
+    Running,
+    /// It ended under ralph's control.
+    Ended(StopReason),
+    /// Nobody carries it, and it never came to an end.
+    Crashed,
+}
+
+impl State {
+    /// The state of a run.
+    pub fn of(row: &RunRow, running: bool) -> State {
+        match (running, row.stop_reason) {
+            (true, _) => State::Running,
+            (false, Some(reason)) => State::Ended(reason),
+            (false, None) => State::Crashed,
+        }
+    }
+
+    /// The state in one or two words.
+    pub fn words(self, verified: bool) -> &'static str {
+        match self {
+            State::Running => "running",
+            State::Crashed => "crashed",
+            State::Ended(StopReason::Complete) if !verified => "complete, unverified",
+            State::Ended(reason) => reason.as_str(),
+        }
+    }
+
+    /// Text in the colour of the state.
+    pub fn painted(self, verified: bool, paint: Paint, text: &str) -> String {
+        match self {
+            State::Running => paint.cyan(text),
+            State::Ended(StopReason::Complete) if verified => paint.green(text),
+            State::Ended(StopReason::Complete | StopReason::Waiting | StopReason::SinglePass) => paint.yellow(text),
+            State::Ended(_) | State::Crashed => paint.red(text),
+        }
+    }
+}
+
+/// A moment by the clock on the wall.
+pub fn local(at: WallTime) -> String {
+    zoned(at).map_or_else(|| at.0.to_string(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+/// The same, shorter: today's moments need no date.
+pub fn local_short(at: WallTime, now: WallTime) -> String {
+    match (zoned(at), zoned(now)) {
+        (Some(at), Some(now)) if at.date() == now.date() => at.strftime("%H:%M").to_string(),
+        (Some(at), _) => at.strftime("%b %d %H:%M").to_string(),
+        (None, _) => "?".to_owned(),
+    }
+}
+
+fn zoned(at: WallTime) -> Option<jiff::Zoned> {
+    jiff::Timestamp::from_millisecond(at.0).ok().map(|at| at.to_zoned(jiff::tz::TimeZone::system()))
+}
+
+/// The span between two moments; a clock that was set back makes it zero.
+pub fn between(from: WallTime, to: WallTime) -> Millis {
+    Millis(u64::try_from(to.0.saturating_sub(from.0)).unwrap_or(0))
+}
+
+/// An age in its largest unit: `4s`, `3m`, `2h`, `5d`.
+pub fn age(span: Millis) -> String {
+    match span.0 / 1000 {
+        seconds @ 0..60 => format!("{seconds}s"),
+        seconds @ 60..3600 => format!("{}m", seconds / 60),
+        seconds @ 3600..86_400 => format!("{}h", seconds / 3600),
+        seconds => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// The beginning of a hash: enough to compare by eye.
+pub fn short(hash: &str) -> &str {
+    text::prefix(hash, 8)
+}
+
+/// A tree in a few words.
+pub fn tree(print: Option<&TreePrint>) -> String {
+    match print {
+        Some(TreePrint::Seen { tree, .. }) => short(tree).to_owned(),
+        Some(TreePrint::Unknown { why }) => format!("unknown ({why})"),
+        None => "not looked at".to_owned(),
+    }
+}
+
+/// ✓ or ✗.
+pub fn mark(passed: bool, paint: Paint) -> String {
+    if passed { paint.green("✓") } else { paint.red("✗") }
+}
+
+/// How a check went, behind its name: `passed (1.2s)`.
+pub fn check_end(check: &Check<'_>) -> String {
+    let report = check.report;
+    let how = if report.ending.passed() { "passed".to_owned() } else { report.ending.problem() };
+    format!("{how} ({})", report.duration)
+}
+
+/// What proves a check: hashes of its output and of the tree it ran on, and the log.
+pub fn receipt(check: &Check<'_>) -> String {
+    let report = check.report;
+    let output = format!("output {} ({})", short(&report.output_hash), text::count(report.output_bytes, "byte"));
+    format!("{output} · tree {} · {}", tree(check.tree), report.log)
+}
+
+/// What an agent claimed.
+pub fn claim(claim: &Claim) -> &'static str {
+    match claim {
+        Claim::None => "no claim",
+        Claim::Complete => "claimed complete",
+        Claim::Blocked { .. } => "claimed blocked",
+        Claim::Wait => "asked to wait",
+    }
+}
+
+/// What became of an iteration.
+pub fn verdict(chapter: &Chapter<'_>) -> &'static str {
+    match &chapter.judged {
+        None if chapter.agent.is_none() => "not finished",
+        None => "not judged",
+        Some(judged) => match judged.verdict {
+            VerdictWord::Stop if judged.reasons.is_empty() => "accepted",
+            VerdictWord::Stop => "not accepted",
+            VerdictWord::Continue => "goes on",
+            VerdictWord::Retry | VerdictWord::Wait => "repeated, not counted",
+        },
+    }
+}
+
+/// How a process ended, in the fewest words.
+pub fn ending(ending: &Ending) -> String {
+    match ending {
+        Ending::Exited { code } => format!("exit code {code}"),
+        Ending::Signalled { signal } => format!("killed by signal {signal}"),
+        Ending::NotStarted { reason } => format!("not started: {reason}"),
+        Ending::TimedOut { limit } => format!("ended by ralph after {limit}"),
+        Ending::Idle { limit } => format!("ended by ralph: idle for {limit}"),
+        Ending::Lingered => "ended by ralph after its final result".to_owned(),
+        Ending::Stopped => "stopped by ralph".to_owned(),
+        Ending::KeeperLost => "unknown: the process that watched over it died".to_owned(),
+    }
+}
+
+/// The limits that are on.
+pub fn limits(limits: &Limits) -> String {
+    let mut parts = vec![text::count(limits.max_iterations.into(), "iteration")];
+    parts.extend((!limits.wall.is_off()).then(|| format!("{} in all", limits.wall)));
+    parts.extend((!limits.iteration.is_off()).then(|| format!("{} per iteration", limits.iteration)));
+    parts.extend((!limits.idle.is_off()).then(|| format!("{} idle", limits.idle)));
+    parts.extend((limits.max_cost_usd > 0.0).then(|| format!("${:.2}", limits.max_cost_usd)));
+    parts.extend((limits.max_tokens > 0).then(|| format!("{} tokens", limits.max_tokens)));
+    parts.join(", ")
+}
+
+/// What the limits were used up to.
+pub fn used(policy: &Policy, row: &RunRow, judged: u32, elapsed: Millis) -> Vec<String> {
+    let limits = &policy.limits;
+    let mut parts = vec![format!("iterations {judged}/{}", limits.max_iterations)];
+    parts.push(match limits.wall.is_off() {
+        true => format!("time {elapsed}, no limit"),
+        false => format!("time {elapsed} of {}", limits.wall),
+    });
+    let cost = row.cost_usd.map_or("cost not stated".to_owned(), |cost| format!("cost ${cost:.2}"));
+    parts.push(if limits.max_cost_usd > 0.0 { format!("{cost} of ${:.2}", limits.max_cost_usd) } else { cost });
+    if row.tokens.total() > 0 || limits.max_tokens > 0 {
+        let of = if limits.max_tokens > 0 { format!(" of {}", limits.max_tokens) } else { String::new() };
+        parts.push(format!("tokens {}{of}", row.tokens.total()));
+    }
+    parts
+}
+
+/// Where the prompt comes from: its first lines, or the file.
+pub fn prompt(source: &PromptSource) -> Vec<String> {
+    /// Enough to recognise it.
+    const LINES: usize = 3;
+    match source {
+        PromptSource::File(path) => vec![format!("read from {} before every iteration", text::for_terminal(path))],
+        PromptSource::Text(prompt) => {
+            let clean = text::for_terminal(prompt);
+            let mut lines: Vec<String> = clean.lines().take(LINES).map(|line| text::cut(line, 100, "...")).collect();
+            let more = clean.lines().count().saturating_sub(LINES);
+            lines.extend((more > 0).then(|| format!("... {} more", text::count(more as u64, "line"))));
+            lines
+        }
+    }
+}
+
+/// What was being done when a run crashed, or is being done now.
+pub fn in_flight(in_flight: &InFlight, iteration: u32) -> String {
+    match in_flight {
+        InFlight::Prompt => format!("reading the inputs of the prompt of iteration {iteration}"),
+        InFlight::Agent => format!("the agent of iteration {iteration}"),
+        InFlight::Tree => "looking at the files".to_owned(),
+        InFlight::Check(spec) => format!("guardrail \"{}\" of iteration {iteration}", text::for_terminal(&spec.command)),
+        InFlight::Wait(until) => format!("waiting until {} to repeat iteration {iteration}", local(*until)),
+    }
+}
+
+/// What `ralph resume` would do.
+pub fn on_resume(what: &OnResume) -> String {
+    match what {
+        OnResume::Nothing => "nothing is left to resume".to_owned(),
+        OnResume::EndsAtOnce(message) => format!("would end at once unless a limit is raised: {message}"),
+        OnResume::GoesOn(ResumeKind::NextIteration(n)) => format!("continues with iteration {n}"),
+        OnResume::GoesOn(ResumeKind::SameIteration(n)) => {
+            format!("begins iteration {n} again: its agent's work was not seen to its end")
+        }
+        OnResume::GoesOn(ResumeKind::Checks(n)) => {
+            format!("continues with the checks of iteration {n}: its agent had finished")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_told_in_their_largest_unit() {
+        for (seconds, words) in [(0, "0s"), (59, "59s"), (61, "1m"), (7300, "2h"), (200_000, "2d")] {
+            assert_eq!(age(Millis::from_secs(seconds)), words);
+        }
+        assert_eq!(between(WallTime(5000), WallTime(2000)), Millis::ZERO, "a clock that was set back");
+    }
+
+    #[test]
+    fn a_long_prompt_is_cut_and_says_so() {
+        let shown = prompt(&PromptSource::Text("a\n\u{1b}[2Jb\nc\nd\ne".to_owned()));
+        assert_eq!(shown, ["a", "b", "c", "... 2 lines more"]);
+    }
+}

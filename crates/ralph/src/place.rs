@@ -1,0 +1,91 @@
+//! Where a command works: the project around the current folder, and its folder in the state
+//! directory. The only file besides `main` that reads the environment.
+
+use crate::error::CommandError;
+use ralph_core::id::RunId;
+use ralph_host::{state_dir, tree};
+use std::path::{Path, PathBuf};
+
+/// A project and its state.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The folder in which the command was given.
+    pub cwd: PathBuf,
+    /// The project: the nearest folder upward with `.ralph` or `.git`, else the current one.
+    pub root: PathBuf,
+    /// The git work tree around it.
+    pub git_root: Option<PathBuf>,
+    /// The project's folder in the state directory.
+    pub state: PathBuf,
+    /// Where locks of all projects lie.
+    pub locks: PathBuf,
+}
+
+impl Place {
+    /// Finds the project around `start` (or the current folder).
+    pub fn find(start: Option<&Path>) -> Result<Place, CommandError> {
+        let here = std::env::current_dir()
+            .map_err(|error| CommandError::usage("the current folder cannot be found; it may have been deleted").because(&error))?;
+        let wanted = start.map_or_else(|| here.clone(), |start| here.join(start));
+        let cwd = wanted.canonicalize().map_err(|error| {
+            CommandError::usage(format!("the folder {} cannot be opened", wanted.display())).because(&error)
+        })?;
+        if !cwd.is_dir() {
+            return Err(CommandError::usage(format!("{} is not a folder", cwd.display())));
+        }
+        let is_project = |folder: &&Path| folder.join(".ralph").is_dir() || folder.join(".git").exists();
+        let root = cwd.ancestors().find(is_project).unwrap_or(&cwd).to_owned();
+        let state_root = state_root()?;
+        Ok(Place {
+            git_root: tree::git_root(&root),
+            state: state_dir::project_folder(&state_root, &root),
+            locks: state_root.join("locks"),
+            root,
+            cwd,
+        })
+    }
+
+    /// The tree that one loop may own.
+    pub fn work_tree(&self) -> &Path {
+        self.git_root.as_deref().unwrap_or(&self.root)
+    }
+
+    /// The project's name for people.
+    pub fn name(&self) -> String {
+        self.root.file_name().map_or("/".to_owned(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// A run's folder for raw logs.
+    pub fn run_folder(&self, run: &RunId) -> PathBuf {
+        self.state.join("runs").join(run.as_str())
+    }
+}
+
+/// `$RALPH_STATE_DIR`, else `$XDG_STATE_HOME/ralph`, else `~/.local/state/ralph`.
+fn state_root() -> Result<PathBuf, CommandError> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let root = set("RALPH_STATE_DIR")
+        .or_else(|| set("XDG_STATE_HOME").map(|folder| folder.join("ralph")))
+        .or_else(|| set("HOME").map(|folder| folder.join(".local/state/ralph")))
+        .ok_or_else(|| {
+            CommandError::usage("there is no place for ralph's state: none of RALPH_STATE_DIR, XDG_STATE_HOME and HOME is set")
+                .hint("export RALPH_STATE_DIR=/a/folder/outside/the/project")
+        })?;
+    std::path::absolute(&root).map_err(|error| CommandError::usage("the state directory has no absolute path").because(&error))
+}
+
+/// The run inside which this process was started, if any.
+pub fn parent_run() -> Option<RunId> {
+    let set = |name: &str| std::env::var(name).ok().and_then(|id| RunId::parse(&id));
+    set("RALPH_PARENT_RUN_ID").or_else(|| set("RALPH_RUN_ID"))
+}
+
+/// Whether colour is unwanted here.
+pub fn is_plain() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || std::env::var("TERM").is_ok_and(|term| term == "dumb")
+}
+
+/// The terminal's kind.
+pub fn term() -> Option<String> {
+    std::env::var("TERM").ok()
+}

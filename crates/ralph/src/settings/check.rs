@@ -1,0 +1,172 @@
+//! Judging settings: one walk over the merged value, beside the schema, that collects every problem.
+//!
+//! Only what holds is judged; a value that a higher layer replaced does nothing and hurts nobody.
+
+use super::formats;
+use super::key_path::KeyPath;
+use super::keys::Settings;
+use super::layers::{Layers, Origin};
+use super::problem::{Problem, Report, found, found_kind};
+use super::schema::{Child, Node};
+use serde_json::{Map, Number, Value};
+
+/// The file that a missing key is missing from.
+const MISSING_FROM: &str = super::FILES[0];
+
+/// What to do about a missing agent.
+const NO_AGENT: &str = "`ralph init` writes one, or pass --agent NAME, or try `ralph demo` to see it work";
+
+/// Judges the merged settings and reads them into their type.
+pub(super) fn check(layers: &Layers, schema: Node<'_>, dialects: &[&str]) -> Result<Settings, Report> {
+    let merged = layers.merged();
+    let mut walk = Walk { layers, dialects, path: KeyPath::default(), report: Report::default() };
+    walk.value(schema, &merged);
+    walk.file_names_differ(&merged);
+    if walk.report.is_empty() {
+        // Where the schema and the type disagree, the type is right and names the place as well.
+        match serde_path_to_error::deserialize(&merged) {
+            Ok(settings) => return Ok(settings),
+            Err(error) => {
+                walk.path = KeyPath::from(error.path());
+                walk.problem(error.inner().to_string());
+            }
+        }
+    }
+    Err(walk.report)
+}
+
+struct Walk<'a> {
+    layers: &'a Layers,
+    dialects: &'a [&'a str],
+    path: KeyPath,
+    report: Report,
+}
+
+impl Walk<'_> {
+    fn value(&mut self, node: Node<'_>, value: &Value) {
+        match value {
+            Value::Null if node.allows("null") => {}
+            Value::Null if self.layers.origin(&self.path) == Origin::Defaults => self.missing(node),
+            Value::Bool(_) if node.allows("boolean") => {}
+            Value::Number(number) if node.allows("integer") || node.allows("number") => self.number(node, number),
+            Value::String(text) if node.allows("string") => self.text(node, text),
+            Value::Array(list) if node.allows("array") => self.list(node, list),
+            Value::Object(map) if node.allows("object") => self.object(node, map),
+            _ => self.unexpected(&node.expectation(), value),
+        }
+    }
+
+    fn number(&mut self, node: Node<'_>, number: &Number) {
+        let value = Value::Number(number.clone());
+        let whole = number.is_u64() || number.is_i64();
+        let bound = |keyword| node.get(keyword).and_then(Value::as_f64);
+        // Beyond 2^53 a float is rounded, but never back across a bound, for the bounds are exact.
+        let size = number.as_f64().unwrap_or(f64::NAN);
+        if node.allows("integer") && !whole || bound("minimum").is_some_and(|minimum| size < minimum) {
+            self.unexpected(&node.expectation(), &value);
+        } else if bound("maximum").is_some_and(|maximum| size > maximum) {
+            let maximum = node.get("maximum").map(Value::to_string).unwrap_or_default();
+            self.unexpected(&format!("a number of at most {maximum}"), &value);
+        }
+    }
+
+    fn text(&mut self, node: Node<'_>, text: &str) {
+        let value = Value::from(text);
+        let words = node.texts("enum");
+        // No program takes a NUL in an argument, a variable or a path.
+        if text.contains('\0') {
+            self.unexpected("text without a NUL character", &value);
+        } else if !words.is_empty() && !words.contains(&text)
+            || node.get("minLength").is_some() && text.trim().is_empty()
+        {
+            self.unexpected(&node.expectation(), &value);
+        } else if let Err(reason) = formats::judge(node.text("format"), text, self.dialects) {
+            self.problem(reason);
+        }
+    }
+
+    fn list(&mut self, node: Node<'_>, list: &[Value]) {
+        let Some(items) = node.items() else { return };
+        for (index, item) in list.iter().enumerate() {
+            self.path.push_index(index);
+            self.value(items, item);
+            self.path.pop();
+        }
+    }
+
+    fn object(&mut self, node: Node<'_>, map: &Map<String, Value>) {
+        for required in node.texts("required") {
+            if !map.contains_key(required)
+                && let Child::Known(child) = node.child(required)
+            {
+                self.path.push_key(required);
+                self.missing(child);
+                self.path.pop();
+            }
+        }
+        let names = node.get("propertyNames").map(|names| Node(names).text("format")).unwrap_or_default();
+        for (key, value) in map {
+            self.path.push_key(key);
+            let name = if key.contains('\0') {
+                Err("expected a name without a NUL character".to_owned())
+            } else {
+                formats::judge(names, key, self.dialects)
+            };
+            match name {
+                Err(reason) => self.problem(reason),
+                // Unknown keys were dropped when the file was read.
+                Ok(()) => {
+                    if let Child::Known(child) = node.child(key) {
+                        self.value(child, value);
+                    }
+                }
+            }
+            self.path.pop();
+        }
+    }
+
+    /// Two memory files under one name would overwrite each other. Some file systems ignore case.
+    fn file_names_differ(&mut self, merged: &Value) {
+        let Some(memory) = merged.get("memory").and_then(Value::as_object) else { return };
+        let names: Vec<(&String, String)> = memory
+            .iter()
+            .filter(|(key, _)| key.ends_with("FileName"))
+            .filter_map(|(key, name)| Some((key, name.as_str()?.to_lowercase())))
+            .collect();
+        for (place, (key, name)) in names.iter().enumerate() {
+            if let Some((other, _)) = names.iter().take(place).find(|(_, earlier)| earlier == name) {
+                self.path = KeyPath::new(["memory", key.as_str()]);
+                // Of two equal names, the one that somebody wrote is the one to change.
+                if self.layers.origin(&self.path) == Origin::Defaults {
+                    self.path = KeyPath::new(["memory", other.as_str()]);
+                }
+                self.problem(format!(
+                    "expected three different file names, found {} twice",
+                    found(&name.as_str().into())
+                ));
+            }
+        }
+        self.path = KeyPath::default();
+    }
+
+    fn missing(&mut self, node: Node<'_>) {
+        self.problem(format!("is missing, expected {}", node.expectation()));
+    }
+
+    fn unexpected(&mut self, expected: &str, value: &Value) {
+        // What stands in an environment may be a secret.
+        let hidden = self.path.is_inside(&["agent", "env"]);
+        let found = if hidden { found_kind(value).to_owned() } else { found(value) };
+        self.problem(format!("expected {expected}, found {found}"));
+    }
+
+    fn problem(&mut self, reason: String) {
+        let place = match self.layers.origin(&self.path) {
+            Origin::Defaults => MISSING_FROM.to_owned(),
+            origin => origin.to_string(),
+        };
+        let key = self.path.to_string();
+        let hint = if key == "agent.command" { NO_AGENT } else { "" };
+        self.report.add(Problem::with_file(&place, reason).at_key(key).hinting(hint));
+    }
+}

@@ -1,0 +1,194 @@
+//! Flags as the topmost layers of settings, one layer for each, so that each is named as an origin.
+
+use super::layers::{Layers, Origin};
+use ralph_core::time::Millis;
+use serde_json::{Number, Value, json};
+
+/// The flags of a run that stand over settings, as the command line gave them. They are judged with
+/// the settings and by the same rules.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Flags {
+    /// `--agent`.
+    pub agent: Option<String>,
+    /// `--model`.
+    pub model: Option<String>,
+    /// `--maximum-iterations`; signed, so that a negative number gets the same answer as in a file.
+    pub max_iterations: Option<i64>,
+    /// `--completion-response`.
+    pub completion_response: Option<String>,
+    /// `--stream-agent-output` or `--no-stream-agent-output`.
+    pub stream: Option<bool>,
+    /// `--strict`.
+    pub strict: bool,
+    /// `--max-wall-time`.
+    pub max_wall_time: Option<Millis>,
+    /// `--iteration-timeout`.
+    pub iteration_timeout: Option<Millis>,
+    /// `--idle-timeout`.
+    pub idle_timeout: Option<Millis>,
+    /// `--max-cost`.
+    pub max_cost: Option<f64>,
+    /// `--max-tokens`.
+    pub max_tokens: Option<u64>,
+    /// `--once`. No key says this; the policy asks for it.
+    pub once: bool,
+}
+
+impl Flags {
+    /// Lays the flags over the settings and returns what to warn of.
+    pub(super) fn lay_over(&self, layers: &mut Layers) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let Some(agent) = &self.agent {
+            let (value, dropped) = another_agent(agent, &layers.merged());
+            layers.add(Origin::Flag("--agent"), value);
+            if !dropped.is_empty() {
+                warnings.push(format!(
+                    "flag --agent: {} in the settings is for another agent and is not used",
+                    dropped.join(", ")
+                ));
+            }
+        }
+        for (flag, value) in self.plain_layers() {
+            layers.add(Origin::Flag(flag), value);
+        }
+        warnings
+    }
+
+    fn plain_layers(&self) -> Vec<(&'static str, Value)> {
+        let strict = json!({
+            "requirePassingTests": true, "requireLint": true, "requireTsc": true, "requireNoErrors": true, "strict": true
+        });
+        let stream = if self.stream == Some(true) { "--stream-agent-output" } else { "--no-stream-agent-output" };
+        let layers = [
+            self.model.as_ref().map(|model| ("--model", json!({"agent": {"model": model}}))),
+            self.max_iterations.map(|n| ("--maximum-iterations", json!({"maximumIterations": n}))),
+            self.completion_response
+                .as_ref()
+                .map(|text| ("--completion-response", json!({"completionResponse": text}))),
+            self.stream.map(|on| (stream, json!({"streamAgentOutput": on}))),
+            self.strict.then(|| ("--strict", json!({"loop": {"stopCriteria": strict}}))),
+            self.max_wall_time.map(|time| ("--max-wall-time", json!({"loop": {"maxWallTimeMs": time}}))),
+            self.iteration_timeout.map(|time| ("--iteration-timeout", json!({"loop": {"iterationTimeoutMs": time}}))),
+            self.idle_timeout.map(|time| ("--idle-timeout", json!({"loop": {"idleTimeoutMs": time}}))),
+            self.max_cost.map(|cost| ("--max-cost", json!({"limits": {"maxCostUsd": number(cost)}}))),
+            self.max_tokens.map(|tokens| ("--max-tokens", json!({"limits": {"maxTokens": tokens}}))),
+        ];
+        layers.into_iter().flatten().collect()
+    }
+}
+
+/// What `--agent` says, and which given keys it drops. How to start one program and how to read it
+/// says nothing about another one: Claude's flags would only make Codex fail.
+fn another_agent(agent: &str, merged: &Value) -> (Value, Vec<&'static str>) {
+    let mut value = json!({"command": agent});
+    let mut dropped = Vec::new();
+    let given = merged.get("agent");
+    let configured = given.and_then(|agent| agent.get("command")).and_then(Value::as_str);
+    if configured.is_some_and(|configured| base_name(configured) != base_name(agent))
+        && let Some(value) = value.as_object_mut()
+    {
+        let of_the_program = [
+            ("flags", "agent.flags", Value::Null),
+            ("dialect", "agent.dialect", Value::Null),
+            ("model", "agent.model", Value::Null),
+            ("promptVia", "agent.promptVia", Value::from("auto")),
+        ];
+        for (key, path, default) in of_the_program {
+            if given.and_then(|agent| agent.get(key)).is_some_and(|given| *given != default) {
+                value.insert(key.to_owned(), default);
+                dropped.push(path);
+            }
+        }
+    }
+    (json!({"agent": value}), dropped)
+}
+
+/// The name of a program as dialects are chosen by it.
+fn base_name(command: &str) -> String {
+    let name = command.rsplit(['/', '\\']).next().unwrap_or_default().to_lowercase();
+    name.strip_suffix(".exe").unwrap_or(&name).to_owned()
+}
+
+/// A number that JSON cannot hold becomes a text, which the check refuses by its name.
+fn number(value: f64) -> Value {
+    Number::from_f64(value).map_or_else(|| Value::from(value.to_string()), Value::Number)
+}
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn laid(settings: Value, flags: &Flags) -> (Value, Vec<String>) {
+        let mut layers = Layers::default();
+        layers.add(Origin::File("f"), settings);
+        let warnings = flags.lay_over(&mut layers);
+        (layers.merged(), warnings)
+    }
+
+    #[test]
+    fn each_flag_sets_its_key() {
+        let flags = Flags {
+            agent: Some("codex".to_owned()),
+            model: Some("m".to_owned()),
+            max_iterations: Some(-3),
+            completion_response: Some("OK".to_owned()),
+            stream: Some(false),
+            strict: true,
+            max_wall_time: Some(Millis(1)),
+            iteration_timeout: Some(Millis(2)),
+            idle_timeout: Some(Millis(0)),
+            max_cost: Some(1.5),
+            max_tokens: Some(7),
+            once: true,
+        };
+        let (merged, warnings) = laid(json!({}), &flags);
+        assert!(warnings.is_empty());
+        for (pointer, value) in [
+            ("/agent/command", json!("codex")),
+            ("/agent/model", json!("m")),
+            ("/maximumIterations", json!(-3)),
+            ("/completionResponse", json!("OK")),
+            ("/streamAgentOutput", json!(false)),
+            ("/loop/stopCriteria/requirePassingTests", json!(true)),
+            ("/loop/stopCriteria/requireLint", json!(true)),
+            ("/loop/stopCriteria/requireTsc", json!(true)),
+            ("/loop/stopCriteria/requireNoErrors", json!(true)),
+            ("/loop/stopCriteria/strict", json!(true)),
+            ("/loop/maxWallTimeMs", json!(1)),
+            ("/loop/iterationTimeoutMs", json!(2)),
+            ("/loop/idleTimeoutMs", json!(0)),
+            ("/limits/maxCostUsd", json!(1.5)),
+            ("/limits/maxTokens", json!(7)),
+        ] {
+            assert_eq!(merged.pointer(pointer), Some(&value), "{pointer}");
+        }
+    }
+
+    #[test]
+    fn no_flags_change_nothing() {
+        let settings = json!({"agent": {"command": "c", "flags": ["x"]}, "streamAgentOutput": false});
+        assert_eq!(
+            laid(settings.clone(), &Flags::default()),
+            laid(settings, &Flags { once: true, ..Flags::default() })
+        );
+    }
+
+    #[test]
+    fn another_agent_does_not_inherit_what_was_meant_for_the_first() {
+        let settings =
+            json!({"agent": {"command": "/opt/Claude.exe", "flags": ["--x"], "dialect": "claude", "env": {"A": "1"}}});
+        let agent = |name: &str| Flags { agent: Some(name.to_owned()), ..Flags::default() };
+        let (merged, warnings) = laid(settings.clone(), &agent("codex"));
+        assert_eq!(merged["agent"]["flags"], Value::Null);
+        assert_eq!(merged["agent"]["dialect"], Value::Null);
+        assert_eq!(merged["agent"]["env"], json!({"A": "1"}));
+        assert_eq!(
+            warnings,
+            ["flag --agent: agent.flags, agent.dialect in the settings is for another agent and is not used"]
+        );
+        let (merged, warnings) = laid(settings, &agent("bin/claude"));
+        assert_eq!(merged["agent"]["flags"], json!(["--x"]));
+        assert!(warnings.is_empty());
+    }
+}

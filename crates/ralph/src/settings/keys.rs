@@ -1,0 +1,222 @@
+//! Every key that settings may hold, with its type, its bounds and its default.
+//!
+//! This is the one source: the JSON Schema, the checks, the warnings about unknown keys, the
+//! defaults in `config show` and the reference page all come from these types, and the doc comments
+//! are the documentation. So a doc comment on a key speaks to whoever writes settings, not to whoever
+//! reads the code. What a bound cannot say stands as a `format` that [`super::formats`] knows. The
+//! larger sections are in [`super::loop_keys`].
+
+use super::loop_keys::{LimitSettings, Loop, MemorySettings};
+use ralph_core::guardrail::FailAction;
+use ralph_core::policy::PromptVia;
+use ralph_core::time::Millis;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Ten years. Clocks can add this to now without overflow; whoever means longer means 0, off.
+pub(super) const LONGEST_MS: u64 = 315_360_000_000;
+
+/// The settings of ralph, in `.ralph/settings.json` and, for one person's machine,
+/// `.ralph/settings.local.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[schemars(title = "ralph settings")]
+pub struct Settings {
+    /// The address of a JSON Schema, for editors; ralph itself does not read it.
+    #[serde(rename = "$schema", skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// How many iterations a run may use.
+    #[schemars(range(min = 1, max = u32::MAX))]
+    pub maximum_iterations: u32,
+    /// What the agent writes into `<response>…</response>` when it is done; compared without regard
+    /// to case and surrounding space.
+    #[schemars(length(min = 1))]
+    pub completion_response: String,
+    /// How many characters of a failed guardrail's output go into the next prompt; the log keeps all.
+    #[schemars(range(min = 1, max = u32::MAX))]
+    pub output_truncate_chars: u32,
+    /// Ask the agent for a stream of events and show its output as it comes.
+    pub stream_agent_output: bool,
+    /// Begin each prompt with `Iteration X of Y, Z remaining.`
+    pub include_iteration_count_in_prompt: bool,
+    /// The agent and how to start it.
+    pub agent: Agent,
+    /// Commands that must pass after every iteration; null means none.
+    pub guardrails: Option<Vec<GuardrailSettings>>,
+    /// What to do with version control when all guardrails pass.
+    pub scm: Scm,
+    /// How the loop goes round and when it ends.
+    #[serde(rename = "loop")]
+    pub looping: Loop,
+    /// Limits of money, tokens and patience.
+    pub limits: LimitSettings,
+    /// What is remembered from one iteration to the next.
+    pub memory: MemorySettings,
+    /// Settings for single tasks, by the name that `--task` gives them.
+    pub tasks: BTreeMap<String, Task>,
+    /// Reserved for the verification of claims. Not read by this version.
+    #[serde(skip_serializing_if = "Unread::is_empty")]
+    pub verify: Unread,
+    /// Reserved for protected paths. Not read by this version.
+    #[serde(skip_serializing_if = "Unread::is_empty")]
+    pub protect: Unread,
+    /// Reserved for plans. Not read by this version.
+    #[serde(skip_serializing_if = "Unread::is_empty")]
+    pub plan: Unread,
+    /// Reserved for the stages of the pipeline. Not read by this version.
+    #[serde(skip_serializing_if = "Unread::is_empty")]
+    pub pipeline: Unread,
+    /// Reserved for the sandbox. Not read by this version.
+    #[serde(skip_serializing_if = "Unread::is_empty")]
+    pub sandbox: Unread,
+    /// Reserved for several agents by name. Not read by this version.
+    #[serde(skip_serializing_if = "Unread::is_empty")]
+    pub agents: Unread,
+    /// Reserved for notifications. Not read by this version.
+    #[serde(skip_serializing_if = "Unread::is_empty")]
+    pub notify: Unread,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            schema: None,
+            maximum_iterations: 10,
+            completion_response: "DONE".to_owned(),
+            output_truncate_chars: 5000,
+            stream_agent_output: true,
+            include_iteration_count_in_prompt: false,
+            agent: Agent::default(),
+            guardrails: None,
+            scm: Scm::default(),
+            looping: Loop::default(),
+            limits: LimitSettings::default(),
+            memory: MemorySettings::default(),
+            tasks: BTreeMap::new(),
+            verify: Unread::default(),
+            protect: Unread::default(),
+            plan: Unread::default(),
+            pipeline: Unread::default(),
+            sandbox: Unread::default(),
+            agents: Unread::default(),
+            notify: Unread::default(),
+        }
+    }
+}
+
+/// The agent and how to start it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Agent {
+    /// The agent's program, by name or path. Required, here or by `--agent`.
+    #[serde(serialize_with = "null_if_empty")]
+    #[schemars(length(min = 1))]
+    pub command: String,
+    /// Arguments for the program, before those that ralph adds; null means none.
+    pub flags: Option<Vec<String>>,
+    /// The dialect that the program speaks; null means: by the program's name.
+    #[schemars(extend("format" = "dialect"))]
+    pub dialect: Option<String>,
+    /// The model to ask for; null means the agent's own choice.
+    #[schemars(length(min = 1))]
+    pub model: Option<String>,
+    /// How the prompt reaches the agent: `auto` as its dialect says, `stdin` on standard input, `arg`
+    /// as the last argument, `file` as the path of a file that holds it.
+    #[schemars(schema_with = "prompt_via")]
+    pub prompt_via: PromptVia,
+    /// Variables to set in the agent's environment.
+    #[schemars(extend("propertyNames" = { "format": "variable", "pattern": "^[^=]+$" }))]
+    pub env: BTreeMap<String, String>,
+    /// Variables to remove from the agent's environment.
+    #[schemars(extend("items" = { "type": "string", "format": "variable", "pattern": "^[^=]+$" }))]
+    pub env_remove: Vec<String>,
+}
+
+/// One command that must pass.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GuardrailSettings {
+    /// The shell command; it fails if its exit code is not zero.
+    #[schemars(length(min = 1))]
+    pub command: String,
+    /// Where a failure stands in the next prompt: `APPEND` behind the text, `PREPEND` before it,
+    /// `REPLACE` instead of it. Any mix of upper and lower case.
+    #[serde(default, deserialize_with = "in_any_case")]
+    #[schemars(schema_with = "fail_action")]
+    pub fail_action: FailAction,
+    /// Guidance for the agent when this guardrail fails; null means none.
+    #[serde(default)]
+    pub hint: Option<String>,
+    /// How long the command may run, in milliseconds; 0 means without limit.
+    #[serde(default = "ten_minutes")]
+    #[schemars(with = "u64", range(min = 0, max = LONGEST_MS))]
+    pub timeout_ms: Millis,
+}
+
+/// What to do with version control when all guardrails pass.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Scm {
+    /// The version control program.
+    #[schemars(length(min = 1))]
+    pub command: String,
+    /// Its subcommands, in order, such as `commit` and `push`; an empty list means: do nothing.
+    #[schemars(inner(length(min = 1)))]
+    pub tasks: Vec<String>,
+}
+
+impl Default for Scm {
+    fn default() -> Scm {
+        Scm { command: "git".to_owned(), tasks: Vec::new() }
+    }
+}
+
+/// Settings for one task.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Task {
+    /// Whether this task loops; wins over `loop.enabled`. Null means: as `loop.enabled` says.
+    pub enabled: Option<bool>,
+}
+
+/// A section whose name is known and whose content is not read yet: any object is accepted there,
+/// without warnings, so that one settings file serves an older ralph beside a newer one.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Unread(Map<String, Value>);
+
+impl Unread {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// A required text that is not there is shown as null, as other things are that nobody gave.
+fn null_if_empty<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    Some(text).filter(|text| !text.is_empty()).serialize(serializer)
+}
+
+fn in_any_case<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FailAction, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    FailAction::parse(&text).ok_or_else(|| serde::de::Error::unknown_variant(&text, &["APPEND", "PREPEND", "REPLACE"]))
+}
+
+const fn ten_minutes() -> Millis {
+    Millis::from_secs(600)
+}
+
+fn prompt_via(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": ["auto", "stdin", "arg", "file"] })
+}
+
+/// An `enum` would refuse other mixes of case, so the pattern judges and the examples name the words.
+fn fail_action(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "string",
+        "format": "fail-action",
+        "pattern": "^([Aa][Pp]{2}[Ee][Nn][Dd]|[Pp][Rr][Ee][Pp][Ee][Nn][Dd]|[Rr][Ee][Pp][Ll][Aa][Cc][Ee])$",
+        "examples": ["APPEND", "PREPEND", "REPLACE"]
+    })
+}

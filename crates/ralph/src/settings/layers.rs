@@ -1,0 +1,153 @@
+//! Layers of settings: defaults below, then the two files, then flags.
+//!
+//! Objects merge; everything else replaces what lies below it. Each layer keeps its own value, so
+//! that the origin of any value can be told afterwards by looking which layer it shows through from.
+
+use super::key_path::{KeyPath, Step};
+use super::keys::Settings;
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Nobody gave it.
+    Defaults,
+    /// A file, by its path from the project's root.
+    File(&'static str),
+    /// A flag, as it is typed.
+    Flag(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Defaults => f.write_str("defaults"),
+            Origin::File(file) => f.write_str(file),
+            Origin::Flag(flag) => write!(f, "flag {flag}"),
+        }
+    }
+}
+
+/// The layers above the defaults, lowest first.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Layers(Vec<(Origin, Value)>);
+
+impl Layers {
+    pub(super) fn add(&mut self, origin: Origin, value: Value) {
+        self.0.push((origin, value));
+    }
+
+    /// All layers in one. The defaults come last and from below, so that a section which one file
+    /// spoils and the next one repairs still has its defaults.
+    pub(super) fn merged(&self) -> Value {
+        let given = self.0.iter().fold(Value::Object(Map::new()), |below, (_, value)| overlay(below, value.clone()));
+        overlay(defaults(), given)
+    }
+
+    /// Where the value that stands at `path` in the merged settings comes from.
+    pub(super) fn origin(&self, path: &KeyPath) -> Origin {
+        for (origin, value) in self.0.iter().rev() {
+            match look(value, path.steps()) {
+                Look::Holds => return origin.clone(),
+                Look::Shows => {}
+                Look::Hides => return Origin::Defaults,
+            }
+        }
+        Origin::Defaults
+    }
+}
+
+/// The settings that hold when nobody says anything.
+fn defaults() -> Value {
+    // Serialising plain data cannot fail; if it could, the typed reading would fill in the same defaults.
+    serde_json::to_value(Settings::default()).unwrap_or_default()
+}
+
+fn overlay(below: Value, above: Value) -> Value {
+    match (below, above) {
+        (Value::Object(mut merged), Value::Object(above)) => {
+            for (key, value) in above {
+                match merged.get_mut(&key) {
+                    Some(slot) => *slot = overlay(slot.take(), value),
+                    None => {
+                        merged.insert(key, value);
+                    }
+                }
+            }
+            Value::Object(merged)
+        }
+        (_, above) => above,
+    }
+}
+
+/// What one layer does to a place.
+enum Look {
+    /// The value is this layer's.
+    Holds,
+    /// The layer says nothing about it; what lies below shows through.
+    Shows,
+    /// The layer has something else than an object on the way, which hides the layers below.
+    Hides,
+}
+
+fn look(value: &Value, steps: &[Step]) -> Look {
+    match (steps.split_first(), value) {
+        (None, _) | (Some((Step::Index(_), _)), Value::Array(_)) => Look::Holds,
+        (Some((Step::Key(key), rest)), Value::Object(map)) => map.get(key).map_or(Look::Shows, |next| look(next, rest)),
+        _ => Look::Hides,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn layers(base: Value, local: Value) -> Layers {
+        let mut layers = Layers::default();
+        layers.add(Origin::File("base"), base);
+        layers.add(Origin::File("local"), local);
+        layers
+    }
+
+    #[test]
+    fn objects_merge_and_everything_else_replaces() {
+        let layers = layers(
+            json!({"agent": {"command": "claude", "flags": ["a", "b"], "env": {"A": "1", "B": "2"}}, "guardrails": [{"command": "x"}]}),
+            json!({"agent": {"flags": ["c"], "env": {"B": "3"}}, "guardrails": []}),
+        );
+        let merged = layers.merged();
+        assert_eq!(merged["agent"]["command"], json!("claude"));
+        assert_eq!(merged["agent"]["flags"], json!(["c"]));
+        assert_eq!(merged["agent"]["env"], json!({"A": "1", "B": "3"}));
+        assert_eq!(merged["guardrails"], json!([]));
+        let origin = |keys: &[&str]| layers.origin(&KeyPath::new(keys.iter().copied())).to_string();
+        assert_eq!(origin(&["agent", "command"]), "base");
+        assert_eq!(origin(&["agent", "flags"]), "local");
+        assert_eq!(origin(&["agent", "env", "A"]), "base");
+        assert_eq!(origin(&["agent", "env", "B"]), "local");
+        assert_eq!(origin(&["agent", "model"]), "defaults");
+    }
+
+    #[test]
+    fn a_place_in_a_list_has_the_origin_of_the_list() {
+        let layers = layers(json!({"guardrails": [{"command": "a"}]}), json!({"maximumIterations": 3}));
+        let mut path = KeyPath::new(["guardrails"]);
+        path.push_index(0);
+        path.push_key("failAction");
+        assert_eq!(layers.origin(&path), Origin::File("base"));
+    }
+
+    #[test]
+    fn a_section_that_the_next_file_repairs_has_its_defaults() {
+        let mut layers = layers(json!({"agent": {"flags": ["x"]}}), json!({"agent": "spoilt"}));
+        layers.add(Origin::Flag("--agent"), json!({"agent": {"command": "c"}}));
+        let merged = layers.merged();
+        assert_eq!(merged["agent"]["promptVia"], json!("auto"));
+        assert_eq!(merged["agent"]["flags"], Value::Null);
+        assert_eq!(layers.origin(&KeyPath::new(["agent", "flags"])), Origin::Defaults);
+        assert_eq!(layers.origin(&KeyPath::new(["agent", "command"])).to_string(), "flag --agent");
+    }
+}

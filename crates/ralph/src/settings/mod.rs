@@ -1,0 +1,108 @@
+//! Settings: two files, merged, then flags, then judged, then typed.
+//!
+//! Four steps, each of which can be looked at by itself. [`Loaded::read`] takes the files as they are
+//! and refuses only what is no JSON object; unknown keys become warnings. [`Loaded::with_flags`] lays
+//! the flags on top. Showing and hashing work on that, right or wrong. [`Loaded::check`] judges it
+//! all at once and gives [`Settings`], in which every value is of its type and within its bounds; from
+//! them comes the policy of a run. Nothing here reads the environment, prints or exits.
+//!
+//! The keys, their bounds, defaults and documentation have one source: the types in [`keys`]. Everything
+//! else walks the JSON Schema that is made from them.
+
+mod check;
+mod file;
+mod flags;
+mod formats;
+mod json;
+mod key_path;
+mod keys;
+mod layers;
+mod loop_keys;
+mod policy;
+mod problem;
+mod reference;
+mod schema;
+mod show;
+#[cfg(test)]
+mod tests;
+mod unknown;
+
+pub use flags::Flags;
+pub use keys::Settings;
+pub use problem::SettingsError;
+pub use reference::reference_markdown;
+pub use schema::schema;
+
+use layers::{Layers, Origin};
+use problem::Report;
+use schema::Node;
+use std::path::Path;
+
+/// The files, from the project's root, lowest first.
+const FILES: [&str; 2] = [".ralph/settings.json", ".ralph/settings.local.json"];
+
+/// Settings as they were found: merged, each value with its origin, not yet judged.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    layers: Layers,
+    warnings: Vec<String>,
+    files: Vec<String>,
+}
+
+impl Loaded {
+    /// Reads the settings of the project at `root`. Files that are not there mean defaults.
+    pub fn read(root: &Path) -> Result<Loaded, SettingsError> {
+        let mut loaded = Loaded { layers: Layers::default(), warnings: Vec::new(), files: Vec::new() };
+        let mut report = Report::default();
+        let schema = schema();
+        for file in FILES {
+            match file::read(root, file) {
+                Ok(None) => {}
+                Ok(Some(mut value)) => {
+                    loaded.warnings.extend(unknown::drop_unknown(file, &mut value, Node(&schema)));
+                    loaded.layers.add(Origin::File(file), value);
+                    loaded.files.push(file.to_owned());
+                }
+                Err(problem) => report.add(*problem),
+            }
+        }
+        if report.is_empty() { Ok(loaded) } else { Err(SettingsError::Unreadable(report)) }
+    }
+
+    /// Lays flags over the settings.
+    pub fn with_flags(mut self, flags: &Flags) -> Loaded {
+        self.warnings.extend(flags.lay_over(&mut self.layers));
+        self
+    }
+
+    /// What does no harm but was probably not meant.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The files that were read, by their path from the project's root.
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// Judges the settings; the error tells all problems at once. The names of the dialects come from
+    /// the caller, who knows the agents.
+    pub fn check(&self, known_dialects: &[&str]) -> Result<Settings, SettingsError> {
+        check::check(&self.layers, Node(&schema()), known_dialects).map_err(SettingsError::Invalid)
+    }
+
+    /// The merged settings with defaults, for programs; values of secret variables are covered.
+    pub fn show_json(&self) -> serde_json::Value {
+        show::json(&self.layers)
+    }
+
+    /// The merged settings with defaults, for people: as JSON, or a line for each value with its origin.
+    pub fn show(&self, with_origin: bool) -> String {
+        if with_origin { show::with_origin(&self.layers) } else { show::pretty(&self.layers) }
+    }
+
+    /// SHA-256 of the merged settings. The order of keys does not matter.
+    pub fn hash(&self) -> String {
+        show::hash(&self.layers)
+    }
+}

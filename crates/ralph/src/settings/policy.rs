@@ -1,0 +1,183 @@
+//! From settings to the rules of one run, with nothing left open.
+
+use super::flags::Flags;
+use super::keys::{GuardrailSettings, Settings};
+use ralph_core::claim::Completion;
+use ralph_core::guardrail::Guardrail;
+use ralph_core::id::TaskName;
+use ralph_core::policy::{AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, StopCriteria};
+
+impl Settings {
+    /// The policy of a run for `task`. The flags were laid over the settings before these were
+    /// checked; only `--once`, which is no setting, is still asked for here.
+    pub fn policy(&self, task: TaskName, prompt: PromptSource, flags: &Flags, config_hash: String) -> Policy {
+        Policy {
+            kind: LoopKind::Prompt,
+            passes: self.passes(&task, flags),
+            task,
+            prompt,
+            completion: Completion {
+                response: self.completion_response.clone(),
+                success_regex: self.looping.stop_criteria.success_regex.clone(),
+                blocked_regex: self.looping.stop_criteria.blocked_regex.clone(),
+            },
+            protocol: self.looping.prompt_protocol,
+            iteration_line: self.include_iteration_count_in_prompt,
+            guardrails: self.guardrails.iter().flatten().map(guardrail).collect(),
+            output_chars: size(self.output_truncate_chars),
+            criteria: self.criteria(),
+            limits: self.limits(),
+            memory: self.memory(),
+            agent: self.agent(),
+            config_hash,
+        }
+    }
+
+    fn passes(&self, task: &TaskName, flags: &Flags) -> Passes {
+        // Tasks stand in settings as people call them, and runs know them by the name of their folder.
+        let of_this_task = |(name, settings): (&String, &super::keys::Task)| {
+            settings.enabled.filter(|_| TaskName::from_text(name) == *task)
+        };
+        let loops = self.tasks.iter().find_map(of_this_task).unwrap_or(self.looping.enabled);
+        if loops && !flags.once { Passes::Loop } else { Passes::Single }
+    }
+
+    fn criteria(&self) -> StopCriteria {
+        let criteria = &self.looping.stop_criteria;
+        StopCriteria {
+            passing_tests: criteria.require_passing_tests,
+            lint: criteria.require_lint,
+            typecheck: criteria.require_tsc,
+            no_errors: criteria.require_no_errors,
+            strict: criteria.strict,
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            max_iterations: self.maximum_iterations,
+            wall: self.looping.max_wall_time_ms,
+            iteration: self.looping.iteration_timeout_ms,
+            idle: self.looping.idle_timeout_ms,
+            linger: self.limits.linger_ms,
+            max_cost_usd: self.limits.max_cost_usd,
+            max_tokens: self.limits.max_tokens,
+            stall_after: self.looping.stall_after,
+            max_consecutive_failures: self.looping.max_consecutive_failures,
+        }
+    }
+
+    fn memory(&self) -> MemoryPolicy {
+        MemoryPolicy {
+            enabled: self.memory.enabled,
+            max_chars: size(self.memory.max_chars),
+            summary_file: self.memory.summary_file_name.clone(),
+            feedback_file: self.memory.feedback_file_name.clone(),
+            state_file: self.memory.state_file_name.clone(),
+            last_messages: size(self.looping.context.include_last_n_messages),
+        }
+    }
+
+    fn agent(&self) -> AgentPolicy {
+        let agent = &self.agent;
+        AgentPolicy {
+            command: agent.command.clone(),
+            flags: agent.flags.clone().unwrap_or_default(),
+            dialect: agent.dialect.clone().unwrap_or_default(),
+            model: agent.model.clone().unwrap_or_default(),
+            prompt_via: agent.prompt_via,
+            env: agent.env.clone(),
+            env_remove: agent.env_remove.clone(),
+            stream: self.stream_agent_output,
+        }
+    }
+}
+
+fn guardrail(settings: &GuardrailSettings) -> Guardrail {
+    Guardrail {
+        command: settings.command.clone(),
+        fail_action: settings.fail_action,
+        hint: settings.hint.clone().unwrap_or_default(),
+        timeout: settings.timeout_ms,
+    }
+}
+
+/// A number of characters or messages, on any machine.
+fn size(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use ralph_core::guardrail::FailAction;
+    use ralph_core::policy::PromptVia;
+    use ralph_core::time::Millis;
+    use serde_json::json;
+
+    fn policy(settings: serde_json::Value, task: &str, flags: &Flags) -> Policy {
+        let settings: Settings = serde_json::from_value(settings).unwrap();
+        settings.policy(TaskName::from_text(task), PromptSource::Text("p".to_owned()), flags, "hash".to_owned())
+    }
+
+    #[test]
+    fn defaults_become_the_policy_that_the_reference_promises() {
+        let policy = policy(json!({"agent": {"command": "c"}}), "t", &Flags::default());
+        assert_eq!(policy.passes, Passes::Loop);
+        assert_eq!(policy.completion, Completion::default());
+        assert!(policy.protocol && !policy.iteration_line && policy.guardrails.is_empty() && policy.agent.stream);
+        assert_eq!(policy.output_chars, 5000);
+        let limits = Limits {
+            max_iterations: 10,
+            wall: Millis::from_secs(3600),
+            iteration: Millis::from_secs(3600),
+            idle: Millis::from_secs(900),
+            linger: Millis::from_secs(30),
+            max_cost_usd: 0.0,
+            max_tokens: 0,
+            stall_after: 0,
+            max_consecutive_failures: 3,
+        };
+        assert_eq!(policy.limits, limits);
+        let criteria =
+            StopCriteria { passing_tests: false, lint: false, typecheck: false, no_errors: true, strict: false };
+        assert_eq!(policy.criteria, criteria);
+        assert_eq!(policy.memory.max_chars, 20_000);
+        assert_eq!(policy.memory.last_messages, 0);
+        assert_eq!((policy.agent.command.as_str(), policy.agent.prompt_via), ("c", PromptVia::Auto));
+        assert_eq!(policy.config_hash, "hash");
+    }
+
+    #[test]
+    fn a_guardrail_says_what_it_leaves_out_by_defaults() {
+        let settings = json!({"guardrails": [
+            {"command": "a"}, {"command": "b", "failAction": "replace", "hint": "h", "timeoutMs": 0}
+        ]});
+        let guardrails = policy(settings, "t", &Flags::default()).guardrails;
+        let expected =
+            [("a", FailAction::Append, "", Millis::from_secs(600)), ("b", FailAction::Replace, "h", Millis::ZERO)];
+        for (guardrail, (command, fail_action, hint, timeout)) in guardrails.iter().zip(expected) {
+            let expected = Guardrail { command: command.to_owned(), fail_action, hint: hint.to_owned(), timeout };
+            assert_eq!(*guardrail, expected);
+        }
+        assert_eq!(guardrails.len(), 2);
+    }
+
+    #[test]
+    fn the_nearest_word_on_looping_wins() {
+        let once = Flags { once: true, ..Flags::default() };
+        for (global, task, flags, passes) in [
+            (json!(true), json!(null), Flags::default(), Passes::Loop),
+            (json!(false), json!(null), Flags::default(), Passes::Single),
+            (json!(false), json!(true), Flags::default(), Passes::Loop),
+            (json!(true), json!(false), Flags::default(), Passes::Single),
+            (json!(true), json!(true), once, Passes::Single),
+        ] {
+            let settings = json!({"loop": {"enabled": global}, "tasks": {"Fix login!": {"enabled": task}, "b": {"enabled": null}}});
+            assert_eq!(policy(settings, "Fix login!", &flags).passes, passes, "{global} {task}");
+        }
+        let other = json!({"tasks": {"other": {"enabled": false}}});
+        assert_eq!(policy(other, "t", &Flags::default()).passes, Passes::Loop);
+    }
+}

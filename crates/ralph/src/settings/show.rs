@@ -1,0 +1,123 @@
+//! Settings as `config show` prints them: what there is, right or wrong, with secrets covered.
+
+use super::key_path::KeyPath;
+use super::layers::Layers;
+use ralph_core::text;
+use serde_json::{Map, Value};
+
+/// What stands in the place of a secret.
+const COVERED: &str = "(hidden)";
+
+/// Words in the name of a variable that make its value a secret.
+const SECRET_WORDS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH"];
+
+/// The merged settings, for programs.
+pub(super) fn json(layers: &Layers) -> Value {
+    let mut merged = layers.merged();
+    if let Some(Value::Object(env)) = merged.pointer_mut("/agent/env") {
+        for (name, value) in env {
+            let name = name.to_uppercase();
+            if SECRET_WORDS.iter().any(|word| name.contains(word)) {
+                *value = Value::from(COVERED);
+            }
+        }
+    }
+    merged
+}
+
+/// The merged settings, for people.
+pub(super) fn pretty(layers: &Layers) -> String {
+    // `{:#}` of a JSON value is the pretty form, and formatting a value cannot fail.
+    text::for_terminal(&format!("{:#}", json(layers)))
+}
+
+/// One line for each value: `key = value  # origin`. A list is one value, for layers replace it whole.
+pub(super) fn with_origin(layers: &Layers) -> String {
+    let mut lines = Vec::new();
+    each_leaf(&json(layers), &mut KeyPath::default(), &mut |path, value| {
+        lines.push(text::for_terminal(&format!("{path} = {value}  # {}", layers.origin(path))));
+    });
+    lines.join("\n")
+}
+
+fn each_leaf(value: &Value, path: &mut KeyPath, visit: &mut impl FnMut(&KeyPath, &Value)) {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            for (key, value) in map {
+                path.push_key(key);
+                each_leaf(value, path, visit);
+                path.pop();
+            }
+        }
+        value => visit(path, value),
+    }
+}
+
+/// SHA-256 of the merged settings, whatever the order of keys in the files.
+pub(super) fn hash(layers: &Layers) -> String {
+    text::hash(sorted(layers.merged()).to_string().as_bytes())
+}
+
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut pairs: Vec<(String, Value)> = map.into_iter().collect();
+            pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
+            Value::Object(pairs.into_iter().map(|(key, value)| (key, sorted(value))).collect::<Map<_, _>>())
+        }
+        Value::Array(list) => Value::Array(list.into_iter().map(sorted).collect()),
+        scalar => scalar,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing)]
+mod tests {
+    use super::super::layers::Origin;
+    use super::*;
+    use serde_json::json;
+
+    fn layers(value: Value) -> Layers {
+        let mut layers = Layers::default();
+        layers.add(Origin::File("f"), value);
+        layers
+    }
+
+    #[test]
+    fn each_value_is_shown_with_its_origin() {
+        let mut layers = layers(json!({"agent": {"command": "c", "flags": ["a"]}, "sandbox": {"mode": "x"}}));
+        layers.add(Origin::Flag("--maximum-iterations"), json!({"maximumIterations": 3}));
+        let shown = with_origin(&layers);
+        for line in [
+            "maximumIterations = 3  # flag --maximum-iterations",
+            "completionResponse = \"DONE\"  # defaults",
+            "agent.command = \"c\"  # f",
+            "agent.flags = [\"a\"]  # f",
+            "agent.env = {}  # defaults",
+            "guardrails = null  # defaults",
+            "loop.stopCriteria.requireNoErrors = true  # defaults",
+            "sandbox.mode = \"x\"  # f",
+        ] {
+            assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
+        }
+        assert!(pretty(&layers).starts_with("{\n  \"maximumIterations\": 3,\n"));
+    }
+
+    #[test]
+    fn secrets_are_covered_and_count_for_the_hash() {
+        let one = layers(json!({"agent": {"env": {"API_KEY": "s3cret", "github_token": "s3cret", "LANG": "C"}}}));
+        let two = layers(json!({"agent": {"env": {"API_KEY": "other", "github_token": "s3cret", "LANG": "C"}}}));
+        assert_eq!(json(&one)["agent"]["env"], json!({"API_KEY": COVERED, "github_token": COVERED, "LANG": "C"}));
+        assert!(!with_origin(&one).contains("s3cret") && !pretty(&one).contains("s3cret"));
+        assert_ne!(hash(&one), hash(&two));
+    }
+
+    #[test]
+    fn the_hash_does_not_depend_on_the_order_of_keys() {
+        let one = layers(json!({"agent": {"command": "c", "env": {"A": "1", "B": "2"}}, "tasks": {"x": {}, "y": {}}}));
+        let two = layers(json!({"tasks": {"y": {}, "x": {}}, "agent": {"env": {"B": "2", "A": "1"}, "command": "c"}}));
+        assert_eq!(hash(&one), hash(&two));
+        assert_eq!(hash(&one).len(), 64);
+        assert_ne!(hash(&one), hash(&layers(json!({}))));
+    }
+}

@@ -1,0 +1,162 @@
+//! What can go wrong between ralph and its database, sorted by what a person can do about it:
+//! make room, upgrade, wait, or look at what was damaged.
+
+use ralph_core::id::RunId;
+use rusqlite::ErrorCode;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why the store could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The disk, the file system or the permissions are to blame.
+    #[error("cannot {doing} {}: {problem}", path.display())]
+    Io {
+        /// The database, or the folder that should hold it.
+        path: PathBuf,
+        /// What was tried.
+        doing: &'static str,
+        /// Which kind of trouble.
+        problem: IoProblem,
+        /// What the system or SQLite said.
+        source: Source,
+    },
+    /// A write failed earlier. A second try could succeed without the first one's pages, so nothing
+    /// more is written until the database was opened anew and read.
+    #[error("an earlier write to {} failed, so nothing more is written to it", path.display())]
+    Suspect {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The file is not a database, or its structure is damaged.
+    #[error("{} is damaged", path.display())]
+    Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        source: Source,
+    },
+    /// A newer ralph wrote the database.
+    #[error("{} was written by a newer ralph: its format is {found}, this ralph knows formats up to {known}", path.display())]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The newest format that this ralph knows.
+        known: u32,
+    },
+    /// A stored entry is not what was written.
+    #[error("entry {seq} of run {run} is damaged: {why}")]
+    Damaged {
+        /// The run.
+        run: RunId,
+        /// The entry.
+        seq: u64,
+        /// How that was seen.
+        why: String,
+    },
+    /// The entries to append do not continue the run's journal.
+    #[error("run {run} goes on with entry {expected}, not {found}")]
+    Gap {
+        /// The run.
+        run: RunId,
+        /// The number that would have continued it.
+        expected: u64,
+        /// The number that was given.
+        found: u64,
+    },
+    /// Another process kept the database locked for longer than is waited.
+    #[error("{} is locked by another process", path.display())]
+    Busy {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A fault in ralph itself.
+    #[error("cannot {doing} {}", path.display())]
+    Internal {
+        /// The database.
+        path: PathBuf,
+        /// What was tried.
+        doing: &'static str,
+        /// What SQLite said.
+        source: Source,
+    },
+}
+
+/// The cause of an error, with the type of whoever raised it kept at home.
+pub type Source = Box<dyn Error + Send + Sync>;
+
+/// Which kind of trouble the disk made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IoProblem {
+    /// No space, or no quota, is left.
+    DiskFull,
+    /// The file or the file system may only be read.
+    ReadOnly,
+    /// The file cannot be opened or the folder cannot be made.
+    CannotOpen,
+    /// The file system has no shared memory between processes, as some network ones.
+    NoSharedMemory,
+    /// Reading, writing or syncing failed.
+    Failed,
+}
+
+impl fmt::Display for IoProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            IoProblem::DiskFull => "no space is left",
+            IoProblem::ReadOnly => "it is read-only",
+            IoProblem::CannotOpen => "it cannot be opened",
+            IoProblem::NoSharedMemory => "its file system lacks what several processes need to share a database",
+            IoProblem::Failed => "reading or writing failed",
+        })
+    }
+}
+
+impl StoreError {
+    /// Whether the disk, the file system or the permissions are to blame, and not ralph or its data.
+    pub fn is_io(&self) -> bool {
+        matches!(self, StoreError::Io { .. } | StoreError::Suspect { .. } | StoreError::Corrupt { .. })
+    }
+
+    /// Whether room on the disk is what is missing.
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, StoreError::Io { problem: IoProblem::DiskFull, .. })
+    }
+
+    /// Turns SQLite's errors into ours; made once per call, so that `?` stays short.
+    pub(crate) fn sqlite(path: &Path, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
+        move |source| {
+            let path = path.to_owned();
+            let problem = match source.sqlite_error_code() {
+                Some(ErrorCode::DiskFull) => IoProblem::DiskFull,
+                Some(ErrorCode::ReadOnly) => IoProblem::ReadOnly,
+                Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => IoProblem::CannotOpen,
+                Some(
+                    ErrorCode::SystemIoFailure | ErrorCode::FileLockingProtocolFailed | ErrorCode::NoLargeFileSupport,
+                ) => IoProblem::Failed,
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => return StoreError::Busy { path },
+                Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                    return StoreError::Corrupt { path, source: source.into() };
+                }
+                _ => return StoreError::Internal { path, doing, source: source.into() },
+            };
+            StoreError::Io { path, doing, problem, source: source.into() }
+        }
+    }
+
+    /// The same for the few files and folders that are touched without SQLite.
+    pub(crate) fn file(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> StoreError {
+        move |source| {
+            let problem = match source.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => IoProblem::DiskFull,
+                io::ErrorKind::ReadOnlyFilesystem => IoProblem::ReadOnly,
+                _ => IoProblem::CannotOpen,
+            };
+            StoreError::Io { path: path.to_owned(), doing, problem, source: source.into() }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What the disk, the power and the kernel can do to the files, and what is left then.
+
+use crate::sample::{check_ended, entry, id, noted, row, started, tree_seen};
+use crate::{Durability, Store, StoreError};
+use ralph_core::event::{Entry, Event};
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// One iteration as the loop appends it, three entries at once.
+fn iteration(number: u32) -> [Entry; 3] {
+    let first = u64::from(number - 1) * 3 + 2;
+    let text = "a sentence that the agent said. ".repeat(8);
+    [noted(first, &text), tree_seen(first + 1, &format!("tree{number}")), check_ended(first + 2, "cargo test", 1)]
+}
+
+fn append_iterations(store: &mut Store, count: u32) {
+    let run = id("r1");
+    store.append(&run, &[started(&run)], &row(&run, 0), Durability::Synced).unwrap();
+    for number in 1..=count {
+        store.append(&run, &iteration(number), &row(&run, number), Durability::Synced).unwrap();
+    }
+}
+
+/// Takes the files as `kill -9` leaves them: what was written is with the kernel, nothing is closed.
+fn as_after_a_kill(live: &Path, dead: &Path) {
+    fs::create_dir_all(dead).unwrap();
+    for name in ["ralph.db", "ralph.db-wal"] {
+        fs::copy(live.join(name), dead.join(name)).unwrap();
+    }
+}
+
+/// The number of iterations that are there, each whole and all of them from the first on.
+fn whole_iterations(folder: &Path) -> Option<u32> {
+    let store = Store::open_existing(folder).unwrap().unwrap();
+    let row = store.run(&id("r1")).unwrap()?;
+    let expected: Vec<Entry> =
+        [started(&id("r1"))].into_iter().chain((1..=row.iteration).flat_map(iteration)).collect();
+    assert_eq!(store.entries(&id("r1")).unwrap(), expected);
+    assert_eq!(store.receipts(&id("r1")).unwrap().len(), row.iteration as usize);
+    Some(row.iteration)
+}
+
+#[test]
+fn e01_what_was_appended_survives_a_kill_and_the_run_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let dead = dir.path().join("dead");
+    let mut store = Store::open(&dir.path().join("live")).unwrap();
+    append_iterations(&mut store, 3);
+    store.append(&id("r1"), &iteration(4), &row(&id("r1"), 4), Durability::Written).unwrap();
+    as_after_a_kill(&dir.path().join("live"), &dead);
+    assert_eq!(whole_iterations(&dead), Some(4));
+    let mut resumed = Store::open(&dead).unwrap();
+    resumed.append(&id("r1"), &iteration(5), &row(&id("r1"), 5), Durability::Synced).unwrap();
+    assert_eq!(whole_iterations(&dead), Some(5));
+}
+
+#[test]
+fn d06_a_torn_wal_loses_only_the_last_transaction() {
+    let dir = tempfile::tempdir().unwrap();
+    let (live, dead) = (dir.path().join("live"), dir.path().join("dead"));
+    let mut store = Store::open(&live).unwrap();
+    append_iterations(&mut store, 4);
+    as_after_a_kill(&live, &dead);
+    let length = fs::metadata(dead.join("ralph.db-wal")).unwrap().len();
+    let log = OpenOptions::new().write(true).open(dead.join("ralph.db-wal")).unwrap();
+
+    // A page is checked as one piece, so inside of pages every 397th byte stands for its neighbours.
+    let (header, frame) = (32, 24 + 4096);
+    let at_an_edge = |cut: &u64| *cut < header || (cut - header) % frame < 32 || cut.is_multiple_of(397);
+    let mut left = Some(4);
+    for cut in (0..length).rev().filter(at_an_edge) {
+        log.set_len(cut).unwrap();
+        let found = whole_iterations(&dead);
+        assert!(found == left || found == left.and_then(|n: u32| n.checked_sub(1)), "cut at {cut}: {found:?}");
+        left = found;
+    }
+    assert_eq!(left, None, "in the end the whole log was cut");
+}
+
+#[test]
+fn d06_a_torn_wal_is_no_obstacle_to_going_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let (live, dead) = (dir.path().join("live"), dir.path().join("dead"));
+    let mut store = Store::open(&live).unwrap();
+    append_iterations(&mut store, 2);
+    as_after_a_kill(&live, &dead);
+    let log = OpenOptions::new().write(true).open(dead.join("ralph.db-wal")).unwrap();
+    log.set_len(fs::metadata(dead.join("ralph.db-wal")).unwrap().len() - 1).unwrap();
+    let mut resumed = Store::open(&dead).unwrap();
+    resumed.append(&id("r1"), &iteration(2), &row(&id("r1"), 2), Durability::Synced).unwrap();
+    drop(resumed);
+    assert_eq!(whole_iterations(&dead), Some(2));
+}
+
+#[test]
+fn d07_a_flipped_bit_is_found_and_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    append_iterations(&mut store, 4);
+    let entries = store.entries(&id("r1")).unwrap();
+    drop(store);
+    let original = fs::read(dir.path().join("ralph.db")).unwrap();
+    let file = OpenOptions::new().write(true).open(dir.path().join("ralph.db")).unwrap();
+    let mut named = 0;
+    // Every eleventh byte, and a bit that wanders: every kind of field is hit many times. Most zeros
+    // are room that nobody reads.
+    let tried = |(at, byte): &(usize, &u8)| at.is_multiple_of(if **byte == 0 { 121 } else { 11 });
+    for (at, byte) in original.iter().enumerate().filter(tried) {
+        file.write_all_at(&[byte ^ (1 << (at % 8))], at as u64).unwrap();
+        match read_everything(dir.path()) {
+            Ok(found) => assert!(found == entries, "byte {at} changed the journal unnoticed"),
+            // If the id of the run is hit, the damaged id is what can be named.
+            Err(StoreError::Damaged { run, seq, .. }) => {
+                assert!(run.as_str().len() == 2 && (1..=13).contains(&seq), "byte {at}: entry {seq} of {run}");
+                named += 1;
+            }
+            // The header, the schema or the structure around the entries is hit.
+            Err(StoreError::Corrupt { .. } | StoreError::Newer { .. } | StoreError::Internal { .. }) => {}
+            other => panic!("byte {at}: {other:?}"),
+        }
+        file.write_all_at(&[*byte], at as u64).unwrap();
+    }
+    let json: usize = entries.iter().map(|entry| serde_json::to_string(&entry.event).unwrap().len()).sum();
+    assert!(named >= json / 11, "a flip inside an entry is always named: {named} of {json}");
+    assert_eq!(read_everything(dir.path()).unwrap(), entries);
+}
+
+/// The journals of all runs that are listed, as `resume` and `show` read them.
+fn read_everything(folder: &Path) -> Result<Vec<Entry>, StoreError> {
+    let store = Store::open_existing(folder)?.expect("the file is there");
+    let runs = store.runs()?;
+    store.receipts(&id("r1"))?;
+    runs.iter().map(|row| store.entries(&row.run)).collect::<Result<Vec<_>, _>>().map(|all| all.concat())
+}
+
+#[test]
+fn d01_a_full_disk_stops_all_writing_and_harms_nothing_that_was_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = id("r1");
+    let mut store = Store::open(dir.path()).unwrap();
+    append_iterations(&mut store, 2);
+    let pages: u32 = store.conn.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+    store.conn.pragma_update(None, "max_page_count", pages).unwrap();
+    let large = entry(8, Event::Noted { text: "x".repeat(100_000) });
+    let error = store.append(&run, &[large], &row(&run, 3), Durability::Synced).unwrap_err();
+    assert!(error.is_io() && error.is_disk_full(), "{error:?}");
+    assert!(error.to_string().contains("ralph.db") && error.to_string().contains("no space"), "{error}");
+
+    // Not even something that would fit is written through a store that has failed.
+    let error = store.append(&run, &iteration(3), &row(&run, 3), Durability::Synced).unwrap_err();
+    assert!(matches!(error, StoreError::Suspect { .. }) && error.is_io(), "{error:?}");
+    assert_eq!(whole_iterations(dir.path()), Some(2));
+    drop(store);
+    let mut store = Store::open(dir.path()).unwrap();
+    store.append(&run, &iteration(3), &row(&run, 3), Durability::Synced).unwrap();
+    assert_eq!(whole_iterations(dir.path()), Some(3));
+}
+
+#[test]
+fn f09_readers_never_see_half_a_transaction() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(dir.path()).unwrap();
+    append_iterations(&mut store, 1);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let store = Store::open_existing(dir.path()).unwrap().unwrap();
+            let (mut reads, mut seen) = (0, 0);
+            while !done.load(Ordering::Relaxed) || reads < 100 {
+                let entries = store.entries(&id("r1")).unwrap();
+                assert_eq!(entries.len() % 3, 1, "whole iterations only");
+                assert!(entries.len() >= seen, "nothing that was seen disappears");
+                let row = store.run(&id("r1")).unwrap().unwrap();
+                assert!(row.iteration as usize * 3 + 1 >= entries.len());
+                seen = entries.len();
+                reads += 1;
+            }
+        });
+        for number in 2..=400 {
+            store.append(&id("r1"), &iteration(number), &row(&id("r1"), number), Durability::Written).unwrap();
+        }
+        done.store(true, Ordering::Relaxed);
+        reader.join().unwrap();
+    });
+    assert_eq!(whole_iterations(dir.path()), Some(400));
+}

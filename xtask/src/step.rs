@@ -1,0 +1,71 @@
+//! One command of a chore: announced, timed, and on failure shown so that it can be typed again.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// A command with its arguments and the variables it needs.
+pub struct Step {
+    program: String,
+    arguments: Vec<String>,
+    variables: Vec<(&'static str, &'static str)>,
+}
+
+impl Step {
+    /// A command line; words are separated by spaces.
+    pub fn new(line: &str) -> Step {
+        let mut words = line.split_whitespace().map(str::to_owned);
+        Step { program: words.next().unwrap_or_default(), arguments: words.collect(), variables: Vec::new() }
+    }
+
+    /// Adds an argument that may itself contain spaces.
+    pub fn arg(mut self, argument: &Path) -> Step {
+        self.arguments.push(argument.display().to_string());
+        self
+    }
+
+    /// Sets a variable for this command only.
+    pub fn env(mut self, name: &'static str, value: &'static str) -> Step {
+        self.variables.push((name, value));
+        self
+    }
+
+    /// Runs it at the root of the workspace and says how long it took.
+    pub fn run(self) -> Result<(), String> {
+        let line = self.line();
+        println!("==> {line}");
+        let begun = Instant::now();
+        let mut command = Command::new(program(&self.program));
+        command.args(&self.arguments).envs(self.variables.iter().copied()).current_dir(root());
+        let status = command.status().map_err(|error| format!("cannot run {}: {error}", self.program))?;
+        let took = begun.elapsed().as_secs_f64();
+        if !status.success() {
+            return Err(format!("failed after {took:.1} s ({status}); to repeat it:\n\n    {line}\n"));
+        }
+        println!("    ok in {took:.1} s");
+        Ok(())
+    }
+
+    /// The step as a person types it.
+    fn line(&self) -> String {
+        let variables = self.variables.iter().map(|(name, value)| format!("{name}={value}"));
+        let words: Vec<String> =
+            variables.chain([self.program.clone()]).chain(self.arguments.iter().cloned()).collect();
+        words.join(" ")
+    }
+}
+
+/// The root of the workspace, wherever the chore was started.
+pub fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own).to_owned()
+}
+
+/// The cargo that runs this program is the one that runs the steps.
+fn program(name: &str) -> OsString {
+    match std::env::var_os("CARGO") {
+        Some(cargo) if name == "cargo" => cargo,
+        _ => name.into(),
+    }
+}
