@@ -6,6 +6,7 @@
 use crate::text;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What an agent says about its work.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -87,12 +88,33 @@ fn find_ignoring_case(text: &str, tag: &str) -> Option<usize> {
 /// How far back a marker may begin when its end arrives; a reason longer than this is no sentence.
 const WINDOW: usize = 64 * 1024;
 
-/// Looks for claims in text that comes in pieces.
+/// What a scanner looks for, compiled once: compiling costs as much as starting a process.
+#[derive(Debug, Clone)]
+pub struct Patterns(Arc<Compiled>);
+
 #[derive(Debug)]
-pub struct Scanner {
+struct Compiled {
     response: String,
     success: Option<Regex>,
     blocked: Option<Regex>,
+}
+
+impl Patterns {
+    /// Compiles. The settings were checked when they were read, so a pattern that does not compile
+    /// cannot reach this; it would match nothing.
+    pub fn new(completion: &Completion) -> Patterns {
+        Patterns(Arc::new(Compiled {
+            response: completion.response.trim().to_lowercase(),
+            success: marker_regex(&completion.success_regex).ok(),
+            blocked: marker_regex(&completion.blocked_regex).ok(),
+        }))
+    }
+}
+
+/// Looks for claims in text that comes in pieces.
+#[derive(Debug)]
+pub struct Scanner {
+    patterns: Patterns,
     window: String,
     first_response: Option<bool>,
     complete: bool,
@@ -100,18 +122,9 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    /// A scanner for one agent process. The patterns were compiled once when the settings were
-    /// read, so a pattern that does not compile cannot reach this; it would match nothing.
-    pub fn new(completion: &Completion) -> Scanner {
-        Scanner {
-            response: completion.response.trim().to_lowercase(),
-            success: marker_regex(&completion.success_regex).ok(),
-            blocked: marker_regex(&completion.blocked_regex).ok(),
-            window: String::new(),
-            first_response: None,
-            complete: false,
-            blocked_reason: None,
-        }
+    /// A scanner for one agent process.
+    pub fn new(patterns: &Patterns) -> Scanner {
+        Scanner { patterns: patterns.clone(), window: String::new(), first_response: None, complete: false, blocked_reason: None }
     }
 
     /// Takes the next piece of text.
@@ -141,23 +154,23 @@ impl Scanner {
     }
 
     fn scan(&mut self) {
-        let fresh = &self.window;
+        let (fresh, patterns) = (&self.window, &self.patterns.0);
         if fresh.is_empty() {
             return;
         }
         if self.first_response.is_none()
             && let Some(answer) = response_tag(fresh)
         {
-            self.first_response = Some(answer.to_lowercase() == self.response);
+            self.first_response = Some(answer.to_lowercase() == patterns.response);
         }
         if self.blocked_reason.is_none()
-            && let Some(found) = self.blocked.as_ref().and_then(|regex| regex.captures(fresh))
+            && let Some(found) = patterns.blocked.as_ref().and_then(|regex| regex.captures(fresh))
         {
             let reason = found.get(1).map_or("", |group| group.as_str()).trim();
             let reason = if reason.is_empty() { "Blocked" } else { reason };
             self.blocked_reason = Some(text::truncate(reason, 2000));
         }
-        self.complete |= self.success.as_ref().is_some_and(|regex| regex.is_match(fresh));
+        self.complete |= patterns.success.as_ref().is_some_and(|regex| regex.is_match(fresh));
     }
 }
 
@@ -166,7 +179,7 @@ mod tests {
     use super::*;
 
     fn claim_of(text: &str, response: &str) -> Claim {
-        let mut scanner = Scanner::new(&Completion { response: response.to_owned(), ..Completion::default() });
+        let mut scanner = Scanner::new(&Patterns::new(&Completion { response: response.to_owned(), ..Completion::default() }));
         scanner.feed(text);
         scanner.message_ended();
         scanner.claim()
@@ -209,7 +222,7 @@ mod tests {
     fn a_claim_split_anywhere_is_still_found() {
         let text = "wörk… <response>DONE</response> end";
         for cut in (0..=text.len()).filter(|&i| text.is_char_boundary(i)) {
-            let mut scanner = Scanner::new(&Completion::default());
+            let mut scanner = Scanner::new(&Patterns::new(&Completion::default()));
             scanner.feed(&text[..cut]);
             scanner.feed(&text[cut..]);
             scanner.message_ended();
@@ -219,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_claim_is_found_in_any_amount_of_text_and_the_window_stays_small() {
-        let mut scanner = Scanner::new(&Completion::default());
+        let mut scanner = Scanner::new(&Patterns::new(&Completion::default()));
         let filler = "x".repeat(50_000);
         for _ in 0..20 {
             scanner.feed(&filler);

@@ -3,7 +3,7 @@
 //! This is the only trace of the agent's stream in the journal. The raw bytes are on disk.
 
 use crate::agent_event::{AgentEvent, Voice};
-use crate::claim::{Claim, Completion, Scanner};
+use crate::claim::{Claim, Patterns, Scanner};
 use crate::text;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -286,9 +286,9 @@ pub struct Observer {
 
 impl Observer {
     /// An observer for one process.
-    pub fn new(completion: &Completion, messages_wanted: usize) -> Observer {
+    pub fn new(patterns: &Patterns, messages_wanted: usize) -> Observer {
         Observer {
-            scanner: Scanner::new(completion),
+            scanner: Scanner::new(patterns),
             messages_wanted,
             cost_usd: None,
             tokens: Tokens::default(),

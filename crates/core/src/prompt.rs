@@ -1,6 +1,6 @@
 //! Composing a prompt: a pure function, so that it can be shown by a dry run and tested as data.
 
-use crate::claim::{Claim, Completion, Scanner};
+use crate::claim::{BLOCKED_REGEX, Claim, Completion, Patterns, SUCCESS_REGEX, Scanner};
 use crate::guardrail::GuardrailFailure;
 use crate::memory::fence;
 use crate::policy::{Policy, StopCriteria};
@@ -70,7 +70,12 @@ fn protocol(completion: &Completion, criteria: &StopCriteria) -> Option<String> 
 }
 
 fn claims(text: &str, completion: &Completion) -> bool {
-    let mut scanner = Scanner::new(completion);
+    // The usual patterns all begin with a tag; compiling them for every prompt would cost more than the rest.
+    let usual = completion.success_regex == SUCCESS_REGEX && completion.blocked_regex == BLOCKED_REGEX;
+    if usual && !text.contains('<') {
+        return false;
+    }
+    let mut scanner = Scanner::new(&Patterns::new(completion));
     scanner.feed(text);
     scanner.message_ended();
     scanner.claim() != Claim::None

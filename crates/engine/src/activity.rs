@@ -3,6 +3,7 @@
 use crate::agent;
 use crate::face::Face;
 use ralph_core::check::{CheckSpec, TreePrint};
+use ralph_core::claim::Patterns;
 use ralph_core::effect::Effect;
 use ralph_core::event::{Event, Gathered};
 use ralph_core::id::RunId;
@@ -45,6 +46,8 @@ pub struct World {
     pub clock: Clock,
     /// Knows the tree.
     pub fingerprinter: tree::Fingerprinter,
+    /// What a claim looks like.
+    pub patterns: Patterns,
     /// The settings files as they were at the start.
     pub settings: SettingsWatch,
     /// Why the views could not be written last time.

@@ -40,7 +40,7 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
     let mut sink = AgentSink {
         iteration: launch.iteration,
         reader: dialect.reader(&policy.agent, &launch.prompt),
-        observer: Observer::new(&policy.completion, policy.memory.last_messages),
+        observer: Observer::new(&world.patterns, policy.memory.last_messages),
         splitter: LineSplitter::default(),
         events: Vec::new(),
         stdout_log: LazyLog::new(&world.run_folder, launch.iteration, "stdout"),

@@ -1,5 +1,6 @@
 //! Signals to ralph itself, as values.
 
+use crate::process::unblock_signals;
 use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -28,8 +29,10 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Begins to listen. A hang-up that the parent ignores (nohup) stays ignored.
+    /// Begins to listen. A hang-up that the parent ignores (nohup) stays ignored; what it blocked does
+    /// not stay blocked.
     pub fn listen() -> io::Result<Signals> {
+        unblock_signals();
         Ok(Signals {
             int: signal(SignalKind::interrupt())?,
             term: signal(SignalKind::terminate())?,
@@ -61,9 +64,15 @@ impl Signals {
 
 /// Whether ralph was started with SIGHUP ignored, as nohup does.
 fn hangup_is_ignored() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 != 0)
+    has_signal("self", "SigIgn:", libc::SIGHUP).unwrap_or(false)
+}
+
+/// Whether a process has a signal in one of the sets that /proc tells; `None` if nobody tells.
+fn has_signal(process: &str, set: &str, signal: i32) -> Option<bool> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let mask = status.lines().find_map(|line| line.strip_prefix(set))?;
+    let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
+    Some(mask >> (signal - 1) & 1 != 0)
 }
 
 /// Stops this very process until somebody continues it, as the terminal asked.
@@ -71,8 +80,10 @@ pub fn suspend_self() {
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP);
 }
 
-/// Tells another ralph to look for requests.
+/// Tells another ralph to look for requests; false if it cannot hear yet. One that does not listen
+/// so far would be killed by the signal, so it gets none.
 pub fn nudge(pid: i32) -> bool {
-    rustix::process::Pid::from_raw(pid)
-        .is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::USR2).is_ok())
+    has_signal(&pid.to_string(), "SigCgt:", libc::SIGUSR2).unwrap_or(true)
+        && rustix::process::Pid::from_raw(pid)
+            .is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::USR2).is_ok())
 }

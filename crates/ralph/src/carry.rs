@@ -4,8 +4,11 @@
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::face;
+use crate::look::page;
 use crate::place::{self, Place};
-use ralph_core::event::{Event, Resumed, Started};
+use ralph_core::claim::Patterns;
+use ralph_core::effect::Effect;
+use ralph_core::event::{Entry, Event, Resumed, Started};
 use ralph_core::id::RunId;
 use ralph_core::outcome::exit;
 use ralph_core::run::Run;
@@ -15,14 +18,17 @@ use ralph_host::identity;
 use ralph_host::lock::{LockError, Owner, WorkTreeLock};
 use ralph_host::process::Keeper;
 use ralph_host::signals::Signals;
-use ralph_host::state_dir;
+use ralph_host::state_dir::{self, StateDirError};
 use ralph_host::tree::Fingerprinter;
 use ralph_host::views::Folder;
-use ralph_store::Store;
+use ralph_store::{Durability, Store};
 use std::fs::DirBuilder;
+use std::io::{self, IsTerminal as _};
 use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tokio::runtime::Runtime;
 
 /// How long the processes of a crashed run may take to be ended before it goes on.
 const END_OLD_TREE: Duration = Duration::from_secs(10);
@@ -47,7 +53,10 @@ impl Claimed {
     pub fn take(place: &Place, run: &RunId) -> Result<Claimed, CommandError> {
         let clock = Clock::start();
         state_dir::prepare(&place.state, &place.root).map_err(|error| {
-            CommandError::io(format!("the state folder {} cannot be used", place.state.display()), &error)
+            // Where the folder lies and whose it is was somebody's choice; the rest is the disk's.
+            let code = if matches!(error, StateDirError::Io { .. }) { exit::IO } else { exit::USAGE };
+            CommandError::new(code, error.to_string())
+                .because(&error)
                 .hint("choose another one: export RALPH_STATE_DIR=/a/folder/outside/the/project")
         })?;
         let lock = take_lock(place, run, &clock)?;
@@ -58,6 +67,16 @@ impl Claimed {
     /// The store.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Takes events into the journal of a run that nobody carries.
+    pub fn append(&mut self, machine: &mut Run, events: Vec<Event>) -> Result<Vec<Effect>, CommandError> {
+        let (at, elapsed) = (self.clock.now(), machine.elapsed());
+        let numbered = (machine.seq() + 1..).zip(events);
+        let entries: Vec<Entry> = numbered.map(|(seq, event)| Entry { seq, at, elapsed, event }).collect();
+        let effects = entries.iter().flat_map(|entry| machine.step(entry)).collect();
+        self.store.append(machine.id(), &entries, &machine.row(), Durability::Synced)?;
+        Ok(effects)
     }
 
     /// Carries the run to its end and returns its exit code.
@@ -76,17 +95,18 @@ impl Claimed {
         DirBuilder::new().recursive(true).mode(0o700).create(&run_folder).map_err(|error| {
             CommandError::io(format!("the folder {} cannot be made", run_folder.display()), &error)
         })?;
+        if global.verbose && !global.json {
+            let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
+            page::say(&format!("[ralph] Agent command: {}", [vec![line.program], line.args].concat().join(" ")));
+        }
         let folder = Folder::prepare(&place.root, &policy.task)
             .map_err(|error| CommandError::usage("the project's .ralph folder cannot be used").because(&error))?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
+        let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
         let face = face::start(global.face(policy.agent.stream), clock.clone(), place.name())
             .map_err(|error| CommandError::io("the output threads cannot be started", &error))?;
         let outcome = runtime.block_on(async {
             let signals = Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))?;
-            let keeper = Keeper::start(&run).map_err(|error| CommandError::new(exit::INTERNAL, "the keeper cannot be started").because(&error))?;
+            let keeper = Keeper::start(&run).map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
             let world = World {
                 run: run.clone(),
                 root: place.root.clone(),
@@ -97,6 +117,7 @@ impl Claimed {
                 clock,
                 fingerprinter: fingerprinter(place),
                 settings: SettingsWatch::new(settings_files(place)),
+                patterns: Patterns::new(&policy.completion),
                 unwritten: None,
                 lock,
                 base_known: None,
@@ -111,6 +132,14 @@ impl Claimed {
         face.borrow_mut().finish();
         Ok(outcome?.exit_code)
     }
+}
+
+/// What runs everything. tokio panics where it gets no sockets for signals, so as many descriptors
+/// as it opens are tried first: their lack is the machine's fault and not ralph's.
+pub fn event_loop() -> io::Result<Runtime> {
+    let tried: [(UnixStream, UnixStream); 3] = [UnixStream::pair()?, UnixStream::pair()?, UnixStream::pair()?];
+    drop(tried);
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
 /// Knows the tree, less ralph's own folder in it.
@@ -143,8 +172,10 @@ fn take_lock(place: &Place, run: &RunId, clock: &Clock) -> Result<Option<WorkTre
 /// ends the agent when this process is gone.
 pub fn on_panic() {
     std::panic::set_hook(Box::new(|info| {
-        eprintln!("\r\u{1b}[K\nerror: ralph itself failed: {info}");
-        eprintln!("hint: the journal is intact; go on with: ralph resume");
+        // A status line may stand there; only a terminal has one.
+        let clear = if io::stderr().is_terminal() { "\r\u{1b}[K\n" } else { "" };
+        page::say(&format!("{clear}error: ralph itself failed: {info}"));
+        page::say("hint: the journal is intact; go on with: ralph resume");
         std::process::exit(exit::INTERNAL.into());
     }));
 }

@@ -4,6 +4,7 @@ use crate::commands;
 use crate::error::CommandError;
 use crate::face::paint::ColorChoice;
 use crate::face::{FaceOptions, Volume};
+use crate::look::page;
 use crate::place;
 use clap::{Args, Parser, Subcommand};
 use ralph_core::outcome::exit;
@@ -121,7 +122,7 @@ pub fn main() -> u8 {
         Command::Docs { folder } => commands::config::write_docs(&folder),
     };
     result.unwrap_or_else(|error: CommandError| {
-        eprint!("{}", error.text());
+        page::say(error.text().trim_end());
         error.code
     })
 }

@@ -43,7 +43,8 @@ impl CommandError {
         let mut next = Some(cause);
         while let Some(cause) = next {
             let text = cause.to_string();
-            if self.message != text && self.causes.last() != Some(&text) {
+            // Many errors end with the words of their cause already.
+            if !self.causes.last().unwrap_or(&self.message).ends_with(&text) {
                 self.causes.push(text);
             }
             next = cause.source();
@@ -83,7 +84,7 @@ impl From<EngineError> for CommandError {
             EngineError::Store(error) => CommandError::from(error)
                 .hint("the agent was ended; the journal holds everything up to its last whole step")
                 .hint("make room or mend the disk, then: ralph resume"),
-            EngineError::Process(error) => CommandError::new(exit::INTERNAL, "no process can be started").because(&error),
+            EngineError::Process(error) => CommandError::io("no process can be started", &error),
             EngineError::Replay(error) => CommandError::new(exit::INTERNAL, "the run's journal cannot be read back").because(&error),
         }
     }

@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 mod error;
 mod face;
+mod look;
 mod place;
 mod settings;
 
@@ -21,8 +22,8 @@ fn main() -> ExitCode {
         return keeper_main(&run).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     if second.is_none() && first.is_some_and(|first| first == "--version" || first == "-v") {
-        println!("ralph {}", env!("CARGO_PKG_VERSION"));
-        return ExitCode::SUCCESS;
+        let printed = look::page::print(concat!("ralph ", env!("CARGO_PKG_VERSION"), "\n"));
+        return printed.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     carry::on_panic();
     ExitCode::from(cli::main())

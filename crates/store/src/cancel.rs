@@ -70,4 +70,17 @@ mod tests {
         owner.clear_cancel(&run).unwrap();
         assert!(!owner.cancel_requested(&run).unwrap());
     }
+
+    #[test]
+    fn a_lock_that_another_process_keeps_is_told_as_such_and_does_no_harm() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::open(dir.path()).unwrap();
+        let other = Store::open(dir.path()).unwrap();
+        other.conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+        store.conn.busy_timeout(std::time::Duration::ZERO).unwrap();
+        let error = store.request_cancel(&id("r1"), WallTime(5)).unwrap_err();
+        assert!(matches!(error, StoreError::Busy { .. }) && !error.is_io(), "{error:?}");
+        other.conn.execute_batch("COMMIT").unwrap();
+        store.append(&id("r1"), &[noted(1, "x")], &row(&id("r1"), 1), Durability::Written).unwrap();
+    }
 }

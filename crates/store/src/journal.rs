@@ -109,9 +109,9 @@ impl Store {
         let tx = self.conn.unchecked_transaction().map_err(&failed)?;
         let Some(no) = number_of(&tx, run).map_err(&failed)? else { return Ok(Vec::new()) };
         let damaged = |seq: u64, why: String| StoreError::Damaged { run: run.clone(), seq, why };
-        let mut select = tx
-            .prepare_cached("SELECT place, at, elapsed, event, checksum FROM journal WHERE place BETWEEN ?1 AND ?2")
-            .map_err(&failed)?;
+        let sql =
+            "SELECT place, at, elapsed, event, checksum FROM journal WHERE place BETWEEN ?1 AND ?2 ORDER BY place";
+        let mut select = tx.prepare_cached(sql).map_err(&failed)?;
         let mut rows = select.query((place(no, 0), place(no, SEQ_MASK))).map_err(&failed)?;
         let mut entries = Vec::new();
         while let Some(row) = rows.next().map_err(&failed)? {

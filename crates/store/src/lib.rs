@@ -95,3 +95,21 @@ impl Store {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{id, noted, row};
+
+    #[test]
+    fn every_append_is_as_durable_as_it_was_asked_to_be() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::open(dir.path()).unwrap();
+        let wanted = [Durability::Written, Durability::Synced, Durability::Synced, Durability::Written];
+        for (durability, seq) in wanted.into_iter().zip(1..) {
+            store.append(&id("r1"), &[noted(seq, "x")], &row(&id("r1"), 1), durability).unwrap();
+            let level: u32 = store.conn.query_row("PRAGMA synchronous", [], |row| row.get(0)).unwrap();
+            assert_eq!(level, if durability == Durability::Synced { 2 } else { 1 });
+        }
+    }
+}

@@ -8,7 +8,7 @@ mod recordings;
 
 use ralph_agents::{LineKind, Reader, by_name};
 use ralph_core::agent_event::{AgentEvent, Voice};
-use ralph_core::claim::Completion;
+use ralph_core::claim::{Completion, Patterns};
 use ralph_core::observation::{Ending, Failure, Marker, Observation, Observer, ProcessFacts};
 use ralph_core::policy::{AgentPolicy, PromptVia};
 use ralph_core::time::Millis;
@@ -54,7 +54,7 @@ impl Heard {
 
     /// What core makes of it.
     fn observation(&self, ending: &Ending) -> Observation {
-        let mut observer = Observer::new(&Completion::default(), 0);
+        let mut observer = Observer::new(&Patterns::new(&Completion::default()), 0);
         self.events.iter().for_each(|event| observer.see(event));
         let process = ProcessFacts {
             ending: ending.clone(),

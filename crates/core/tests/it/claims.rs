@@ -20,6 +20,10 @@ fn looks(sim: &Sim) -> usize {
     sim.count(|effect| *effect == Effect::LookAtTree)
 }
 
+fn notes(sim: &Sim) -> Vec<String> {
+    sim.told(|notice| if let Notice::Note { text } = notice { Some(text.clone()) } else { None })
+}
+
 #[test]
 fn c09_the_done_file_is_a_claim_like_any_other() {
     let done = |agent, check| Turn { marker: Marker::Present, checks: vec![check], ..turn(agent) };
@@ -116,8 +120,8 @@ fn j07_files_that_change_under_the_checks_are_checked_again_up_to_three_rounds()
         assert_eq!(in_first, rounds * 2, "{name}");
         assert_eq!(sim.end().0, if complete { Complete } else { MaxIterations }, "{name}");
         assert_eq!(sim.outcome().verified, complete, "{name}");
-        let again = |notice: &&Notice| matches!(notice, Notice::Note { text } if text.contains("checking again"));
-        assert_eq!(sim.notices().into_iter().filter(again).count(), rounds - 1, "{name}");
+        let again = notes(&sim).into_iter().filter(|text| text.contains("checking again")).count();
+        assert_eq!(again, rounds - 1, "{name}");
         if !complete {
             let reasons = &sim.told_iterations()[0].1;
             assert_eq!(reasons[0], "the files kept changing while the checks ran, so no check speaks for them");
@@ -168,8 +172,8 @@ fn a_check_that_ralph_ended_is_not_red_but_executed_again() {
     world.knocks = vec![(3, crate::sim::Knock::Cancel)];
     world.resumes = vec![Resumed::default()];
     let sim = play(world);
-    let told = |notice: &&Notice| matches!(notice, Notice::CheckFinished { .. });
-    assert_eq!(sim.notices().into_iter().filter(told).count(), 1);
+    let told = sim.told(|notice| if let Notice::CheckFinished { passed, .. } = notice { Some(*passed) } else { None });
+    assert_eq!(told, [true]);
     assert_eq!(sim.end(), (Complete, 0, 1));
 }
 
@@ -181,6 +185,11 @@ fn processes_that_were_left_behind_are_told() {
     seen.process.leaked_count = 2;
     seen.process.leaked = vec![ralph_core::observation::Leaked { pid: 7, command: "sleep 60".to_owned() }];
     sim.answer_with(ralph_core::event::Event::AgentEnded(Box::new(seen)));
-    let notes: Vec<_> = sim.notices().into_iter().filter(|notice| matches!(notice, Notice::Note { .. })).collect();
-    assert_eq!(notes, [&Notice::Note { text: "the agent left 2 processes behind, ended now: sleep 60".to_owned() }]);
+    assert_eq!(notes(&sim), ["the agent left 2 processes behind, ended now: sleep 60"]);
+    sim.tick();
+    let Some(Effect::Check(spec)) = sim.effects.last().map(|(_, effect)| effect.clone()) else { panic!() };
+    let mut report = crate::sim::report(&spec, PASS);
+    report.leaked = 3;
+    sim.answer_with(ralph_core::event::Event::CheckEnded(Box::new(report)));
+    assert_eq!(notes(&sim)[1], "guardrail \"a\" left processes behind, ended now: 3");
 }

@@ -143,6 +143,19 @@ fn what_people_write_while_a_run_is_interrupted_is_not_lost() {
 }
 
 #[test]
+fn the_same_words_written_again_are_new_words() {
+    let mut policy = remembering();
+    policy.limits.max_iterations = 1;
+    let mut sim = play(World::new(policy, vec![Turn { human: "please use tabs", ..turn(Agent::Works) }]));
+    assert_eq!(carried(&sim), (vec![1], String::new()));
+    sim.feedback_file.push_str("please use tabs (1)\n");
+    // The limit is not raised, so no iteration carries them yet.
+    sim.resume(Resumed::default());
+    assert_eq!(sim.end(), (MaxIterations, 1, 1));
+    assert_eq!(carried(&sim), (vec![1], "please use tabs (1)".to_owned()));
+}
+
+#[test]
 fn the_summary_of_an_earlier_run_is_inherited_as_data() {
     let earlier = "# Ralph Loop Summary\n\n## Ralph Feedback\n```text\nan open fence";
     let sim = play(World { earlier, ..World::new(remembering(), turns(&[Agent::Works, Agent::Claims])) });

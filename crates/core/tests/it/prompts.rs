@@ -1,7 +1,7 @@
 //! The exact text that an agent gets.
 
 use crate::sim::{Agent, FAIL, PASS, Turn, World, guardrail, guardrails, play, policy, turn, turns};
-use ralph_core::claim::{Claim, Completion, Scanner};
+use ralph_core::claim::{Claim, Completion, Patterns, Scanner};
 use ralph_core::guardrail::{FailAction, Guardrail, GuardrailFailure, failure_message, slug};
 use ralph_core::policy::{Policy, StopCriteria};
 use ralph_core::prompt::{Ingredients, compose};
@@ -194,7 +194,7 @@ fn the_task_gets_a_heading_only_beside_memory() {
 #[test]
 fn b12_the_protocol_itself_claims_nothing_whatever_the_settings_call_a_claim() {
     let claim_of = |completion: &Completion, text: &str| {
-        let mut scanner = Scanner::new(completion);
+        let mut scanner = Scanner::new(&Patterns::new(completion));
         scanner.feed(text);
         scanner.message_ended();
         scanner.claim()

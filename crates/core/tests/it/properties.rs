@@ -350,9 +350,8 @@ fn gathered_words(sim: &Sim) -> String {
 
 fn told_as_judged(sim: &Sim) -> Vec<u32> {
     use ralph_core::notice::{Notice, VerdictWord};
-    let told = |notice: &Notice| match notice {
+    sim.told(|notice| match notice {
         Notice::IterationFinished { iteration, verdict, .. } if *verdict != VerdictWord::Wait => Some(*iteration),
         _ => None,
-    };
-    sim.notices().into_iter().filter_map(told).collect()
+    })
 }

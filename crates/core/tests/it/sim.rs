@@ -517,21 +517,21 @@ impl Sim {
         self.effects.iter().filter_map(span).collect()
     }
 
-    pub fn notices(&self) -> Vec<&Notice> {
-        self.pick(|effect| if let Effect::Tell(notice) = effect { Some(notice) } else { None })
-    }
-
     pub fn views(&self) -> Vec<&Views> {
         self.pick(|effect| if let Effect::WriteViews(views) = effect { Some(views.as_ref()) } else { None })
     }
 
     /// The numbers and reasons of the iterations that were told as finished.
     pub fn told_iterations(&self) -> Vec<(u32, Vec<String>)> {
-        let told = |notice: &Notice| match notice {
+        self.told(|notice| match notice {
             Notice::IterationFinished { iteration, reasons, .. } => Some((*iteration, reasons.clone())),
             _ => None,
-        };
-        self.notices().into_iter().filter_map(told).collect()
+        })
+    }
+
+    /// What was told, where it is of interest.
+    pub fn told<T>(&self, wanted: impl Fn(&Notice) -> Option<T>) -> Vec<T> {
+        self.pick(|effect| if let Effect::Tell(notice) = effect { wanted(notice) } else { None })
     }
 
     pub fn count(&self, wanted: impl Fn(&Effect) -> bool) -> usize {

@@ -20,11 +20,10 @@ fn ended_activities(sim: &Sim) -> usize {
 }
 
 fn resumed_with(sim: &Sim) -> Vec<ResumeKind> {
-    let kind = |notice: &Notice| match notice {
+    sim.told(|notice| match notice {
         Notice::RunStarted { resumed, .. } => *resumed,
         _ => None,
-    };
-    sim.notices().into_iter().filter_map(kind).collect()
+    })
 }
 
 #[test]
@@ -69,14 +68,10 @@ fn h01_wherever_an_interrupt_comes_the_run_stops_with_130_and_goes_on_from_there
 #[test]
 fn a_first_interrupt_says_that_the_agent_may_finish_and_a_second_that_it_may_not() {
     let sim = play(world(&[(1, Knock::Interrupt), (1, Knock::Interrupt)]));
-    let stopping: Vec<bool> = sim
-        .notices()
-        .into_iter()
-        .filter_map(|notice| match notice {
-            Notice::Stopping { now } => Some(*now),
-            _ => None,
-        })
-        .collect();
+    let stopping = sim.told(|notice| match notice {
+        Notice::Stopping { now } => Some(*now),
+        _ => None,
+    });
     assert_eq!(stopping, [false, true]);
 }
 

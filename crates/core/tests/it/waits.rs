@@ -21,33 +21,31 @@ fn i02_a_limit_waits_until_its_reset_and_a_minute() {
     assert!(sim.effects.iter().any(|(_, effect)| *effect == Effect::Wait { until }));
     assert_eq!(sim.numbers(), [1, 1]);
     assert_eq!(sim.end(), (Complete, 0, 1), "a refused try counts as nothing");
-    let told: Vec<_> = sim
-        .notices()
-        .into_iter()
-        .filter_map(|notice| match notice {
-            Notice::Waiting { iteration, until, why } => Some((*iteration, *until, why.as_str())),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(told, [(1, until, "usage limit reached")]);
-    let verdicts: Vec<_> = sim
-        .notices()
-        .into_iter()
-        .filter_map(|notice| match notice {
-            Notice::IterationFinished { verdict, .. } => Some(*verdict),
-            _ => None,
-        })
-        .collect();
+    let told = sim.told(|notice| match notice {
+        Notice::Waiting { iteration, until, why } => Some((*iteration, *until, why.clone())),
+        _ => None,
+    });
+    assert_eq!(told, [(1, until, "usage limit reached".to_owned())]);
+    let verdicts = sim.told(|notice| match notice {
+        Notice::IterationFinished { verdict, .. } => Some(*verdict),
+        _ => None,
+    });
     assert_eq!(verdicts, [VerdictWord::Wait, VerdictWord::Stop]);
-    let attempts: Vec<_> = sim
-        .notices()
-        .into_iter()
-        .filter_map(|notice| match notice {
-            Notice::IterationStarted { attempt, .. } => Some(*attempt),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(attempts, [1, 2]);
+}
+
+#[test]
+fn what_was_refused_in_one_iteration_is_over_with_it() {
+    let mut world = refused_by(vec![transient(); 20]);
+    world.turns.insert(0, Turn { agent: Agent::Works, ..world.turns[0].clone() });
+    let sim = play(world);
+    assert_eq!(sim.end(), (Complete, 0, 2), "twenty refusals twice are not forty in a row");
+    assert!(sim.waits()[19] >= 180_000 && sim.waits()[20] < 10_000, "the waits begin small again");
+    let attempts = sim.told(|notice| match notice {
+        Notice::IterationStarted { iteration, attempt, .. } => Some((*iteration, *attempt)),
+        _ => None,
+    });
+    let expected = (1..=2).flat_map(|iteration| (1..=21).map(move |attempt| (iteration, attempt)));
+    assert_eq!(attempts, expected.collect::<Vec<_>>());
 }
 
 #[test]
@@ -133,9 +131,9 @@ fn refused(resets_at: Option<i64>) -> Event {
 #[test]
 fn g05_no_reset_and_no_clock_overflows() {
     for at in [i64::MIN, -1, 0, START, i64::MAX - 1, i64::MAX] {
-        for resets_at in
-            [None, Some(i64::MIN), Some(-1), Some(0), Some(START / 1000), Some(i64::MAX / 1000), Some(i64::MAX)]
-        {
+        // A reset and its minute may fall exactly on now, which is no time to wait.
+        let now = START / 1000 - 60;
+        for resets_at in [None, Some(i64::MIN), Some(-60), Some(0), Some(now), Some(i64::MAX / 1000), Some(i64::MAX)] {
             let mut first = refused_by(Vec::new()).first_entry();
             first.at = WallTime(at);
             let (mut run, _) = Run::begin(&first).unwrap();

@@ -21,11 +21,16 @@ use tokio::time::{Instant, sleep_until};
 pub const GRACE: Duration = Duration::from_secs(5);
 /// The same for what outlived a process that ended by itself: it was not expected to live at all.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
+/// How much longer than the grace the keeper may take to end a tree. One that takes more was itself
+/// stopped by the agent, or waits for a process that the kernel cannot end.
+const KEEPER_PATIENCE: Duration = Duration::from_secs(5);
 /// Output of an ended process is waited for until it has been quiet this long…
 const DRAIN_QUIET: Duration = Duration::from_millis(250);
 /// …and never longer than this.
 const DRAIN_MOST: Duration = Duration::from_secs(2);
-/// Bytes read at once; a pipe holds at most this much.
+/// Bytes read at once from a process that says little…
+const SMALL_CHUNK: usize = 1 << 13;
+/// …and from one that fills its pipe.
 const CHUNK: usize = 1 << 18;
 /// The end of standard error that is kept for messages.
 const STDERR_TAIL: usize = 4096;
@@ -121,7 +126,9 @@ pub async fn drive(
         last_output: began,
         result_at: None,
         cpu: CpuWatch::default(),
+        frozen_at: None,
         ending: None,
+        answer_by: None,
     };
     let (ending, ended) = drive.run(keeper, sink, orders).await;
     facts(ending, Some(&drive), ended)
@@ -175,8 +182,12 @@ struct Drive<'a> {
     last_output: Instant,
     result_at: Option<Instant>,
     cpu: CpuWatch,
+    /// Since when it is stopped with ralph itself: no limit runs meanwhile.
+    frozen_at: Option<Instant>,
     /// Why ralph is ending the process, if it is.
     ending: Option<Ending>,
+    /// Until when the keeper must have ended it.
+    answer_by: Option<Instant>,
 }
 
 /// The computing time at two looks during one silence.
@@ -230,10 +241,17 @@ impl Drive<'_> {
                 Step::Order(None) => orders_open = false,
                 Step::Order(Some(Order::End)) => self.end(keeper, Ending::Stopped),
                 Step::Order(Some(Order::Freeze)) => {
+                    self.frozen_at = Some(Instant::now());
                     let _ = keeper.ask(&Request::Freeze);
                 }
                 Step::Order(Some(Order::Thaw)) => {
+                    self.go_on();
                     let _ = keeper.ask(&Request::Thaw);
+                }
+                Step::Deadline if self.ending.is_some() => {
+                    keeper.lose();
+                    self.read_rest(sink).await;
+                    return (self.ending.take().unwrap_or(Ending::KeeperLost), Ended::default());
                 }
                 Step::Deadline => self.on_deadline(keeper),
                 Step::Reply(Ok(Reply::Cpu { ticks })) => self.on_cpu(keeper, ticks),
@@ -264,7 +282,7 @@ impl Drive<'_> {
         self.stdin = None;
         // The ladder was asked for while the process lived: its second answer says what had to be killed.
         if let Some(ending) = self.ending.take() {
-            let ended = ended(keeper).await;
+            let ended = ended(keeper, GRACE).await;
             self.read_rest(sink).await;
             // It ended by itself before the signal reached it, and said so by its code.
             let by_itself = matches!(ending, Ending::Lingered) && natural == Ending::Exited { code: 0 };
@@ -276,7 +294,7 @@ impl Drive<'_> {
         }
         let grace_ms = u64::try_from(LEFTOVER_GRACE.as_millis()).unwrap_or(u64::MAX);
         let left = match keeper.ask(&Request::End { grace_ms }) {
-            Ok(()) => ended(keeper).await,
+            Ok(()) => ended(keeper, LEFTOVER_GRACE).await,
             Err(_) => Ended::default(),
         };
         self.read_rest(sink).await;
@@ -311,6 +329,7 @@ impl Drive<'_> {
     fn end(&mut self, keeper: &mut Keeper, why: Ending) {
         if self.ending.is_none() {
             self.ending = Some(why);
+            self.answer_by = Some(Instant::now() + GRACE + KEEPER_PATIENCE);
             let grace_ms = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
             let _ = keeper.ask(&Request::End { grace_ms });
         }
@@ -371,9 +390,21 @@ impl Drive<'_> {
         }
     }
 
+    /// Puts everything that limits count from off by the time in which nobody could work.
+    fn go_on(&mut self) {
+        let Some(frozen) = self.frozen_at.take().map(|at| at.elapsed()) else { return };
+        self.began += frozen;
+        self.last_output += frozen;
+        self.result_at = self.result_at.map(|at| at + frozen);
+        self.answer_by = self.answer_by.map(|at| at + frozen);
+    }
+
     fn next_deadline(&self) -> Option<Instant> {
-        if self.ending.is_some() {
+        if self.frozen_at.is_some() {
             return None;
+        }
+        if self.ending.is_some() {
+            return self.answer_by;
         }
         let timeout = on(self.job.timeout).map(|limit| self.began + limit);
         let linger = self.result_at.map(|at| at + self.job.linger.duration());
@@ -413,13 +444,22 @@ impl Drive<'_> {
     }
 }
 
-/// Waits for the keeper's word that nothing is left.
-async fn ended(keeper: &mut Keeper) -> Ended {
-    loop {
-        match keeper.reply().await {
-            Ok(Reply::Ended { count, leaked }) => return Ended { count, leaked },
-            Ok(_) => {}
-            Err(_) => return Ended::default(),
+/// Waits for the keeper's word that nothing is left; one that does not give it is given up.
+async fn ended(keeper: &mut Keeper, grace: Duration) -> Ended {
+    let answer = async {
+        loop {
+            match keeper.reply().await {
+                Ok(Reply::Ended { count, leaked }) => return Ended { count, leaked },
+                Ok(_) => {}
+                Err(_) => return Ended::default(),
+            }
+        }
+    };
+    match tokio::time::timeout(grace + KEEPER_PATIENCE, answer).await {
+        Ok(ended) => ended,
+        Err(_) => {
+            keeper.lose();
+            Ended::default()
         }
     }
 }
@@ -436,11 +476,19 @@ enum Got {
 
 /// Reads once. An empty pipe makes the next wait for readiness a real one.
 fn read(end: &AsyncFd<OwnedFd>, buffer: &mut Vec<u8>) -> Got {
-    buffer.resize(CHUNK, 0);
+    if buffer.is_empty() {
+        buffer.resize(SMALL_CHUNK, 0);
+    }
     let got = end.try_io(Interest::READABLE, |end| Ok(rustix::io::read(end.as_fd(), buffer.as_mut_slice())?));
     match got {
         Ok(0) => Got::End,
-        Ok(count) => Got::Bytes(count),
+        Ok(count) => {
+            if count == buffer.len() && count < CHUNK {
+                // It grows behind the bytes that were read, which stay in place for the caller.
+                buffer.resize(CHUNK, 0);
+            }
+            Got::Bytes(count)
+        }
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Got::Nothing,
         Err(_) => Got::End,
     }

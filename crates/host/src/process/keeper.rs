@@ -5,12 +5,15 @@ use super::wire::{self, Reply, Request};
 use super::{Command, Ended, cgroup, sys, tree};
 use ralph_core::id::RunId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::Access;
 use rustix::process::{Signal, WaitStatus};
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tree::Reaped;
 
@@ -30,6 +33,8 @@ pub fn keeper_main(run: &str) -> io::Result<()> {
     let _ = rustix::process::setsid();
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::set_name(c"keeper");
+    // Whatever it starts is the first to go when memory runs out, and is far larger than itself.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "500");
     tree::become_subreaper();
     let children = sys::block_signals_and_watch_children()?;
     let group = RunId::parse(run).and_then(|run| cgroup::enter(&run));
@@ -217,17 +222,52 @@ fn signal_all(pids: &[i32], signal: Signal) {
     }
 }
 
-#[allow(clippy::disallowed_methods, reason = "host/process is the place that spawns")]
-fn start(command: &Command, [stdin, stdout, stderr]: [OwnedFd; 3]) -> io::Result<i32> {
-    let mut start = std::process::Command::new(&command.program);
-    start.args(&command.args).current_dir(&command.folder);
+fn start(command: &Command, ends: [OwnedFd; 3]) -> io::Result<i32> {
+    let environment = environment(command);
+    let program = find(&command.program, &command.folder, &environment)?;
+    let args = std::iter::once(&command.program).chain(&command.args).map(|arg| CString::new(arg.as_bytes()));
+    let environment = environment.into_iter().map(|(name, value)| {
+        let mut entry = name.into_vec();
+        entry.push(b'=');
+        entry.extend_from_slice(value.as_bytes());
+        CString::new(entry)
+    });
+    sys::start(&sys::Start {
+        program: &program,
+        args: args.collect::<Result<_, _>>()?,
+        environment: environment.collect::<Result<_, _>>()?,
+        folder: &command.folder,
+        ends,
+    })
+}
+
+/// The environment that ralph itself was started with, changed as asked.
+#[allow(clippy::disallowed_methods, reason = "the keeper hands on what it was given and reads nothing in it")]
+fn environment(command: &Command) -> BTreeMap<OsString, OsString> {
+    let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     for name in &command.remove {
-        start.env_remove(name);
+        environment.remove(name);
     }
-    start.envs(command.set.iter().map(|(name, value)| (name, value)));
-    start.stdin(Stdio::from(stdin)).stdout(Stdio::from(stdout)).stderr(Stdio::from(stderr));
-    sys::start_clean(&mut start);
-    Ok(start.spawn()?.id().cast_signed())
+    environment.extend(command.set.iter().cloned());
+    environment
+}
+
+/// The file that a program's name means to the process that will run it.
+fn find(program: &OsStr, folder: &Path, environment: &BTreeMap<OsString, OsString>) -> io::Result<PathBuf> {
+    if program.as_bytes().contains(&b'/') {
+        return Ok(folder.join(program));
+    }
+    let path = environment.get(OsStr::new("PATH")).map_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"), OsString::as_os_str);
+    let mut found = io::ErrorKind::NotFound;
+    for place in std::env::split_paths(path) {
+        let file = folder.join(place).join(program);
+        match rustix::fs::access(&file, Access::EXEC_OK) {
+            Ok(()) if file.is_file() => return Ok(file),
+            Err(rustix::io::Errno::ACCESS) => found = io::ErrorKind::PermissionDenied,
+            _ => {}
+        }
+    }
+    Err(found.into())
 }
 
 /// Says why a program did not start, and which one.

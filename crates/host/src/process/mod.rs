@@ -16,8 +16,8 @@
 //!   loses its parent becomes the keeper's child. So "no child left" means "no descendant left",
 //!   and one `waitpid` answers it without a helper process or a look at `/proc`.
 //! * If ralph dies, the socket ends, and the keeper ends the whole tree and itself.
-//! * If the keeper dies, the agent gets SIGKILL from the kernel, and the orphans become ralph's own
-//!   children (ralph is a subreaper too); ralph ends them and starts another keeper.
+//! * If the keeper dies, everything below it becomes ralph's own (ralph is a subreaper too); ralph
+//!   ends it and starts another keeper.
 //! * If both die at once, what is left carries the run's id in its environment and lies in the
 //!   run's cgroup where there is one; the next resume ends it before anything else.
 //!
@@ -31,6 +31,7 @@ mod tree;
 mod wire;
 
 pub use keeper::keeper_main;
+pub(crate) use sys::unblock_signals;
 
 use ralph_core::id::RunId;
 use ralph_core::observation::Leaked;

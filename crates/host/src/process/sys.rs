@@ -2,39 +2,80 @@
 //! `unsafe` code of this crate.
 #![allow(unsafe_code, reason = "fork-time calls and signal descriptors have no safe interface")]
 
+use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::process::CommandExt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Makes a command start in a state that does not depend on how ralph was started: own session, no
-/// ignored or blocked signals, ended by the kernel if its parent dies, first in line when memory
-/// runs out.
-pub(super) fn start_clean(command: &mut std::process::Command) {
-    // SAFETY: between fork and exec only async-signal-safe calls are made, nothing is allocated, and
-    // the keeper that forks has one thread.
-    unsafe {
-        command.pre_exec(|| {
-            if libc::setsid() == -1 {
-                return Err(io::Error::last_os_error());
-            }
-            for signal in 1..=64 {
-                libc::signal(signal, libc::SIG_DFL);
-            }
-            #[cfg(target_os = "linux")]
-            {
-                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                let file = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
-                if file >= 0 {
-                    libc::write(file, c"500".as_ptr().cast(), 3);
-                    libc::close(file);
-                }
-            }
-            Ok(())
-        });
-    }
+/// What a process is started with.
+pub(super) struct Start<'a> {
+    /// The file to execute.
+    pub(super) program: &'a Path,
+    /// Its arguments, its own name first.
+    pub(super) args: Vec<CString>,
+    /// Its whole environment.
+    pub(super) environment: Vec<CString>,
+    /// Where it starts.
+    pub(super) folder: &'a Path,
+    /// Its standard input, output and error.
+    pub(super) ends: [OwnedFd; 3],
 }
+
+/// Starts a process in a state that does not depend on how ralph was started: own session, no
+/// ignored or blocked signals. `posix_spawn` does not copy the parent's memory tables as `fork`
+/// does, which is a good part of what a start costs.
+pub(super) fn start(start: &Start<'_>) -> io::Result<i32> {
+    let program = CString::new(start.program.as_os_str().as_bytes())?;
+    let folder = CString::new(start.folder.as_os_str().as_bytes())?;
+    let pointers = |strings: &[CString]| {
+        let pointers = strings.iter().map(|string| string.as_ptr().cast_mut());
+        pointers.chain(std::iter::once(std::ptr::null_mut())).collect::<Vec<_>>()
+    };
+    let (args, environment) = (pointers(&start.args), pointers(&start.environment));
+    let mut pid: libc::pid_t = 0;
+    // SAFETY: both objects are initialised before they are used and destroyed after, every pointer
+    // is to a string that outlives the call, and both arrays end in a null pointer.
+    let result = unsafe {
+        let mut actions: libc::posix_spawn_file_actions_t = std::mem::zeroed();
+        let mut attributes: libc::posix_spawnattr_t = std::mem::zeroed();
+        libc::posix_spawn_file_actions_init(&raw mut actions);
+        libc::posix_spawnattr_init(&raw mut attributes);
+        for (target, end) in (0..).zip(&start.ends) {
+            libc::posix_spawn_file_actions_adddup2(&raw mut actions, end.as_raw_fd(), target);
+        }
+        libc::posix_spawn_file_actions_addchdir_np(&raw mut actions, folder.as_ptr());
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigfillset(&raw mut all);
+        libc::posix_spawnattr_setsigmask(&raw mut attributes, &raw const none);
+        libc::posix_spawnattr_setsigdefault(&raw mut attributes, &raw const all);
+        let flags = libc::POSIX_SPAWN_SETSIGMASK | libc::POSIX_SPAWN_SETSIGDEF | SETSID;
+        libc::posix_spawnattr_setflags(&raw mut attributes, flags.try_into().unwrap_or_default());
+        let result = libc::posix_spawn(
+            &raw mut pid,
+            program.as_ptr(),
+            &raw const actions,
+            &raw const attributes,
+            args.as_ptr(),
+            environment.as_ptr(),
+        );
+        libc::posix_spawn_file_actions_destroy(&raw mut actions);
+        libc::posix_spawnattr_destroy(&raw mut attributes);
+        result
+    };
+    if result == 0 { Ok(pid) } else { Err(io::Error::from_raw_os_error(result)) }
+}
+
+/// The flag that gives the new process a session of its own; the libc crate does not name it
+/// everywhere.
+#[cfg(target_os = "linux")]
+const SETSID: libc::c_int = 0x80;
+#[cfg(not(target_os = "linux"))]
+const SETSID: libc::c_int = 0x400;
 
 /// Blocks every signal and returns a descriptor that becomes readable when a child changes state.
 #[cfg(target_os = "linux")]
@@ -73,6 +114,16 @@ pub(super) fn block_signals_and_watch_children() -> io::Result<OwnedFd> {
     let (read, write) = rustix::pipe::pipe()?;
     std::mem::forget(write);
     Ok(read)
+}
+
+/// Unblocks every signal in this thread: whoever started ralph may have blocked those that stop it.
+pub(crate) fn unblock_signals() {
+    // SAFETY: the set is initialised by sigemptyset before it is read.
+    unsafe {
+        let mut none = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+    }
 }
 
 /// Closes everything but standard input, output and error, so that nothing a shell left open

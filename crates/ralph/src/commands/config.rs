@@ -3,6 +3,7 @@
 use super::run::check;
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::look::page;
 use crate::place::Place;
 use crate::settings::{self, Loaded};
 use clap::{CommandFactory, Subcommand};
@@ -14,38 +15,41 @@ use std::path::Path;
 #[command(after_help = "Examples:\n  ralph config show --origin\n  ralph config check\n  ralph config schema > schema.json")]
 pub enum ConfigCommand {
     /// Print the merged settings
+    #[command(after_help = "Examples:\n  ralph config show --origin\n  ralph config show --json | jq .agent")]
     Show {
         /// With the origin of each value
         #[arg(long)]
         origin: bool,
     },
     /// Print the JSON Schema of the settings
+    #[command(after_help = "Example:\n  ralph config schema > settings.schema.json")]
     Schema,
     /// Judge the settings: exit 0 if a run could use them
+    #[command(after_help = "Example:\n  ralph config check && ralph run -f PROMPT.md")]
     Check,
 }
 
 /// Runs the command.
 pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError> {
     if matches!(command, ConfigCommand::Schema) {
-        println!("{:#}", settings::schema());
+        page::print(&format!("{:#}\n", settings::schema()))?;
         return Ok(exit::OK);
     }
     let place = Place::find(global.directory.as_deref())?;
     let loaded = Loaded::read(&place.root).map_err(|error| CommandError::settings(&error))?;
     for warning in loaded.warnings() {
-        eprintln!("warning: {warning}");
+        page::say(&format!("warning: {warning}"));
     }
     match command {
-        ConfigCommand::Show { .. } if global.json => println!("{}", loaded.show_json()),
-        ConfigCommand::Show { origin } => println!("{}", loaded.show(*origin)),
+        ConfigCommand::Show { .. } if global.json => page::print_json(&loaded.show_json())?,
+        ConfigCommand::Show { origin } => page::print(&format!("{}\n", loaded.show(*origin)))?,
         ConfigCommand::Check => {
             check(&loaded)?;
             let files = if loaded.files().is_empty() { "defaults".to_owned() } else { loaded.files().join(", ") };
             if global.json {
-                println!("{}", serde_json::json!({ "ok": true, "files": loaded.files(), "warnings": loaded.warnings() }));
+                page::print_json(&serde_json::json!({ "ok": true, "files": loaded.files(), "warnings": loaded.warnings() }))?;
             } else {
-                println!("settings are fine ({files})");
+                page::print(&format!("settings are fine ({files})\n"))?;
             }
         }
         ConfigCommand::Schema => {}

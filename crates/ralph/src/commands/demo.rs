@@ -1,9 +1,10 @@
 //! `ralph demo`: the whole thing in a scratch folder, with a scripted agent that first lies about
 //! its work and then does it. A newcomer should understand ralph from this alone.
 
-use crate::carry::{Beginning, Claimed};
+use crate::carry::{Beginning, Claimed, event_loop};
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::look::page;
 use crate::place::Place;
 use crate::settings::{Flags, Loaded};
 use clap::Args;
@@ -93,7 +94,7 @@ fn write_project(root: &Path) -> Result<(), CommandError> {
 
 /// Makes the project a git repository with one commit, if git is there; ralph works without it too.
 fn begin_repository(root: &Path) -> Result<(), String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    let runtime = event_loop().map_err(|error| error.to_string())?;
     runtime.block_on(async {
         let mut keeper = Keeper::start(&RunId::from_random(clock::random_bits())).map_err(|error| error.to_string())?;
         let calls: [&[&str]; 3] = [
@@ -116,24 +117,24 @@ fn begin_repository(root: &Path) -> Result<(), String> {
 }
 
 fn introduce(place: &Place, git: bool) {
-    eprintln!("This is a scratch project: {}", place.root.display());
-    eprintln!("  greet.sh prints the wrong greeting; check.sh tells right from wrong{}.", if git { "; both are committed" } else { "" });
-    eprintln!("  An agent (a scripted one, inside ralph) is asked: {PROMPT}");
-    eprintln!("  It will claim to be done too early. Watch what ralph makes of that.\n");
+    page::say(&format!("This is a scratch project: {}", place.root.display()));
+    page::say(&format!("  greet.sh prints the wrong greeting; check.sh tells right from wrong{}.", if git { "; both are committed" } else { "" }));
+    page::say(&format!("  An agent (a scripted one, inside ralph) is asked: {PROMPT}"));
+    page::say("  It will claim to be done too early. Watch what ralph makes of that.\n");
 }
 
 fn conclude(place: &Place, run: &RunId, code: u8) {
     let folder = place.root.display();
     if code == exit::OK {
-        eprintln!("\nWhat you saw: iteration 1 claimed to be done; ralph executed the check itself, it failed, and the");
-        eprintln!("claim was not accepted. Iteration 2 was a fresh process that was told what had failed; it did the");
-        eprintln!("work, the check passed on exactly these files, and only then the run was complete and verified.");
+        page::say("\nWhat you saw: iteration 1 claimed to be done; ralph executed the check itself, it failed, and the");
+        page::say("claim was not accepted. Iteration 2 was a fresh process that was told what had failed; it did the");
+        page::say("work, the check passed on exactly these files, and only then the run was complete and verified.");
     }
-    eprintln!("\nLook closer:");
-    eprintln!("  ralph -C {folder} explain {run}          the evidence");
-    eprintln!("  ralph -C {folder} show {run}/2 --prompt  what the second agent was told");
-    eprintln!("A run that is stopped, killed or at a limit goes on with: ralph resume");
-    eprintln!("Now your own project: ralph run -p 'make the tests pass' --agent claude");
+    page::say("\nLook closer:");
+    page::say(&format!("  ralph -C {folder} explain {run}          the evidence"));
+    page::say(&format!("  ralph -C {folder} show {run}/2 --prompt  what the second agent was told"));
+    page::say("A run that is stopped, killed or at a limit goes on with: ralph resume");
+    page::say("Now your own project: ralph run -p 'make the tests pass' --agent claude");
 }
 
 /// The scripted agent: an ordinary program that reads its prompt and prints what it does.

@@ -6,14 +6,16 @@ use crate::face::json_lines::VERSION;
 use crate::face::paint::Paint;
 use crate::look::conditions::{self, Condition};
 use crate::look::live::Live;
+use crate::look::state::State;
 use crate::look::story::Story;
-use crate::look::words::{self, State};
+use crate::look::words;
 use crate::look::{page, pick};
 use crate::place::Place;
 use clap::Args;
 use ralph_core::outcome::{StopReason, exit};
 use ralph_core::run::RunRow;
-use ralph_core::text;
+use ralph_core::time::Millis;
+use ralph_host::clock::Clock;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -37,7 +39,8 @@ pub fn run(global: &Global, args: &ExplainArgs) -> Result<u8, CommandError> {
     let entries = store.entries(&row.run)?;
     let story = Story::of(&entries, None).map_err(|error| pick::unreadable(&row.run, &error))?;
     let state = Live::look(&place).state(&row);
-    let case = Case { conditions: conditions::of(&story), story, row, state };
+    let worked = story.worked(state, Clock::start().now());
+    let case = Case { conditions: conditions::of(&story), story, row, state, worked };
     if global.json {
         page::print_json(&case.for_programs())?;
     } else {
@@ -52,6 +55,8 @@ struct Case<'a> {
     row: RunRow,
     state: State,
     conditions: Vec<Condition>,
+    /// Time that it was worked on, until now if it runs.
+    worked: Millis,
 }
 
 impl Case<'_> {
@@ -78,10 +83,14 @@ impl Case<'_> {
         (self.state != State::Running && !self.is_complete()).then(|| words::on_resume(&self.story.on_resume()))
     }
 
-    /// What was not so, or not seen to be so, and had to be for `complete`.
+    /// What had to be so for `complete` and was not; where nothing was wrong, what nobody got to see.
     fn missing(&self) -> Vec<&str> {
-        let missing = self.conditions.iter().filter(|condition| condition.met != Some(true) && !self.is_complete());
-        missing.map(|condition| condition.name.as_str()).collect()
+        if self.is_complete() || self.state == State::Running {
+            return Vec::new();
+        }
+        let with = |met| self.conditions.iter().filter(move |condition| condition.met == met);
+        let wrong = if with(Some(false)).next().is_some() { with(Some(false)) } else { with(None) };
+        wrong.map(|condition| condition.name.as_str()).collect()
     }
 
     /// What to type next; not this command again.
@@ -92,7 +101,8 @@ impl Case<'_> {
             (_, Some(outcome)) => outcome.next.clone(),
             (_, None) => vec![format!("ralph resume {run}")],
         };
-        let mut next: Vec<String> = next.into_iter().filter(|command| *command != format!("ralph explain {run}")).collect();
+        let mut next: Vec<String> =
+            next.into_iter().filter(|command| *command != format!("ralph explain {run}")).collect();
         let show = format!("ralph show {run}");
         if !next.contains(&show) {
             next.push(show);
@@ -102,23 +112,18 @@ impl Case<'_> {
 
     fn for_people(&self, paint: Paint) -> String {
         let Case { story, row, state, .. } = self;
-        let word = match (state, row.verified) {
-            (State::Ended(StopReason::Complete), true) => "complete · verified",
-            (State::Ended(StopReason::Complete), false) => "complete · claimed, not verified",
-            _ => state.words(row.verified),
-        };
-        let word = state.painted(row.verified, paint, word);
+        let word = state.heading(row.verified, paint);
         let mut page = format!("{} · {word}\n", paint.bold(&format!("run {}", row.run)));
-        let _ = writeln!(page, "  {}", text::for_terminal(&self.message()));
+        let _ = writeln!(page, "  {}", words::one_line(&self.message()));
         if let Some(doing) = self.in_flight() {
             let lead = if *state == State::Running { "now" } else { "in flight" };
             let _ = writeln!(page, "  {lead}: {doing}");
         }
         page.push_str(&self.conditions_for_people(paint));
-        let used = words::used(story.machine.policy(), row, story.judged(), story.machine.elapsed());
+        let used = words::used(story.machine.policy(), row, story.judged(), self.worked);
         let _ = writeln!(page, "\nlimits: {}", used.join(" · "));
         if let Some(what) = self.on_resume() {
-            let _ = writeln!(page, "resume: {}", text::for_terminal(&what));
+            let _ = writeln!(page, "resume: {}", words::one_line(&what));
         }
         for (index, command) in self.next().iter().enumerate() {
             let lead = if index == 0 { "next:  " } else { "       " };
@@ -136,8 +141,8 @@ impl Case<'_> {
                 Some(met) => words::mark(*met, paint),
                 None => paint.yellow("?"),
             };
-            let detail = paint.dim(&text::for_terminal(detail).replace('\n', " "));
-            let _ = writeln!(page, "  {mark} {}: {detail}", text::for_terminal(name));
+            let detail = paint.dim(&words::one_line(detail));
+            let _ = writeln!(page, "  {mark} {}: {detail}", words::one_line(name));
         }
         if self.story.machine.policy().guardrails.is_empty() {
             let sentence = "no guardrail is configured, so nothing but the agent's word could stand behind a claim";
@@ -145,14 +150,14 @@ impl Case<'_> {
         }
         let missing = self.missing();
         if !missing.is_empty() {
-            let missing = text::for_terminal(&missing.join("; "));
+            let missing = words::one_line(&missing.join("; "));
             let _ = writeln!(page, "missing for complete: {missing}");
         }
         page
     }
 
     fn for_programs(&self) -> Value {
-        let Case { story, row, state, conditions } = self;
+        let Case { story, row, state, conditions, .. } = self;
         let limits = &story.machine.policy().limits;
         let ended = *state != State::Running;
         json!({
@@ -169,7 +174,7 @@ impl Case<'_> {
             "limits": {
                 "iterations": story.judged(),
                 "max_iterations": limits.max_iterations,
-                "elapsed_ms": story.machine.elapsed().0,
+                "elapsed_ms": self.worked.0,
                 "max_wall_time_ms": limits.wall.0,
                 "cost_usd": row.cost_usd,
                 "max_cost_usd": limits.max_cost_usd,

@@ -3,6 +3,7 @@
 use crate::carry::{Beginning, Claimed};
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::look::page;
 use crate::place::{self, Place};
 use crate::settings::{Flags, Loaded, Settings};
 use clap::Args;
@@ -16,7 +17,7 @@ use ralph_core::run::Run;
 use ralph_core::time::Millis;
 use ralph_host::clock::{self, Clock};
 use ralph_host::views;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Run the loop until the agent's claim is verified.
 ///
@@ -145,7 +146,13 @@ fn source(args: &RunArgs, place: &Place) -> Result<(PromptSource, TaskName), Com
             let path = place.cwd.join(file);
             views::read_prompt_file(&path).map_err(|problem| CommandError::usage(problem).hint("give a file with -f, or the text itself with -p"))?;
             let stem = path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
-            (PromptSource::File(path.to_string_lossy().into_owned()), TaskName::from_text(&stem))
+            // The journal is text. A path below the project is kept relative to it, so that only its own name counts.
+            let kept = path.strip_prefix(&place.root).unwrap_or(&path);
+            let kept = kept.to_str().ok_or_else(|| {
+                CommandError::usage(format!("the name of the prompt file {} is not UTF-8", path.display()))
+                    .hint("give the file another name")
+            })?;
+            (PromptSource::File(kept.to_owned()), TaskName::from_text(&stem))
         }
         (None, None, Some(_)) => {
             return Err(CommandError::usage("this version of ralph cannot run plans yet").hint(example));
@@ -195,11 +202,11 @@ fn flags(args: &RunArgs) -> Flags {
 fn tell_settings(global: &Global, loaded: &Loaded) {
     if global.verbose && !global.json {
         for file in loaded.files() {
-            eprintln!("[ralph] Loading settings from {file}");
+            page::say(&format!("[ralph] Loading settings from {file}"));
         }
     }
     for warning in loaded.warnings() {
-        eprintln!("warning: {warning}");
+        page::say(&format!("warning: {warning}"));
     }
 }
 
@@ -224,12 +231,12 @@ fn dry_run(global: &Global, place: &Place, started: Started) -> Result<u8, Comma
             "program": line.program, "args": line.args, "env": line.env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
             "delivery": format!("{:?}", line.delivery).to_lowercase(), "prompt": prompt, "folder": place.root,
         });
-        println!("{object}");
+        page::print_json(&object)?;
     } else {
-        eprintln!("command: {} {}", line.program, line.args.join(" "));
-        eprintln!("folder:  {}", place.root.display());
-        eprintln!("prompt (by {}):", format!("{:?}", line.delivery).to_lowercase());
-        print!("{prompt}");
+        page::say(&format!("command: {} {}", line.program, line.args.join(" ")));
+        page::say(&format!("folder:  {}", place.root.display()));
+        page::say(&format!("prompt (by {}):", format!("{:?}", line.delivery).to_lowercase()));
+        page::print(&prompt)?;
     }
     Ok(exit::OK)
 }
@@ -240,7 +247,7 @@ fn gathered(place: &Place, policy: &Policy) -> Gathered {
     let read = |file: &str| std::fs::read_to_string(task_folder.join(file)).unwrap_or_default();
     let base = match &policy.prompt {
         PromptSource::Text(_) => None,
-        PromptSource::File(path) => Some(views::read_prompt_file(Path::new(path))),
+        PromptSource::File(path) => Some(views::read_prompt_file(&place.root.join(path))),
     };
     Gathered { base, summary: read(&policy.memory.summary_file), human: memory::human_feedback(&read(&policy.memory.feedback_file)) }
 }

@@ -7,14 +7,16 @@ use crate::face::paint::Paint;
 use crate::face::render::token_words;
 use crate::look::live::Live;
 use crate::look::pick::{self, Wanted};
+use crate::look::state::State;
 use crate::look::story::{Chapter, Story};
-use crate::look::words::{self, State};
+use crate::look::words;
 use crate::look::{chapter, json, page};
 use crate::place::Place;
 use clap::Args;
 use ralph_core::outcome::exit;
 use ralph_core::run::RunRow;
 use ralph_core::text;
+use ralph_host::clock::Clock;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -40,7 +42,8 @@ pub struct ShowArgs {
 pub fn run(global: &Global, args: &ShowArgs) -> Result<u8, CommandError> {
     let place = Place::find(global.directory.as_deref())?;
     let store = pick::store(&place)?;
-    let (typed, iteration) = args.target.as_ref().map_or((None, None), |wanted| (wanted.run.as_deref(), wanted.iteration));
+    let (typed, iteration) =
+        args.target.as_ref().map_or((None, None), |wanted| (wanted.run.as_deref(), wanted.iteration));
     let row = pick::run(&store, typed, &place)?;
     let entries = store.entries(&row.run)?;
     let wanted = iteration.or(args.prompt.then_some(row.iteration));
@@ -54,7 +57,10 @@ pub fn run(global: &Global, args: &ShowArgs) -> Result<u8, CommandError> {
             match (args.prompt, global.json) {
                 (true, false) => exact_prompt(&chapter.prompt),
                 (true, true) => {
-                    format!("{}\n", json!({ "v": VERSION, "run": row.run, "iteration": number, "prompt": chapter.prompt }))
+                    format!(
+                        "{}\n",
+                        json!({ "v": VERSION, "run": row.run, "iteration": number, "prompt": chapter.prompt })
+                    )
                 }
                 (false, true) => format!("{}\n", chapter::as_json(&story, chapter)),
                 (false, false) => chapter::for_people(&story, chapter, page::paint(global)),
@@ -70,8 +76,10 @@ pub fn find<'s, 'a>(story: &'s Story<'a>, row: &RunRow, number: u32) -> Result<&
     story.chapter(Some(number)).ok_or_else(|| match story.chapters.last() {
         None => CommandError::usage(format!("run {} has not begun an iteration", row.run))
             .hint(format!("why: ralph explain {}", row.run)),
-        Some(last) => CommandError::usage(format!("run {} has no iteration {number}: it has 1 to {}", row.run, last.iteration))
-            .hint(format!("list them: ralph show {}", row.run)),
+        Some(last) => {
+            CommandError::usage(format!("run {} has no iteration {number}: it has 1 to {}", row.run, last.iteration))
+                .hint(format!("list them: ralph show {}", row.run))
+        }
     })
 }
 
@@ -89,7 +97,8 @@ fn whole(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String 
         text.push_str("  no iteration was begun\n");
     }
     for (at, note) in &story.notes {
-        let _ = writeln!(text, "  {} {} {}", paint.yellow("note:"), text::for_terminal(note), paint.dim(&words::local(*at)));
+        let _ =
+            writeln!(text, "  {} {} {}", paint.yellow("note:"), words::one_line(note), paint.dim(&words::local(*at)));
     }
     text + &end(story, row, state, paint)
 }
@@ -102,13 +111,14 @@ fn header(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String
     }
     let checks: Vec<&str> = policy.guardrails.iter().map(|rule| rule.command.as_str()).collect();
     let checks = if checks.is_empty() { "none".to_owned() } else { checks.join(", ") };
-    let mut facts = vec![("task", vec![row.task.to_string()]), ("prompt", words::prompt(&policy.prompt)), ("agent", vec![agent])];
+    let mut facts =
+        vec![("task", vec![row.task.to_string()]), ("prompt", words::prompt(&policy.prompt)), ("agent", vec![agent])];
     facts.push(("limits", vec![words::limits(&policy.limits)]));
     facts.push(("checks", vec![checks]));
     facts.push(("began", vec![format!("{} in {}", words::local(row.started_at), story.started.root)]));
     facts.push(("settings", vec![format!("{} · ralph {}", words::short(&policy.config_hash), story.started.version)]));
     facts.extend(row.parent.as_ref().map(|parent| ("inside", vec![format!("run {parent}")])));
-    let state = state.painted(row.verified, paint, state.words(row.verified));
+    let state = state.heading(row.verified, paint);
     let mut head = format!("{} · {state}\n", paint.bold(&format!("run {}", row.run)));
     for (name, lines) in facts {
         for (index, line) in lines.iter().enumerate() {
@@ -124,21 +134,30 @@ fn chapter_lines(chapter: &Chapter<'_>, paint: Paint) -> String {
     let mut parts = vec![format!("{:>3}", chapter.iteration)];
     parts.extend((chapter.attempt > 1).then(|| format!("attempt {}", chapter.attempt)));
     let duration = chapter.judged.as_ref().map(|judged| judged.duration);
-    parts.extend(duration.or(chapter.agent.as_ref().map(|agent| agent.seen.process.duration)).map(|span| span.to_string()));
+    parts.extend(
+        duration.or(chapter.agent.as_ref().map(|agent| agent.seen.process.duration)).map(|span| span.to_string()),
+    );
     parts.extend(chapter.judged.as_ref().map(|judged| words::claim(&judged.claim).to_owned()));
     let checks = chapter.counted().map(|check| {
-        format!("{} {}", words::mark(check.report.ending.passed(), paint), text::for_terminal(&check.report.spec.command))
+        format!(
+            "{} {}",
+            words::mark(check.report.ending.passed(), paint),
+            text::for_terminal(&check.report.spec.command)
+        )
     });
-    let evidence = chapter.evidence.iter().map(|finding| format!("{} {}", words::mark(finding.passed, paint), finding.name));
+    let evidence =
+        chapter.evidence.iter().map(|finding| format!("{} {}", words::mark(finding.passed, paint), finding.name));
     parts.extend(checks.chain(evidence));
     parts.extend(chapter.agent.as_ref().and_then(|agent| agent.seen.cost_usd).map(|cost| format!("${cost:.2}")));
-    parts.extend(chapter.judged.as_ref().filter(|judged| judged.leaked > 0).map(|judged| format!("{} leaked", judged.leaked)));
+    parts.extend(
+        chapter.judged.as_ref().filter(|judged| judged.leaked > 0).map(|judged| format!("{} leaked", judged.leaked)),
+    );
     let verdict = words::verdict(chapter);
     parts.push(if verdict == "accepted" { paint.green(verdict) } else { verdict.to_owned() });
     let mut lines = parts.join(" · ") + "\n";
     let reasons = chapter.judged.as_ref().map(|judged| judged.reasons.as_slice()).unwrap_or_default();
     for reason in reasons {
-        let _ = writeln!(lines, "{}", paint.dim(&format!("      - {}", text::for_terminal(reason))));
+        let _ = writeln!(lines, "{}", paint.dim(&format!("      - {}", words::one_line(reason))));
     }
     lines
 }
@@ -157,11 +176,20 @@ fn end(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String {
             (message, vec![format!("ralph resume {}", row.run)])
         }
     };
-    let mut facts = vec![text::count(row.iteration.into(), "iteration"), format!("{} of work", story.machine.elapsed())];
+    let mut facts = vec![
+        text::count(story.judged().into(), "iteration"),
+        format!("{} of work", story.worked(state, Clock::start().now())),
+    ];
     facts.extend(row.cost_usd.map(|cost| format!("${cost:.2}")));
     facts.extend((row.tokens.total() > 0).then(|| token_words(row.tokens)));
-    let word = paint.bold(&state.painted(row.verified, paint, state.words(row.verified)));
-    let mut block = format!("\n{word}\n  {}\n  {}\n", text::for_terminal(&message), paint.dim(&facts.join(" · ")));
+    let word = state.heading(row.verified, paint);
+    let mut block = format!("\n{word}\n  {}\n  {}\n", words::one_line(&message), paint.dim(&facts.join(" · ")));
+    // Not this command again.
+    let mut next: Vec<String> =
+        next.into_iter().filter(|command| *command != format!("ralph show {}", row.run)).collect();
+    if next.is_empty() {
+        next.push(format!("ralph explain {}", row.run));
+    }
     for (index, command) in next.iter().enumerate() {
         let lead = if index == 0 { "next: " } else { "      " };
         let _ = writeln!(block, "  {lead}{}", paint.cyan(command));

@@ -8,8 +8,11 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Bytes that may wait. A reader that is a megabyte behind is not reading.
+/// Bytes that may wait before one more text. A reader that is a megabyte behind is not reading.
 const QUEUE_BYTES: usize = 1 << 20;
+/// Bytes written at once. Small texts come by the hundred thousand and go together, or their reader
+/// would seem slow; of a large one the end sees every piece that is taken.
+const PIECE: usize = 16 << 10;
 /// How long the end waits for a reader that takes nothing at all.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -88,6 +91,21 @@ struct Queue {
     gone: Option<Target>,
 }
 
+impl Queue {
+    /// The next text, with those behind it that go the same way and fit into the same piece.
+    fn next(&mut self) -> Option<(Target, Vec<u8>)> {
+        let (target, mut text) = self.texts.pop_front()?;
+        while let Some((_, more)) = self.texts.front().filter(|(other, _)| *other == target)
+            && text.len() + more.len() <= PIECE
+        {
+            text.extend_from_slice(more);
+            self.texts.pop_front();
+        }
+        self.bytes -= text.len();
+        Some((target, text))
+    }
+}
+
 struct Lane {
     shared: Arc<(Mutex<Queue>, Condvar)>,
 }
@@ -110,7 +128,7 @@ impl Lane {
         if queue.gone == Some(target) {
             return;
         }
-        if worth == Worth::Skippable && queue.bytes + text.len() > QUEUE_BYTES {
+        if worth == Worth::Skippable && queue.bytes > QUEUE_BYTES {
             queue.skipped += 1;
             return;
         }
@@ -145,23 +163,25 @@ fn write_all(shared: &(Mutex<Queue>, Condvar)) {
     let (queue, changed) = shared;
     let mut guard = lock(queue);
     loop {
-        let Some((target, text)) = guard.texts.pop_front() else {
+        let Some((target, text)) = guard.next() else {
             if guard.closed {
                 return;
             }
             guard = changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
             continue;
         };
-        guard.bytes -= text.len();
         guard.writing = true;
         drop(guard);
-        let result = match target {
-            Target::Stdout => io::stdout().write_all(&text).and_then(|()| io::stdout().flush()),
-            Target::Stderr => io::stderr().write_all(&text),
-        };
+        let result = text.chunks(PIECE).try_for_each(|piece| {
+            let result = match target {
+                Target::Stdout => io::stdout().write_all(piece).and_then(|()| io::stdout().flush()),
+                Target::Stderr => io::stderr().write_all(piece),
+            };
+            lock(queue).written += 1;
+            result
+        });
         guard = lock(queue);
         guard.writing = false;
-        guard.written += 1;
         if result.is_err() {
             // Nobody reads: the run goes on without an audience.
             guard.gone = Some(target);

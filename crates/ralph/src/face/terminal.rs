@@ -204,7 +204,9 @@ impl Face for Terminal {
                 self.line.waiting = None;
                 self.waiting_until = None;
                 self.log(&format!("Iteration {iteration}/{} starting", self.max_iterations));
-                self.log(&format!("Prompt: {}", text::truncate(&text::for_terminal(prompt).replace('\n', " "), 200)));
+                if self.options.volume == Volume::Verbose {
+                    self.log(&format!("Prompt: {}", text::truncate(&text::for_terminal(prompt).replace('\n', " "), 200)));
+                }
                 let again = if *attempt > 1 { format!(" · attempt {attempt}") } else { String::new() };
                 let line = self.err.bold(&format!("iteration {iteration}/{}{again}", self.max_iterations));
                 self.say(&line);

@@ -36,7 +36,9 @@ pub fn for_people(story: &Story<'_>, chapter: &Chapter<'_>, paint: Paint) -> Str
     let again = if chapter.attempt > 1 { format!(" · attempt {}", chapter.attempt) } else { String::new() };
     let head = format!("run {run} · iteration {}/{max}{again}", chapter.iteration);
     let mut page = format!("{} · {} · {}\n", paint.bold(&head), words::local(chapter.at), words::verdict(chapter));
-    for earlier in story.chapters.iter().filter(|other| other.iteration == chapter.iteration && other.attempt < chapter.attempt) {
+    for earlier in
+        story.chapters.iter().filter(|other| other.iteration == chapter.iteration && other.attempt < chapter.attempt)
+    {
         let how = earlier.agent.as_ref().map_or("its end was not seen", |agent| agent.how.as_str());
         let _ = writeln!(page, "{}", paint.dim(&format!("  attempt {}: {}", earlier.attempt, text::for_terminal(how))));
     }
@@ -47,8 +49,7 @@ pub fn for_people(story: &Story<'_>, chapter: &Chapter<'_>, paint: Paint) -> Str
     match &chapter.agent {
         None => block(&mut page, "its end was not seen: it runs, or ralph ended before it"),
         Some(agent) => {
-            let how = words::ending(&agent.seen.process.ending);
-            block(&mut page, &if agent.well { how } else { format!("{how}: {}", agent.how) });
+            block(&mut page, &words::agent_end(agent));
             observation(&mut page, agent.seen, paint);
         }
     }
@@ -62,7 +63,7 @@ pub fn for_people(story: &Story<'_>, chapter: &Chapter<'_>, paint: Paint) -> Str
 
 fn observation(page: &mut String, seen: &Observation, paint: Paint) {
     let process = &seen.process;
-    let mut facts = vec![process.duration.to_string(), text::count(process.bytes, "byte")];
+    let mut facts = vec![format!("{} printed", text::count(process.bytes, "byte"))];
     facts.extend(seen.cost_usd.map(|cost| format!("${cost:.2}")));
     facts.extend((seen.tokens.total() > 0).then(|| token_words(seen.tokens)));
     block(page, &facts.join(" · "));

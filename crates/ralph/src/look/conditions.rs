@@ -44,12 +44,7 @@ fn ended_well(chapter: &Chapter<'_>) -> Condition {
     const NAME: &str = "the agent ended well";
     match &chapter.agent {
         None => Condition::new(NAME, None, "its end was not seen"),
-        Some(agent) => {
-            let process = &agent.seen.process;
-            let how = format!("{} after {}", words::ending(&process.ending), process.duration);
-            let detail = if agent.well { how } else { format!("{how}: {}", agent.how) };
-            Condition::new(NAME, Some(agent.well), detail)
-        }
+        Some(agent) => Condition::new(NAME, Some(agent.well), words::agent_end(agent)),
     }
 }
 
@@ -68,7 +63,9 @@ fn claimed(story: &Story<'_>, chapter: &Chapter<'_>) -> Condition {
         }
     };
     match (met, agent.well) {
-        (true, false) => Condition::new(NAME, Some(false), format!("{detail}, but it did not end well: no claim counts")),
+        (true, false) => {
+            Condition::new(NAME, Some(false), format!("{detail}, but it did not end well: no claim counts"))
+        }
         _ => Condition::new(NAME, Some(met), detail),
     }
 }
@@ -76,7 +73,7 @@ fn claimed(story: &Story<'_>, chapter: &Chapter<'_>) -> Condition {
 fn guardrails(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
     let rules = story.machine.policy().guardrails.iter().enumerate();
     let judge = |(index, rule): (usize, &ralph_core::guardrail::Guardrail)| {
-        let name = format!("guardrail \"{}\" passed", rule.command);
+        let name = format!("guardrail \"{}\"", rule.command);
         match chapter.counted().find(|check| check.report.spec.index == index) {
             None => Condition::new(&name, None, "it was not executed to its end in this iteration"),
             Some(check) => Condition {
@@ -110,6 +107,8 @@ fn tree_stood_still(chapter: &Chapter<'_>) -> Condition {
         (Some(false), Some(TreePrint::Unknown { why })) => {
             Condition::new(NAME, Some(true), format!("taken as it is: {why}"))
         }
-        (Some(false), print) => Condition::new(NAME, Some(true), format!("tree {} before and after", words::tree(print))),
+        (Some(false), print) => {
+            Condition::new(NAME, Some(true), format!("tree {} before and after", words::tree(print)))
+        }
     }
 }

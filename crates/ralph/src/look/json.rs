@@ -1,8 +1,8 @@
 //! The objects that `--json` prints about past and present runs. Names are those of the JSON lines;
 //! fields are added, never changed.
 
+use super::state::State;
 use super::story::{Chapter, Check, Story};
-use super::words::State;
 use crate::face::json_lines::{timestamp, tokens_object};
 use ralph_core::check::{CheckKind, TreePrint};
 use ralph_core::observation::{Observation, ToolResult};

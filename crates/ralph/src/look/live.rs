@@ -1,7 +1,7 @@
 //! Which runs are alive. The lock of the work tree says it: its owner is a living process, known by
 //! more than its number, and names the run that it carries.
 
-use super::words::State;
+use super::state::State;
 use crate::place::Place;
 use ralph_core::id::RunId;
 use ralph_core::run::RunRow;
@@ -24,9 +24,9 @@ impl Live {
         self.owner.as_ref().filter(|owner| owner.run.as_ref() == Some(run))
     }
 
-    /// The run of the living owner.
-    pub fn run(&self) -> Option<&RunId> {
-        self.owner.as_ref()?.run.as_ref()
+    /// The living owner.
+    pub fn owner(&self) -> Option<&Owner> {
+        self.owner.as_ref()
     }
 
     /// The state of a run. One that was started inside another works under its ancestor's lock, so

@@ -83,7 +83,8 @@ fn people(events: &mut Events, renderer: &mut Renderer) -> Vec<u8> {
 }
 
 fn programs(events: &mut Events, origin: &Origin) -> Vec<u8> {
-    let line = |event: AgentEvent| json_lines::agent_line(origin.at, &origin.run, origin.iteration, &event).into_bytes();
+    let line =
+        |event: AgentEvent| json_lines::agent_line(origin.at, &origin.run, origin.iteration, &event).into_bytes();
     events.out.drain(..).flat_map(line).collect()
 }
 
@@ -162,9 +163,11 @@ const HELD: usize = 256 << 10;
 
 impl Pieces {
     fn feed(&mut self, bytes: &[u8]) -> String {
+        // What is held has no line end, so only what is new is searched.
+        let end = bytes.iter().rposition(|&byte| byte == b'\n').map(|newline| self.held.len() + newline + 1);
         self.held.extend_from_slice(bytes);
-        let end = match self.held.iter().rposition(|&byte| byte == b'\n') {
-            Some(newline) => newline + 1,
+        let end = match end {
+            Some(end) => end,
             None if self.held.len() < HELD => 0,
             None => self.held.len() - unfinished(&self.held),
         };
@@ -217,16 +220,7 @@ mod tests {
 
     #[test]
     fn noise_among_the_events_is_shown() {
-        let agent = ralph_core::policy::AgentPolicy {
-            command: "claude".to_owned(),
-            flags: Vec::new(),
-            dialect: String::new(),
-            model: String::new(),
-            prompt_via: ralph_core::policy::PromptVia::Auto,
-            env: std::collections::BTreeMap::new(),
-            env_remove: Vec::new(),
-            stream: true,
-        };
+        let agent = crate::look::sample::agent();
         let reader = ralph_agents::for_agent(&agent).reader(&agent, "");
         let mut text = LogText::Events(Box::new(Events::new(reader)), Renderer::new(false));
         let mut out = text.feed(b"warning: \x1b[2Jold node\n{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}}\n");

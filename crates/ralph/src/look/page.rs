@@ -15,8 +15,7 @@ pub fn paint(global: &Global) -> Paint {
 
 /// Prints a result.
 pub fn print(text: &str) -> Result<(), CommandError> {
-    let mut out = io::stdout().lock();
-    written(out.write_all(text.as_bytes()).and_then(|()| out.flush())).map(drop)
+    put(text.as_bytes()).map(drop)
 }
 
 /// Prints a result for programs, as one line.
@@ -27,8 +26,14 @@ pub fn print_json(object: &serde_json::Value) -> Result<(), CommandError> {
 /// Says something beside the result; nobody has to hear it.
 pub fn narrate(global: &Global, line: &str) {
     if !global.quiet {
-        let _ = writeln!(io::stderr(), "{line}");
+        say(line);
     }
+}
+
+/// Says on standard error what even the quiet want to know. Its reader may be gone: not hearing it
+/// must not end anything, as `eprintln!` would.
+pub fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Whether somebody still reads.
@@ -40,9 +45,10 @@ pub enum Audience {
     Gone,
 }
 
-/// What a write to standard output says about its reader.
-pub fn written(result: io::Result<()>) -> Result<Audience, CommandError> {
-    match result {
+/// Prints a piece of a result, and says whether somebody still reads.
+pub fn put(bytes: &[u8]) -> Result<Audience, CommandError> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Ok(()) => Ok(Audience::There),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Audience::Gone),
         Err(error) => Err(CommandError::io("standard output cannot be written", &error)),

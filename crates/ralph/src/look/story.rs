@@ -2,22 +2,25 @@
 //! checked and what was made of it. The machine that decided is asked again, so that nothing here
 //! can tell another story than the one that happened.
 
-use ralph_core::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, TreePrint};
+mod teller;
+
+use super::state::State;
+use super::words::between;
+use ralph_core::check::{CheckReport, CheckSpec, TreePrint};
 use ralph_core::claim::Claim;
 use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Resumed, Started};
 use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
-use ralph_core::observation::{Observation, Tokens};
+use ralph_core::observation::Observation;
 use ralph_core::outcome::Outcome;
 use ralph_core::run::{ReplayError, Run};
 use ralph_core::time::{Millis, WallTime};
+use teller::Teller;
 
 /// A run from its beginning to where its journal ends.
 pub struct Story<'a> {
     /// How it began.
     pub started: &'a Started,
-    /// When it last began or went on.
-    pub carried_since: WallTime,
     /// Where it stands.
     pub machine: Run,
     /// One for every agent process that was started, oldest first.
@@ -90,10 +93,6 @@ pub struct Judged {
     pub verdict: VerdictWord,
     /// Why.
     pub reasons: Vec<String>,
-    /// Money, where stated.
-    pub cost_usd: Option<f64>,
-    /// Tokens.
-    pub tokens: Tokens,
     /// Processes that outlived the agent.
     pub leaked: u32,
     /// The whole iteration, checks included.
@@ -130,9 +129,9 @@ impl<'a> Story<'a> {
                 teller.hear(entry, effects);
             }
         })?;
-        let Teller { carried_since, chapters, notes, in_flight, .. } = teller;
+        let Teller { chapters, notes, in_flight, .. } = teller;
         let in_flight = in_flight.filter(|_| machine.outcome().is_none());
-        Ok(Story { started, carried_since, machine, chapters, notes, in_flight })
+        Ok(Story { started, machine, chapters, notes, in_flight })
     }
 
     /// How the run ended, if it has.
@@ -150,6 +149,12 @@ impl<'a> Story<'a> {
         let counts = |judged: &Judged| matches!(judged.verdict, VerdictWord::Continue | VerdictWord::Stop);
         let judged = self.chapters.iter().filter_map(|chapter| chapter.judged.as_ref()).filter(|judged| counts(judged));
         u32::try_from(judged.count()).unwrap_or(u32::MAX)
+    }
+
+    /// Time that the run was worked on. The journal of a running one says nothing about the last while.
+    pub fn worked(&self, state: State, now: WallTime) -> Millis {
+        let since = if state == State::Running { between(self.machine.row().updated_at, now) } else { Millis::ZERO };
+        Millis(self.machine.elapsed().0.saturating_add(since.0))
     }
 
     /// What `ralph resume` without further flags would do.
@@ -200,101 +205,5 @@ impl<'a> Chapter<'a> {
     }
 }
 
-/// A story while it is being told.
-#[derive(Default)]
-struct Teller<'a> {
-    prompt_of: Option<u32>,
-    carried_since: WallTime,
-    chapters: Vec<Chapter<'a>>,
-    notes: Vec<(WallTime, String)>,
-    in_flight: Option<InFlight>,
-    tree: Option<&'a TreePrint>,
-}
-
-impl<'a> Teller<'a> {
-    fn hear(&mut self, entry: &'a Entry, effects: Vec<Effect>) {
-        if let Event::TreeSeen { print } = &entry.event {
-            self.tree = Some(print);
-            if let Some(chapter) = self.chapters.last_mut().filter(|chapter| chapter.counted().next().is_some()) {
-                chapter.look_after = Some(print);
-            }
-        }
-        if let Event::CheckEnded(report) = &entry.event
-            && report.ending == CheckEnding::Stopped
-        {
-            self.add_check(report, entry.at, Some("it was stopped before it ended"));
-        }
-        for effect in effects {
-            match effect {
-                Effect::Tell(notice) => self.hear_notice(entry, notice),
-                Effect::Gather { .. } => self.in_flight = Some(InFlight::Prompt),
-                Effect::Launch(_) => self.in_flight = Some(InFlight::Agent),
-                Effect::LookAtTree => self.in_flight = Some(InFlight::Tree),
-                Effect::Wait { until } => self.in_flight = Some(InFlight::Wait(until)),
-                Effect::Check(spec) => self.check_begins(spec),
-                Effect::EndActivity | Effect::RemoveDone | Effect::WriteViews(_) | Effect::Finish => {}
-            }
-        }
-    }
-
-    fn hear_notice(&mut self, entry: &'a Entry, notice: Notice) {
-        match (notice, &entry.event) {
-            (Notice::RunStarted { .. }, _) => self.carried_since = entry.at,
-            (Notice::IterationStarted { iteration, attempt, prompt }, _) => {
-                let prompt = if self.prompt_of == Some(iteration) { prompt } else { String::new() };
-                self.chapters.push(Chapter {
-                    iteration,
-                    attempt,
-                    at: entry.at,
-                    prompt,
-                    agent: None,
-                    checks: Vec::new(),
-                    evidence: Vec::new(),
-                    look_after: None,
-                    judged: None,
-                });
-            }
-            (Notice::AgentEnded { how, well, .. }, Event::AgentEnded(seen)) => {
-                if let Some(chapter) = self.chapters.last_mut() {
-                    chapter.agent = Some(AgentEnd { seen, how, well });
-                }
-            }
-            (Notice::CheckFinished { kind: CheckKind::Guardrail, .. }, Event::CheckEnded(report)) => {
-                self.add_check(report, entry.at, None);
-            }
-            (Notice::CheckFinished { kind: CheckKind::Evidence, name, passed, problem, .. }, _) => {
-                if let Some(chapter) = self.chapters.last_mut() {
-                    chapter.evidence.push(Finding { name, passed, problem });
-                }
-            }
-            (
-                Notice::IterationFinished { claim, verdict, reasons, cost_usd, tokens, leaked, duration, .. },
-                _,
-            ) => {
-                if let Some(chapter) = self.chapters.last_mut() {
-                    chapter.judged = Some(Judged { claim, verdict, reasons, cost_usd, tokens, leaked, duration });
-                }
-            }
-            (Notice::Note { text }, _) => self.notes.push((entry.at, text)),
-            _ => {}
-        }
-    }
-
-    /// A check that begins again from the first one begins a new round: files had changed.
-    fn check_begins(&mut self, spec: CheckSpec) {
-        if let Some(chapter) = self.chapters.last_mut().filter(|chapter| chapter.counted().count() > spec.index) {
-            chapter.look_after = None;
-            for check in chapter.checks.iter_mut().filter(|check| check.set_aside.is_none()) {
-                check.set_aside = Some("files changed while the checks ran, so it was executed again");
-            }
-        }
-        self.in_flight = Some(InFlight::Check(spec));
-    }
-
-    fn add_check(&mut self, report: &'a CheckReport, at: WallTime, set_aside: Option<&'static str>) {
-        let tree = self.tree;
-        if let Some(chapter) = self.chapters.last_mut() {
-            chapter.checks.push(Check { report, tree, at, set_aside });
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

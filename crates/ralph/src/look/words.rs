@@ -1,58 +1,15 @@
 //! The words in which facts about runs are told to people.
 
-use super::story::{Chapter, Check, InFlight, OnResume};
+use super::story::{AgentEnd, Chapter, Check, InFlight, OnResume};
 use crate::face::paint::Paint;
 use ralph_core::check::TreePrint;
 use ralph_core::claim::Claim;
 use ralph_core::notice::{ResumeKind, VerdictWord};
 use ralph_core::observation::Ending;
-use ralph_core::outcome::StopReason;
 use ralph_core::policy::{Limits, Policy, PromptSource};
 use ralph_core::run::RunRow;
 use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
-
-/// Whether a run goes on, has ended, or was left behind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// A living process carries it.
-    Running,
-    /// It ended under ralph's control.
-    Ended(StopReason),
-    /// Nobody carries it, and it never came to an end.
-    Crashed,
-}
-
-impl State {
-    /// The state of a run.
-    pub fn of(row: &RunRow, running: bool) -> State {
-        match (running, row.stop_reason) {
-            (true, _) => State::Running,
-            (false, Some(reason)) => State::Ended(reason),
-            (false, None) => State::Crashed,
-        }
-    }
-
-    /// The state in one or two words.
-    pub fn words(self, verified: bool) -> &'static str {
-        match self {
-            State::Running => "running",
-            State::Crashed => "crashed",
-            State::Ended(StopReason::Complete) if !verified => "complete, unverified",
-            State::Ended(reason) => reason.as_str(),
-        }
-    }
-
-    /// Text in the colour of the state.
-    pub fn painted(self, verified: bool, paint: Paint, text: &str) -> String {
-        match self {
-            State::Running => paint.cyan(text),
-            State::Ended(StopReason::Complete) if verified => paint.green(text),
-            State::Ended(StopReason::Complete | StopReason::Waiting | StopReason::SinglePass) => paint.yellow(text),
-            State::Ended(_) | State::Crashed => paint.red(text),
-        }
-    }
-}
 
 /// A moment by the clock on the wall.
 pub fn local(at: WallTime) -> String {
@@ -144,6 +101,23 @@ pub fn verdict(chapter: &Chapter<'_>) -> &'static str {
     }
 }
 
+/// How an agent ended: what the system says, and what was made of it where that says more.
+pub fn agent_end(agent: &AgentEnd<'_>) -> String {
+    let process = &agent.seen.process;
+    let facts = ending(&process.ending);
+    let how = match &process.ending {
+        _ if agent.well => facts,
+        Ending::Exited { code } if !agent.how.contains(&format!("code {code}")) => format!("{facts}: {}", agent.how),
+        _ => agent.how.clone(),
+    };
+    format!("{how} (after {})", process.duration)
+}
+
+/// Text on a line of its own that may have had several.
+pub fn one_line(text: &str) -> String {
+    text::for_terminal(text).replace('\n', " ")
+}
+
 /// How a process ended, in the fewest words.
 pub fn ending(ending: &Ending) -> String {
     match ending {
@@ -208,7 +182,9 @@ pub fn in_flight(in_flight: &InFlight, iteration: u32) -> String {
         InFlight::Prompt => format!("reading the inputs of the prompt of iteration {iteration}"),
         InFlight::Agent => format!("the agent of iteration {iteration}"),
         InFlight::Tree => "looking at the files".to_owned(),
-        InFlight::Check(spec) => format!("guardrail \"{}\" of iteration {iteration}", text::for_terminal(&spec.command)),
+        InFlight::Check(spec) => {
+            format!("guardrail \"{}\" of iteration {iteration}", text::for_terminal(&spec.command))
+        }
         InFlight::Wait(until) => format!("waiting until {} to repeat iteration {iteration}", local(*until)),
     }
 }
@@ -220,7 +196,7 @@ pub fn on_resume(what: &OnResume) -> String {
         OnResume::EndsAtOnce(message) => format!("would end at once unless a limit is raised: {message}"),
         OnResume::GoesOn(ResumeKind::NextIteration(n)) => format!("continues with iteration {n}"),
         OnResume::GoesOn(ResumeKind::SameIteration(n)) => {
-            format!("begins iteration {n} again: its agent's work was not seen to its end")
+            format!("begins iteration {n} again: its agent did not come to its own end")
         }
         OnResume::GoesOn(ResumeKind::Checks(n)) => {
             format!("continues with the checks of iteration {n}: its agent had finished")

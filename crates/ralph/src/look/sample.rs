@@ -1,0 +1,135 @@
+//! A journal to look back at: the first claim is made while files still change under the checks, and
+//! stands in the second round.
+
+use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, TreePrint};
+use ralph_core::claim::{Claim, Completion};
+use ralph_core::event::{Entry, Event, Gathered, Started};
+use ralph_core::guardrail::{FailAction, Guardrail};
+use ralph_core::id::{RunId, TaskName};
+use ralph_core::observation::{Ending, Failure, FailureClass, Observation};
+use ralph_core::policy::{
+    AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, PromptVia, StopCriteria,
+};
+use ralph_core::time::{Millis, WallTime};
+use std::collections::BTreeMap;
+
+/// The agent of every sample.
+pub fn agent() -> AgentPolicy {
+    AgentPolicy {
+        command: "claude".to_owned(),
+        flags: Vec::new(),
+        dialect: String::new(),
+        model: String::new(),
+        prompt_via: PromptVia::Auto,
+        env: BTreeMap::from([("TOKEN".to_owned(), "secret".to_owned())]),
+        env_remove: Vec::new(),
+        stream: true,
+    }
+}
+
+/// One guardrail, three iterations, no memory.
+fn policy() -> Policy {
+    Policy {
+        kind: LoopKind::Prompt,
+        task: TaskName::from_text("sample"),
+        prompt: PromptSource::Text("do it".to_owned()),
+        passes: Passes::Loop,
+        completion: Completion::default(),
+        protocol: false,
+        iteration_line: true,
+        guardrails: vec![Guardrail {
+            command: "make test".to_owned(),
+            fail_action: FailAction::Append,
+            hint: String::new(),
+            timeout: Millis::ZERO,
+        }],
+        output_chars: 100,
+        criteria: StopCriteria { passing_tests: false, lint: false, typecheck: false, no_errors: false, strict: false },
+        limits: Limits {
+            max_iterations: 3,
+            wall: Millis::ZERO,
+            iteration: Millis::ZERO,
+            idle: Millis::ZERO,
+            linger: Millis::ZERO,
+            max_cost_usd: 0.0,
+            max_tokens: 0,
+            stall_after: 0,
+            max_consecutive_failures: 0,
+        },
+        memory: MemoryPolicy {
+            enabled: false,
+            max_chars: 1000,
+            summary_file: "s".to_owned(),
+            feedback_file: "f".to_owned(),
+            state_file: "i".to_owned(),
+            last_messages: 0,
+        },
+        agent: agent(),
+        config_hash: "0123456789abcdef".to_owned(),
+    }
+}
+
+fn ended(claim: Claim, failure: Option<Failure>) -> Event {
+    let nothing = Failure::new(FailureClass::Other, "");
+    let code = i32::from(failure.is_some());
+    let mut seen = Observation::not_started(nothing, Ending::Exited { code });
+    seen.claim = claim;
+    seen.failure = failure;
+    Event::AgentEnded(Box::new(seen))
+}
+
+fn tree(name: &str) -> Event {
+    Event::TreeSeen { print: TreePrint::Seen { tree: name.to_owned(), head: String::new() } }
+}
+
+fn check(iteration: u32, code: i32) -> Event {
+    let spec = CheckSpec {
+        index: 0,
+        command: "make test".to_owned(),
+        timeout: Millis::ZERO,
+        log_name: format!("guardrail_{iteration:03}_make_test.log"),
+    };
+    Event::CheckEnded(Box::new(CheckReport {
+        log: format!(".ralph/{}", spec.log_name),
+        spec,
+        ending: CheckEnding::Exited { code },
+        duration: Millis(1200),
+        output_head: "out".to_owned(),
+        output_hash: "abcdefabcdef".to_owned(),
+        output_bytes: 3,
+        leaked: 0,
+    }))
+}
+
+/// The journal: iteration 1 fails, iteration 2 is complete in the second round of its checks.
+pub fn journal() -> Vec<Entry> {
+    let started = Started {
+        run: RunId::from_random(7),
+        parent: None,
+        policy: policy(),
+        root: "/project".to_owned(),
+        version: "0.1.0".to_owned(),
+    };
+    let gathered = || Event::Gathered(Gathered { base: None, summary: String::new(), human: String::new() });
+    let events = [
+        Event::Started(Box::new(started)),
+        gathered(),
+        ended(Claim::Complete, Some(Failure::new(FailureClass::Other, "the agent exited with code 1"))),
+        tree("aaaaaaaaaa"),
+        check(1, 2),
+        gathered(),
+        ended(Claim::Complete, None),
+        tree("bbbbbbbbbb"),
+        check(2, 0),
+        tree("cccccccccc"),
+        check(2, 0),
+        tree("cccccccccc"),
+    ];
+    let entry = |(n, event): (u64, Event)| Entry {
+        seq: n,
+        at: WallTime(n.cast_signed() * 1000),
+        elapsed: Millis(n * 1000),
+        event,
+    };
+    (1..).zip(events).map(entry).collect()
+}

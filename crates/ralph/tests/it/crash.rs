@@ -1,0 +1,385 @@
+//! Group E: `kill -9` at any instant, and what `ralph resume` makes of it.
+
+use crate::env;
+use crate::story::{begun, iterations, judged, launches, newest, runs, story};
+use ralph_testkit::{Fault, TestEnv, alive, eventually, has_tool};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const SIGKILL: i32 = 9;
+/// What ends with ralph has ended by then.
+const SOON: Duration = Duration::from_secs(3);
+
+/// Two iterations: the first does nothing, the second does the work and claims. Every launch is
+/// noted outside of the tree.
+const TWO_ITERATIONS: &str = "\
+stdin
+[1]
+append $HOME/launches 1\\n
+print not yet
+[2]
+append $HOME/launches 2\\n
+file built yes
+claim
+";
+
+fn two_iterations() -> TestEnv {
+    let env = env();
+    env.script(TWO_ITERATIONS).guardrail("test -f built");
+    env
+}
+
+/// Kills ralph before its N-th call, for every N (or every stride-th) until a run gets through.
+/// Which calls there are differs between libraries, so one that never comes is no fault.
+fn killed_at(syscall: &str, stride: usize) {
+    if !has_tool("strace") {
+        return;
+    }
+    for when in (1..).step_by(stride) {
+        println!("killed at {syscall} {when}");
+        let env = two_iterations();
+        let run = env.ralph(["run", "-p", "build it"]).inject(syscall, when, Fault::Signal("SIGKILL"));
+        let killed = run.without_following().stdout_any().stderr_any().any_end().run();
+        if killed.signal() != Some(SIGKILL) {
+            assert_eq!(killed.code(), 0, "a run that nobody killed");
+            return;
+        }
+        goes_on(&env, 1);
+    }
+}
+
+/// What must hold after a crash, and after the resume: the journal tells of every iteration once,
+/// in order, and nothing that it had recorded is done again.
+fn goes_on(env: &TestEnv, crashes: usize) {
+    assert!(eventually(SOON, || env.processes().is_empty()), "alive: {:?}", env.processes());
+    views_are_whole(env);
+    let before = runs(env);
+    let recorded = if before.is_empty() { Vec::new() } else { agents_recorded(&story(env)) };
+    let launched = launches(env);
+    match before.first().map(|run| run["stop_reason"].clone()) {
+        // Nothing was recorded, so nothing was launched, and it can only begin again.
+        None => {
+            assert!(launched.is_empty(), "launched and not recorded: {launched:?}");
+            env.ralph(["run", "-p", "build it"]).stdout_any().stderr_any().run();
+        }
+        Some(Value::Null) => {
+            env.ralph(["resume"]).stdout_has("complete · verified").stderr_any().run();
+        }
+        Some(reason) => assert_eq!(reason, "complete", "a crash is no end"),
+    }
+    let told = story(env);
+    assert_eq!((&told["stop_reason"], &told["verified"]), (&json!("complete"), &json!(true)), "{told}");
+    assert_eq!(judged(&told), [1, 2], "every iteration is judged once");
+    let begun = begun(&told);
+    assert!(begun.first() == Some(&1) && begun.windows(2).all(|two| two[1] == two[0] || two[1] == two[0] + 1), "{begun:?}");
+    let now = launches(env);
+    assert!((2..=2 + crashes).contains(&now.len()), "at most the iteration in flight is repeated: {now:?}");
+    for done in recorded {
+        let count = |all: &[String]| all.iter().filter(|launch| **launch == done).count();
+        assert_eq!(count(&now), count(&launched), "iteration {done} was recorded and is launched again");
+    }
+    views_are_whole(env);
+    assert!(env.read(".ralph/prompt_002.txt").contains("build it"));
+    assert!(eventually(SOON, || env.processes().is_empty()), "alive: {:?}", env.processes());
+}
+
+/// The iterations whose agent's end is in the journal.
+fn agents_recorded(story: &Value) -> Vec<String> {
+    iterations(story).iter().filter(|one| !one["agent"].is_null()).map(|one| one["iteration"].to_string()).collect()
+}
+
+/// What readers find in the task's folder is whole.
+fn views_are_whole(env: &TestEnv) {
+    for task in std::fs::read_dir(env.path(".ralph/tasks")).into_iter().flatten().flatten() {
+        for file in std::fs::read_dir(task.path()).unwrap().flatten() {
+            let text = std::fs::read_to_string(file.path()).unwrap();
+            match file.file_name().to_str().unwrap() {
+                "ralph-iteration.json" => drop(serde_json::from_str::<Value>(&text).expect("the state file is JSON")),
+                "ralph-summary.md" => assert!(text.starts_with("# Ralph Loop Summary\n"), "{text}"),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn e01_killed_at_every_write_of_the_journal() {
+    killed_at("pwrite64", 1);
+    killed_at("ftruncate", 1);
+}
+
+#[test]
+fn e01_killed_at_every_sync() {
+    killed_at("fsync", 1);
+    killed_at("fdatasync", 1);
+}
+
+#[test]
+fn e01_killed_at_every_other_write() {
+    killed_at("write", 1);
+}
+
+#[test]
+fn e01_killed_at_every_change_of_a_name() {
+    for syscall in ["renameat", "renameat2", "linkat", "unlink", "unlinkat", "mkdir", "mkdirat"] {
+        killed_at(syscall, 1);
+    }
+}
+
+#[test]
+fn e01_killed_between_ralph_and_its_keeper() {
+    for syscall in ["socketpair", "clone3", "sendmsg", "flock"] {
+        killed_at(syscall, 1);
+    }
+    killed_at("recvfrom", 2);
+    killed_at("pipe2", 2);
+}
+
+#[test]
+fn e01_killed_at_openings() {
+    killed_at("openat", 1);
+}
+
+#[test]
+fn e01_killed_at_closings_and_locks() {
+    killed_at("close", 4);
+    killed_at("fcntl", 7);
+}
+
+#[test]
+fn e01_killed_at_readings_and_waits() {
+    killed_at("read", 6);
+    killed_at("epoll_wait", 3);
+    killed_at("newfstatat", 11);
+}
+
+#[test]
+fn e03_killed_again_and_again_while_it_resumes() {
+    if !has_tool("strace") {
+        return;
+    }
+    for (syscall, stride) in [("pwrite64", 1), ("write", 1), ("renameat2", 1), ("openat", 9), ("recvfrom", 4)] {
+        let env = two_iterations();
+        let run = env.ralph(["run", "-p", "build it"]).inject("sendmsg", 2, Fault::Signal("SIGKILL"));
+        run.without_following().stdout_any().stderr_any().killed_by(SIGKILL).run();
+        let mut crashes = 1;
+        for when in (1..).step_by(stride) {
+            println!("resume killed at {syscall} {when}");
+            let resume = env.ralph(["resume"]).inject(syscall, when, Fault::Signal("SIGKILL"));
+            let resumed = resume.without_following().stdout_any().stderr_any().any_end().run();
+            if resumed.signal() != Some(SIGKILL) || runs(&env)[0]["stop_reason"] == "complete" {
+                break;
+            }
+            crashes += 1;
+        }
+        goes_on(&env, crashes);
+    }
+}
+
+#[test]
+fn e05_a_daemon_that_outlived_ralph_and_keeper_is_ended_before_the_next_agent_starts() {
+    let env = env();
+    env.guardrail("true").script(
+        "once $HOME/first section hang\n\
+         run sed 's/.*) //' /proc/$(cat $HOME/daemon)/stat 2> /dev/null | grep -q '^[^Z]' && touch $HOME/met; true\n\
+         claim\n\
+         [hang]\ntouch $HOME/first\ndaemonise ignore-term $HOME/daemon\npidfile $HOME/agent\nsleep forever\n",
+    );
+    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().killed_by(SIGKILL).spawn();
+    run.wait_for_file(env.home().join("agent"));
+    let keeper = env.processes().into_iter().find(|process| process.command.contains("keeper")).expect("a keeper").pid;
+    // Neither can do anything about the other's end.
+    signal(keeper, "STOP");
+    run.kill9();
+    signal(keeper, "KILL");
+    run.finish();
+    let (agent, daemon) = (env.read_pid(env.home().join("agent")), env.read_pid(env.home().join("daemon")));
+    assert!(alive(daemon), "the case is that it lives on");
+    env.ralph(["resume"]).stdout_has("complete · verified").stderr_any().run();
+    assert!(!alive(daemon) && !alive(agent));
+    assert!(!env.home().join("met").exists(), "the next agent met the old daemon");
+}
+
+/// Sends a signal as a person would.
+fn signal(pid: u32, name: &str) {
+    let status = std::process::Command::new("kill").args(["-s", name, &pid.to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn e08_a_fault_in_ralph_itself_ends_everything_and_says_how_to_go_on() {
+    if !has_tool("strace") {
+        return;
+    }
+    // The runtime gives up where its own descriptor cannot be written, which never happens by itself.
+    let faulty = (1..30).find_map(|when| {
+        let env = two_iterations();
+        let run = env.ralph(["run", "-p", "build it"]).inject("write", when, Fault::Errno("EIO"));
+        let run = run.without_following().stdout_any().stderr_any().any_end().run();
+        (run.code() == 70).then_some((env, run))
+    });
+    let (env, run) = faulty.expect("a write whose failure the runtime does not survive");
+    assert!(run.stderr.contains("error: ralph itself failed: "), "{}", run.stderr);
+    assert!(run.stderr.contains("hint: the journal is intact; go on with: ralph resume"), "{}", run.stderr);
+    assert!(!run.stderr.contains('\x1b'), "no terminal, no control sequences: {}", run.stderr);
+    goes_on(&env, 1);
+}
+
+#[test]
+fn e11_a_moved_project_is_told_where_its_runs_are() {
+    let env = two_iterations();
+    env.ralph(["run", "-p", "build it", "-m", "1"]).stdout_any().stderr_any().code(1).run();
+    let moved = env.root().join("moved");
+    std::fs::rename(env.project(), &moved).unwrap();
+    env.ralph(["resume"])
+        .current_dir(&moved)
+        .stderr_has("error: there is no unfinished run in [ROOT]/moved")
+        .stderr_has("keeps its runs under its old path")
+        .code(2)
+        .run();
+    std::fs::rename(&moved, env.project()).unwrap();
+    env.ralph(["resume", "-m", "2"]).stdout_has("complete · verified").stderr_any().run();
+}
+
+#[test]
+fn e12_every_end_has_its_reason_and_can_be_looked_at_afterwards() {
+    let ends = [
+        ("claim", &["run", "-p", "x"][..], 0, "complete"),
+        ("print <ralph>BLOCKED: no key</ralph>", &["run", "-p", "x"], 3, "blocked"),
+        ("print no", &["run", "-p", "x", "-m", "1"], 1, "max-iterations"),
+        ("print no", &["run", "-p", "x", "--once"], 0, "single-pass"),
+        ("exit 3", &["run", "-p", "x"], 5, "error"),
+        ("sleep forever", &["run", "-p", "x", "--max-wall-time", "300ms"], 4, "max-wall-time"),
+    ];
+    for (script, arguments, code, reason) in ends {
+        let env = env();
+        env.script(script);
+        env.ralph(arguments).stdout_any().stderr_any().code(code).run();
+        let told = story(&env);
+        assert_eq!(told["stop_reason"], reason, "{script}");
+        assert_eq!(told["exit_code"], code, "{script}");
+        assert_eq!(told["outcome"]["stop_reason"], reason, "{script}");
+    }
+}
+
+#[test]
+fn e13_a_tree_that_a_person_changed_in_between_is_gone_on_with() {
+    let env = env();
+    env.guardrail("true").script("print half\n[2]\nrun git log --format=%s\nclaim\n");
+    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().code(1).run();
+    env.write("mine.txt", "by hand");
+    env.git(["add", "mine.txt"]);
+    env.git(["commit", "--quiet", "--message=By hand"]);
+    env.write("dirty.txt", "not committed");
+    let resumed = env.ralph(["resume", "-m", "3"]).stdout_has("By hand").stdout_has("complete · verified");
+    resumed.stderr_has("resumed · continuing with iteration 2").run();
+    assert_eq!(env.read("dirty.txt"), "not committed");
+}
+
+#[test]
+fn e14_without_its_journal_there_is_nothing_to_resume_and_nothing_is_guessed() {
+    let env = two_iterations();
+    env.ralph(["run", "-p", "build it", "-m", "1"]).stdout_any().stderr_any().code(1).run();
+    std::fs::remove_dir_all(env.state()).unwrap();
+    env.ralph(["resume"])
+        .stderr_has("error: there is no unfinished run in [PROJECT]")
+        .stderr_has("hint: begin one: ralph run")
+        .code(2)
+        .run();
+    assert_eq!(launches(&env), ["1"], "the views alone start nothing");
+}
+
+#[test]
+fn e06_a_lock_from_another_boot_is_no_obstacle_and_its_pid_is_left_alone() {
+    let env = two_iterations();
+    let run = env.ralph(["run", "-p", "build it"]).env("SLOW", "1").stdout_any().stderr_any().any_end().spawn();
+    run.wait_for_file(env.home().join("launches"));
+    run.kill9();
+    run.finish();
+    // The text that a power cut would have left: a number that now belongs to somebody else, this test.
+    let own = std::process::id();
+    for entry in std::fs::read_dir(env.state().join("locks")).unwrap().flatten() {
+        let file = if entry.path().is_dir() { entry.path().join("owner.json") } else { entry.path() };
+        let owner = json!({ "pid": own, "start": 1, "boot": "another boot", "host": "here", "run": "r", "since": 0, "command": "ralph run" });
+        std::fs::write(file, owner.to_string()).unwrap();
+    }
+    goes_on(&env, 1);
+}
+
+#[test]
+fn a_run_at_its_last_iteration_goes_on_with_more() {
+    let env = two_iterations();
+    env.ralph(["run", "-p", "build it", "-m", "1"])
+        .stdout_has("next: ralph resume [..] -m 2")
+        .stderr_any()
+        .code(1)
+        .run();
+    // Without more there is nothing to do, and nothing is done.
+    env.ralph(["resume"]).stdout_has("all 1 iterations are used up").stderr_any().code(1).run();
+    assert_eq!(launches(&env), ["1"]);
+    env.ralph(["resume", "-m", "2"]).stdout_has("complete · verified").stderr_any().run();
+    assert_eq!(launches(&env), ["1", "2"]);
+    let id = newest(&env);
+    env.ralph(["resume", &id])
+        .stderr_has(&format!("error: run {id} is complete"))
+        .stderr_has("hint: begin a new one: ralph run")
+        .code(2)
+        .run();
+}
+
+/// A check that hangs until `go` is there.
+const HANGING_CHECK: &str = "test -f $HOME/go || { touch $HOME/checking; exec sleep 600; }";
+
+#[test]
+fn killed_during_a_check_it_goes_on_with_the_checks_and_not_with_the_agent() {
+    let env = env();
+    env.script("append $HOME/launches 1\\n\nclaim").guardrail("true").guardrail(HANGING_CHECK);
+    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().killed_by(SIGKILL).spawn();
+    run.wait_for_file(env.home().join("checking"));
+    run.kill9();
+    run.finish();
+    std::fs::write(env.home().join("go"), "").unwrap();
+    env.ralph(["resume"])
+        .stdout_has("complete · verified")
+        .stderr_has("resumed · continuing with the checks of iteration 1")
+        .run();
+    assert_eq!(launches(&env).len(), 1);
+    assert!(eventually(SOON, || env.processes().is_empty()));
+}
+
+#[test]
+fn interrupted_during_a_check_it_goes_on_with_the_checks_and_not_with_the_agent() {
+    let env = env();
+    env.script("append $HOME/launches 1\\n\nclaim").guardrail(HANGING_CHECK);
+    let run = env.ralph(["run", "-p", "x"]).stdout_has("interrupted").stderr_any().code(130).spawn();
+    run.wait_for_file(env.home().join("checking"));
+    run.signal(2);
+    run.wait_for_stderr("shutting down");
+    run.signal(2);
+    run.finish();
+    assert_eq!(runs(&env)[0]["stop_reason"], "interrupted");
+    std::fs::write(env.home().join("go"), "").unwrap();
+    env.ralph(["resume"]).stdout_has("complete · verified").stderr_any().run();
+    assert_eq!(launches(&env).len(), 1);
+}
+
+#[test]
+fn a_crash_in_iteration_2_keeps_the_memory_of_iteration_1() {
+    let env = env();
+    env.guardrail("test -f built").script(
+        "print the parser is half done\n\
+         [2]\nonce $HOME/second section hang\nfile built yes\nclaim\n[hang]\ntouch $HOME/second\nsleep forever\n",
+    );
+    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().killed_by(SIGKILL).spawn();
+    run.wait_for_file(env.home().join("second"));
+    run.kill9();
+    run.finish();
+    let before = env.read(".ralph/prompt_002.txt");
+    env.ralph(["resume"])
+        .stdout_has("complete · verified")
+        .stderr_has("resumed · continuing with iteration 2 from its beginning")
+        .run();
+    assert_eq!(env.read(".ralph/prompt_002.txt"), before, "the same iteration gets the same prompt");
+    assert!(before.contains("## Ralph Summary") && before.contains("the parser is half done"), "{before}");
+    assert_eq!(begun(&story(&env)), [1, 2, 2]);
+}

@@ -1,0 +1,219 @@
+//! Group D: a disk that is full, failing or read-only, and a process without descriptors.
+
+use crate::env;
+use crate::story::{runs, story};
+use ralph_testkit::{Fault, Finished, TestEnv, has_tool};
+use serde_json::json;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
+
+/// The first iteration does nothing, later ones do the work and claim.
+const SCRIPT: &str = "stdin\n[1]\nprint not yet\n[*]\nfile built yes\nclaim\n";
+
+fn small_run() -> TestEnv {
+    let env = env();
+    env.script(SCRIPT).guardrail("test -f built");
+    env
+}
+
+/// Lets ralph's N-th call fail, once and from then on, for every N (or every stride-th) until a run
+/// does not come so far.
+fn fails_at(syscall: &str, errno: &'static str, stride: usize) {
+    if !has_tool("strace") {
+        return;
+    }
+    for persistent in ["", "+"] {
+        for when in (1..).step_by(stride) {
+            let when = format!("{when}{persistent}");
+            println!("{syscall} {when} fails with {errno}");
+            let env = small_run();
+            let run = env.ralph(["run", "-p", "build it"]).inject(syscall, &when, Fault::Errno(errno));
+            let spoilt = run.without_following().stdout_any().stderr_any().any_end().run();
+            if !spoilt.trace.as_deref().unwrap_or_default().contains("(INJECTED)") {
+                assert_eq!(spoilt.code(), 0, "a run that nothing spoilt");
+                break;
+            }
+            // Where no write succeeds any more, nothing can be told either.
+            let speaks = !(syscall == "write" && persistent == "+");
+            is_honest(&env, &spoilt, speaks);
+            goes_on(&env);
+        }
+    }
+}
+
+/// Success is only told if it is there; anything else has a documented code and names what failed.
+#[track_caller]
+fn is_honest(env: &TestEnv, run: &Finished, speaks: bool) {
+    let text = format!("{}{}", run.stdout, run.stderr);
+    match run.code() {
+        1 | 2 | 5 | 70 | 74 if !speaks => {}
+        0 => {
+            assert_eq!(story(env)["stop_reason"], "complete", "{text}");
+            assert!(run.stdout.contains("complete · verified"), "{text}");
+        }
+        // The journal or what lies beside it, by its path; or what the system lacks.
+        74 => {
+            let named = text.contains(&*env.root().to_string_lossy()) || text.contains("cannot be started");
+            assert!(text.contains("error: ") && named, "{text}");
+        }
+        // The runtime's own descriptor, which is no file and never full: see E08.
+        70 => assert!(text.contains("failed to wake I/O driver"), "{text}"),
+        // Ended by its own rules, and told so.
+        1 | 2 | 5 => assert!(text.contains("error") || text.contains("used up"), "{text}"),
+        // The loader of libraries, before ralph began.
+        127 => assert!(text.contains("error while loading shared libraries"), "{text}"),
+        code => panic!("exit code {code}\n{text}"),
+    }
+}
+
+/// With the disk mended, what was begun comes to its end.
+#[track_caller]
+fn goes_on(env: &TestEnv) {
+    match runs(env).first().map(|run| run["stop_reason"].clone()) {
+        None => drop(env.ralph(["run", "-p", "build it"]).stdout_any().stderr_any().run()),
+        Some(reason) if reason == "complete" => {}
+        Some(_) => drop(env.ralph(["resume", "-m", "30"]).stdout_any().stderr_any().run()),
+    }
+    let told = story(env);
+    assert_eq!((&told["stop_reason"], &told["verified"]), (&json!("complete"), &json!(true)), "{told}");
+}
+
+#[test]
+fn d01_no_space_at_every_write_of_the_journal() {
+    fails_at("pwrite64", "ENOSPC", 1);
+}
+
+#[test]
+fn d01_no_space_at_every_other_write() {
+    for syscall in ["write", "ftruncate", "mkdir", "mkdirat", "renameat", "renameat2", "linkat"] {
+        fails_at(syscall, "ENOSPC", 1);
+    }
+}
+
+#[test]
+fn d01_no_space_at_openings() {
+    fails_at("openat", "ENOSPC", 3);
+    fails_at("open", "ENOSPC", 1);
+}
+
+#[test]
+fn d02_a_sync_or_write_that_fails_is_not_tried_again() {
+    for syscall in ["fsync", "fdatasync"] {
+        fails_at(syscall, "EIO", 1);
+    }
+    fails_at("pwrite64", "EIO", 4);
+    fails_at("read", "EIO", 13);
+}
+
+#[test]
+fn d03_a_file_system_that_becomes_read_only() {
+    fails_at("openat", "EROFS", 5);
+    fails_at("pwrite64", "EROFS", 5);
+    fails_at("unlinkat", "EROFS", 1);
+}
+
+#[test]
+fn d10_no_descriptors_left_at_any_call() {
+    for (syscall, stride) in [("openat", 7), ("pipe2", 1), ("epoll_create1", 1), ("eventfd2", 1)] {
+        fails_at(syscall, "EMFILE", stride);
+    }
+}
+
+#[test]
+fn d10_with_too_few_descriptors_it_says_so_and_with_a_few_it_works() {
+    let mut worked = Vec::new();
+    for number in (4..40).step_by(2) {
+        println!("{number} open files");
+        let env = small_run();
+        let run = env.ralph(["run", "-p", "build it"]).open_files(number).stdout_any().stderr_any().any_end().run();
+        is_honest(&env, &run, true);
+        assert_ne!(run.code(), 70, "{}", run.stderr);
+        worked.push(run.code() == 0);
+        goes_on(&env);
+    }
+    assert!(worked.is_sorted(), "more room never makes it worse: {worked:?}");
+    assert!(worked.ends_with(&[true]), "{worked:?}");
+}
+
+#[test]
+fn d10_descriptors_do_not_grow_with_iterations() {
+    let env = env();
+    env.script("print not yet").guardrail("true").guardrail("false");
+    let run = env.ralph(["run", "-p", "x", "-m", "60"]).open_files(40).stdout_has("all 60 iterations").stderr_any();
+    run.code(1).run();
+}
+
+/// The words before ralph that give it a file system of its own at `place`; `None` where this
+/// process may not mount. `then` is done with it when ralph has ended, `$1` being ralph.
+fn on_a_small_disk(place: &str, options: &str, then: &str) -> Option<Vec<String>> {
+    let mut may = Command::new("unshare");
+    may.args(["-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).stderr(Stdio::null());
+    if !has_tool("unshare") || !may.status().is_ok_and(|status| status.success()) {
+        eprintln!("note: no file system can be mounted here: this test does nothing");
+        return None;
+    }
+    let script = format!("mount -t tmpfs -o {options} tmpfs {place} || exit 90; \"$@\"; code=$?; {then}; exit $code");
+    Some(["unshare", "-m", "sh", "-c", &script, "sh"].map(str::to_owned).to_vec())
+}
+
+#[test]
+fn d01_a_disk_that_an_agent_filled_ends_the_run_and_with_room_again_it_goes_on() {
+    let env = env();
+    env.guardrail("test -f built").script(
+        "[1]\nonce $HOME/filled run head -c 10m /dev/zero > $RALPH_STATE_DIR/filler 2> /dev/null\nprint not yet\n\
+         [*]\nfile built yes\nclaim\n",
+    );
+    // The second ralph finds the same file system, with room.
+    let then = "rm $RALPH_STATE_DIR/filler; echo ---; \"$1\" resume || exit 91";
+    let state = env.state().display().to_string();
+    let Some(words) = on_a_small_disk(&state, "size=400k", then) else { return };
+    let run = env.ralph(["run", "-p", "build it"]).under(words).code(74);
+    run.stdout_has("---\n")
+        .stdout_has("complete · verified")
+        .stderr_has("error: cannot write to [STATE]/[..]/ralph.db: no space is left")
+        .stderr_has("hint: make room or mend the disk, then: ralph resume")
+        .run();
+}
+
+#[test]
+fn d01_views_and_logs_that_cannot_be_written_do_not_end_a_run() {
+    let env = env();
+    env.guardrail("true").guardrail("test -f built").script("print not yet\n[2]\nfile built yes\nclaim\n");
+    env.write(".ralph/tasks/full/ralph-feedback.md", "");
+    let task = env.path(".ralph/tasks/full").display().to_string();
+    let Some(words) = on_a_small_disk(&task, "size=4k,nr_inodes=1", "true") else { return };
+    let run = env.ralph(["run", "-p", "x", "--task", "full"]).under(words);
+    run.stdout_has("complete · verified").stderr_has("[PROJECT]/.ralph/tasks/full/[..] cannot be written").run();
+}
+
+#[test]
+fn d03_d04_a_state_folder_that_cannot_be_written_is_refused_with_its_path() {
+    for (options, why) in [("ro", "Read-only file system"), ("nr_inodes=1", "No space left on device"), ("nr_inodes=5", "")] {
+        let env = small_run();
+        let state = env.state().display().to_string();
+        let Some(words) = on_a_small_disk(&state, options, "true") else { return };
+        let run = env.ralph(["run", "-p", "build it"]).under(words).code(74);
+        run.stderr_has("error: ").stderr_has("[STATE]").stderr_has(why).run();
+        assert!(!env.exists(".ralph/prompt_001.txt"), "nothing was begun");
+        goes_on(&env);
+    }
+}
+
+#[test]
+fn d03_a_state_folder_without_the_right_to_write_is_refused_with_its_path() {
+    if !has_tool("setpriv") {
+        return;
+    }
+    let env = small_run();
+    let mode = |mode| std::fs::set_permissions(env.state(), std::fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o500);
+    // Root may write everywhere, unless it gives that up.
+    let run = env.ralph(["run", "-p", "build it"]).under(["setpriv", "--bounding-set=-dac_override,-dac_read_search"]);
+    run.stderr_has("error: the state folder [STATE]/[..] cannot be used: Permission denied")
+        .stderr_has("hint: choose another one: export RALPH_STATE_DIR=")
+        .code(74)
+        .run();
+    assert!(!env.exists(".ralph/prompt_001.txt"));
+    mode(0o700);
+    goes_on(&env);
+}

@@ -1,0 +1,23 @@
+//! The tests of the binary, as a user would use it: real processes, real git, real SQLite. One
+//! binary, one module per group; a test that covers a fault of the catalogue begins with its id.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+mod bad_input;
+mod clock;
+mod crash;
+mod disk;
+mod locks;
+mod output;
+mod process;
+mod resources;
+mod signals;
+mod sizes;
+mod story;
+mod usage;
+
+use ralph_testkit::TestEnv;
+
+/// A fresh environment around the binary under test.
+fn env() -> TestEnv {
+    TestEnv::new(env!("CARGO_BIN_EXE_ralph"))
+}
