@@ -1,7 +1,7 @@
 //! Group L: sizes, names and encodings.
 
 use crate::env;
-use ralph_testkit::{Finished, TestEnv};
+use ralph_testkit::TestEnv;
 use serde_json::json;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -19,19 +19,15 @@ fn claiming() -> TestEnv {
 }
 
 #[track_caller]
-fn completes(env: &TestEnv, arguments: &[&OsStr]) -> Finished {
-    env.ralph(arguments).stdout_has("complete · verified").stderr_any().run()
-}
-
-fn words<'a>(words: &[&'a str]) -> Vec<&'a OsStr> {
-    words.iter().map(OsStr::new).collect()
+fn completes(env: &TestEnv, arguments: &[&str]) {
+    env.ralph(arguments).stdout_has("complete · verified").stderr_any().run();
 }
 
 #[test]
 fn l01_a_prompt_of_a_megabyte_arrives_whole_by_stdin() {
     let env = claiming();
     env.write("PROMPT.md", &megabyte());
-    completes(&env, &words(&["run", "-f", "PROMPT.md"]));
+    completes(&env, &["run", "-f", "PROMPT.md"]);
     let (kept, arrived) = (env.read(".ralph/prompt_001.txt"), env.read(env.home().join("prompt")));
     assert!(arrived.contains(&megabyte()), "{} bytes arrived", arrived.len());
     assert!(arrived == kept, "what is kept is what was given");
@@ -42,7 +38,7 @@ fn l01_by_file_it_arrives_too_and_by_argument_it_is_refused_with_the_way_out() {
     let env = env();
     env.write("PROMPT.md", &megabyte()).guardrail("true");
     env.settings(json!({ "agent": { "promptVia": "file" } })).script("expect-arg .ralph/prompt_001.txt\nclaim");
-    completes(&env, &words(&["run", "-f", "PROMPT.md"]));
+    completes(&env, &["run", "-f", "PROMPT.md"]);
     env.settings(json!({ "agent": { "promptVia": "arg" } })).script("append $HOME/launches x");
     env.ralph(["run", "-f", "PROMPT.md"])
         .stdout_has("the arguments of [..]scripted-agent are too long; give the prompt by stdin or file")
@@ -68,7 +64,7 @@ fn l02_any_task_name_becomes_one_short_folder_of_its_own() {
     let long = "long ".repeat(80);
     let names = ["plain", "Fix login!", "日本語 🦀", "..", ".", "../../escape", "a/b", "a\\b", "-rf", "CON", "x\ny", "%2e%2e", &long];
     for name in names {
-        completes(&env, &words(&["run", "-p", "x", "--task", name]));
+        completes(&env, &["run", "-p", "x", "--task", name]);
     }
     let folders: Vec<String> = std::fs::read_dir(env.path(".ralph/tasks"))
         .unwrap()
@@ -143,7 +139,7 @@ fn odd_names_of_prompt_files_are_names_like_others() {
     for name in ["with space.md", "-p.md", "$(touch pwned).md", "quo'te\".md", "日本語.md", "new\nline.md", ".hidden", "deep/er/PROMPT"] {
         env.write(name, &format!("the task in {name:?}"));
         let argument = format!("--prompt-file={name}");
-        completes(&env, &words(&["run", &argument]));
+        completes(&env, &["run", &argument]);
         assert!(env.read(env.home().join("prompt")).contains(&format!("the task in {name:?}")), "{name}");
     }
     assert!(!env.exists("pwned"));
