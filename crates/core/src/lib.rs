@@ -10,6 +10,7 @@ pub mod check;
 pub mod claim;
 pub mod effect;
 pub mod event;
+pub mod evidence;
 pub mod guardrail;
 pub mod id;
 pub mod memory;
@@ -22,22 +23,3 @@ pub mod run;
 pub mod text;
 pub mod time;
 pub mod verdict;
-
-/// What tool runs prove.
-pub mod evidence {
-    use crate::{observation::ToolRun, policy::StopCriteria};
-    /// One criterion judged.
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Finding {
-        /// Its name.
-        pub name: &'static str,
-        /// Whether it holds.
-        pub passed: bool,
-        /// Why not.
-        pub reason: String,
-    }
-    /// Judges the criteria.
-    pub fn judge(_: &StopCriteria, _: &[ToolRun], _: &[String]) -> Vec<Finding> {
-        Vec::new()
-    }
-}

@@ -93,6 +93,22 @@ fn without_memory_nothing_is_remembered_and_nothing_written() {
     assert!(sim.views().is_empty());
 }
 
+#[test]
+fn a_run_that_judged_nothing_leaves_the_memory_of_an_earlier_one_alone() {
+    let sim = play(World { earlier: "old", ..World::new(remembering(), turns(&[Agent::CannotRun])) });
+    assert_eq!(sim.end(), (Error, 5, 0));
+    assert!(sim.views().is_empty());
+}
+
+#[test]
+fn a_complete_run_leaves_no_feedback_behind() {
+    let mut policy = remembering();
+    policy.guardrails = guardrails(&["make test"]);
+    let sim = play(World::new(policy, turns(&[Agent::Works, Agent::Claims])));
+    let feedback: Vec<&str> = sim.views().iter().map(|views| views.feedback.1.as_str()).collect();
+    assert_eq!(feedback, ["Iteration 1 passed all checks, but did not claim completion.", ""]);
+}
+
 /// The numbers of the prompts that carry a person's words, and what the feedback file holds in the end.
 fn carried(sim: &Sim) -> (Vec<u32>, String) {
     let carrying = sim.launches().into_iter().filter(|launch| launch.prompt.contains("please use tabs"));

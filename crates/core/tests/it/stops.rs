@@ -1,6 +1,6 @@
 //! Signals, cancellation, the wall time, crashes: how a run is stopped, and how it goes on.
 
-use crate::sim::{Agent, Knock, Sim, Turn, World, guardrails, limited, play, policy, turn, turns};
+use crate::sim::{Agent, Knock, Sim, Turn, World, guardrails, limited, play, policy, transient, turn, turns};
 use ralph_core::effect::Effect;
 use ralph_core::event::{Event, Resumed};
 use ralph_core::notice::{Notice, ResumeKind};
@@ -184,10 +184,18 @@ fn e03_crashes_do_not_outrun_the_limit_of_failures() {
 }
 
 #[test]
-fn a_resume_after_an_end_begins_the_row_of_failures_anew() {
-    let world = World { resumes: vec![Resumed::default()], ..World::new(policy(), turns(&[Agent::Fails])) };
-    let sim = play(world);
-    assert_eq!(sim.end(), (Error, 5, 6));
+fn a_resume_after_an_end_begins_every_row_anew() {
+    let again = |policy, turn| play(World { resumes: vec![Resumed::default()], ..World::new(policy, vec![turn]) });
+    assert_eq!(again(policy(), turn(Agent::Fails)).end(), (Error, 5, 6));
+
+    let mut stalling = policy();
+    stalling.limits.stall_after = 2;
+    assert_eq!(again(stalling, turn(Agent::Works)).end(), (Stalled, 7, 5), "one that changed something, two and two");
+
+    let refused = again(policy(), Turn { refusals: vec![transient(); 60], ..turn(Agent::Works) });
+    assert_eq!(refused.end(), (Error, 5, 0));
+    assert_eq!(refused.waits().len(), 24 + 24);
+    assert!(refused.waits()[24] < 10_000, "the waits begin small again");
 }
 
 #[test]

@@ -165,8 +165,16 @@ fn settings_of_a_wrong_type_or_value_name_file_key_and_reason() {
             "guardrails[0].failAction",
             "expected APPEND, PREPEND or REPLACE, found \"EAT\"".to_owned(),
         ),
-        (json!({ "loop": { "stopCriteria": { "successRegex": "(" } } }), "loop.stopCriteria.successRegex", "(".to_owned()),
-        (json!({ "loop": { "stopCriteria": { "blockedRegex": "[" } } }), "loop.stopCriteria.blockedRegex", "[".to_owned()),
+        (
+            json!({ "loop": { "stopCriteria": { "successRegex": "(" } } }),
+            "loop.stopCriteria.successRegex",
+            "(".to_owned(),
+        ),
+        (
+            json!({ "loop": { "stopCriteria": { "blockedRegex": "[" } } }),
+            "loop.stopCriteria.blockedRegex",
+            "[".to_owned(),
+        ),
         (json!({ "memory": { "summaryFileName": "../x" } }), "memory.summaryFileName", "../x".to_owned()),
     ] {
         let mut whole = json!({ "agent": { "command": "sh" } });
@@ -207,7 +215,8 @@ fn the_local_settings_are_named_when_they_hold_the_fault() {
 fn an_unknown_key_warns_and_names_the_nearest() {
     let env = env();
     env.script("claim").settings(json!({ "maximumIteration": 3 }));
-    let warning = "warning: .ralph/settings.json: unknown key `maximumIteration` is ignored; did you mean `maximumIterations`?";
+    let warning =
+        "warning: .ralph/settings.json: unknown key `maximumIteration` is ignored; did you mean `maximumIterations`?";
     env.ralph(["run", "-p", "x"]).stdout_any().stderr_has(warning).run();
     env.ralph(["config", "check"]).stdout_any().stderr_has(warning).run();
 }
@@ -359,7 +368,9 @@ fn results_that_nobody_reads_to_the_end_are_no_fault() {
     env.script("claim");
     env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().run();
     let ralph = env!("CARGO_BIN_EXE_ralph");
-    for command in ["config schema", "config show --origin", "--help", "show --json", "run -p x --dry-run", "wat", "demo --help"] {
+    for command in
+        ["config schema", "config show --origin", "--help", "show --json", "run -p x --dry-run", "wat", "demo --help"]
+    {
         // Both streams end in a reader that is gone.
         let line = format!("{{ {ralph} {command}; echo $? > $HOME/code; }} 2>&1 | true; cat $HOME/code");
         let run = env.ralph(["status"]).under(["sh", "-c", &line, "sh"]).stdout_any().run();

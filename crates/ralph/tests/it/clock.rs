@@ -51,7 +51,8 @@ fn g01_a_wall_clock_that_jumps_a_day_either_way_changes_no_duration_and_no_limit
         "[1]\nfile $HOME/skew -86400\nprint not yet\n[2]\nfile $HOME/skew 86400\nprint not yet\n\
          [3]\nfile built yes\nclaim\n",
     );
-    let arguments = ["run", "-p", "x", "--json", "--max-wall-time", "60s", "--iteration-timeout", "30s", "--idle-timeout", "30s"];
+    let arguments =
+        ["run", "-p", "x", "--json", "--max-wall-time", "60s", "--iteration-timeout", "30s", "--idle-timeout", "30s"];
     let run = env.ralph(arguments).env("LD_PRELOAD", &shim).env("WALL_CLOCK_SKEW", &skew).stdout_any().run();
     let lines = run.json_lines();
     assert_eq!(lines.last().unwrap()["stop_reason"], "complete");

@@ -71,7 +71,10 @@ fn goes_on(env: &TestEnv, crashes: usize) {
     assert_eq!((&told["stop_reason"], &told["verified"]), (&json!("complete"), &json!(true)), "{told}");
     assert_eq!(judged(&told), [1, 2], "every iteration is judged once");
     let begun = begun(&told);
-    assert!(begun.first() == Some(&1) && begun.windows(2).all(|two| two[1] == two[0] || two[1] == two[0] + 1), "{begun:?}");
+    assert!(
+        begun.first() == Some(&1) && begun.windows(2).all(|two| two[1] == two[0] || two[1] == two[0] + 1),
+        "{begun:?}"
+    );
     let now = launches(env);
     assert!((2..=2 + crashes).contains(&now.len()), "at most the iteration in flight is repeated: {now:?}");
     for done in recorded {

@@ -188,7 +188,9 @@ fn d01_views_and_logs_that_cannot_be_written_do_not_end_a_run() {
 
 #[test]
 fn d03_d04_a_state_folder_that_cannot_be_written_is_refused_with_its_path() {
-    for (options, why) in [("ro", "Read-only file system"), ("nr_inodes=1", "No space left on device"), ("nr_inodes=5", "")] {
+    for (options, why) in
+        [("ro", "Read-only file system"), ("nr_inodes=1", "No space left on device"), ("nr_inodes=5", "")]
+    {
         let env = small_run();
         let state = env.state().display().to_string();
         let Some(words) = on_a_small_disk(&state, options, "true") else { return };

@@ -54,7 +54,11 @@ fn f01_of_twenty_at_once_exactly_one_runs_and_the_others_name_it() {
     for (_, refused) in &ended[..19] {
         assert_eq!(refused.code(), 75, "{}", refused.stderr);
         let named = format!("process {winner} on ");
-        assert!(refused.stderr.contains(&named) && refused.stderr.contains(&format!("(run {id})")), "{}", refused.stderr);
+        assert!(
+            refused.stderr.contains(&named) && refused.stderr.contains(&format!("(run {id})")),
+            "{}",
+            refused.stderr
+        );
     }
     assert!(pids.contains(winner));
     assert_eq!(launches(&env).len(), 1);
@@ -159,9 +163,8 @@ fn a_run_inside_a_run_works_in_its_ancestors_tree() {
     env.program("inner-agent", "#!/bin/sh\ncat > /dev/null\necho '<response>DONE</response>'\n");
     let inner = format!("{} run -p inner --agent inner-agent", env!("CARGO_BIN_EXE_ralph"));
     // The second one belongs to nobody here: it says that another run is its parent.
-    env.guardrail("true").script(&format!(
-        "run {inner}\nstatus\nrun RALPH_PARENT_RUN_ID=abcdefgh {inner}\nstatus\nclaim\n"
-    ));
+    env.guardrail("true")
+        .script(&format!("run {inner}\nstatus\nrun RALPH_PARENT_RUN_ID=abcdefgh {inner}\nstatus\nclaim\n"));
     let outer = env.ralph(["run", "-p", "outer"]).stdout_has("complete · verified").stderr_any().run();
     assert!(outer.stdout.contains("\n0\n") && outer.stdout.contains("\n75\n"), "{}", outer.stdout);
     let all = runs(&env);

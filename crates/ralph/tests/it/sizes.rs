@@ -62,9 +62,23 @@ fn l01_a_prompt_file_beyond_all_measure_is_refused() {
 fn l02_any_task_name_becomes_one_short_folder_of_its_own() {
     let env = claiming();
     let long = "long ".repeat(80);
-    let names = ["plain", "Fix login!", "日本語 🦀", "..", ".", "../../escape", "a/b", "a\\b", "-rf", "CON", "x\ny", "%2e%2e", &long];
+    let names = [
+        "plain",
+        "Fix login!",
+        "日本語 🦀",
+        "..",
+        ".",
+        "../../escape",
+        "a/b",
+        "a\\b",
+        "-rf",
+        "CON",
+        "x\ny",
+        "%2e%2e",
+        &long,
+    ];
     for name in names {
-        completes(&env, &["run", "-p", "x", "--task", name]);
+        completes(&env, &["run", "-p", "x", &format!("--task={name}")]);
     }
     let folders: Vec<String> = std::fs::read_dir(env.path(".ralph/tasks"))
         .unwrap()
@@ -136,7 +150,16 @@ fn l05_a_project_whose_path_is_not_utf8_works() {
 #[test]
 fn odd_names_of_prompt_files_are_names_like_others() {
     let env = claiming();
-    for name in ["with space.md", "-p.md", "$(touch pwned).md", "quo'te\".md", "日本語.md", "new\nline.md", ".hidden", "deep/er/PROMPT"] {
+    for name in [
+        "with space.md",
+        "-p.md",
+        "$(touch pwned).md",
+        "quo'te\".md",
+        "日本語.md",
+        "new\nline.md",
+        ".hidden",
+        "deep/er/PROMPT",
+    ] {
         env.write(name, &format!("the task in {name:?}"));
         let argument = format!("--prompt-file={name}");
         completes(&env, &["run", &argument]);
@@ -150,7 +173,9 @@ fn a_prompt_file_outside_of_the_project_works_from_a_subfolder_too() {
     let env = claiming();
     std::fs::write(env.root().join("outside.md"), "from outside").unwrap();
     env.write("sub/inside.md", "from below");
-    for (file, text) in [("../../outside.md", "from outside"), ("inside.md", "from below"), ("../sub/inside.md", "from below")] {
+    for (file, text) in
+        [("../../outside.md", "from outside"), ("inside.md", "from below"), ("../sub/inside.md", "from below")]
+    {
         env.ralph(["run", "-f", file]).current_dir("sub").stdout_has("complete · verified").stderr_any().run();
         assert!(env.read(env.home().join("prompt")).contains(text), "{file}");
     }

@@ -24,7 +24,11 @@ pub fn begun(story: &Value) -> Vec<u64> {
 
 /// The number of every iteration that was judged, in order.
 pub fn judged(story: &Value) -> Vec<u64> {
-    iterations(story).iter().filter(|one| !one["verdict"].is_null()).filter_map(|one| one["iteration"].as_u64()).collect()
+    iterations(story)
+        .iter()
+        .filter(|one| !one["verdict"].is_null())
+        .filter_map(|one| one["iteration"].as_u64())
+        .collect()
 }
 
 /// The iterations of a story.

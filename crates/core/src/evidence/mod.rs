@@ -1,0 +1,79 @@
+//! What an agent's tool runs prove about tests, lint and types.
+//!
+//! An agent says that the tests pass; its stream shows which shell lines it ran and how they ended.
+//! A line counts only if its exit status speaks for the command in it, so lines are parsed and not
+//! searched: `cd web && npm test` proves something, `npm test || true` and `echo npm test` do not.
+//! What is not understood proves nothing.
+//!
+//! Nothing here knows agents, prompts or the loop. Evidence is weaker than a check that ralph runs
+//! itself: a stream can be wrong, and a project can name a script `test` that tests nothing.
+
+mod command;
+mod exit;
+mod judge;
+mod parse;
+mod shell;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use judge::{Finding, judge, judge_with};
+
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// What a command is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// Runs tests.
+    Test,
+    /// Looks for faults of style and habit.
+    Lint,
+    /// Looks whether the types fit, or whether it compiles.
+    Typecheck,
+}
+
+/// A command that a project adds to the known ones.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extra {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The program and its first words, as in `scripts/ci.sh unit`; alternatives are separated by
+    /// `|`, and a word that begins with a dash may stand anywhere.
+    pub words: String,
+}
+
+/// Which purposes a shell line's exit status speaks for: its success proves them, its failure disproves them.
+pub fn purposes(line: &str) -> Vec<Purpose> {
+    purposes_with(line, &[])
+}
+
+/// The same, with commands that a project has added.
+pub fn purposes_with(line: &str, extra: &[Extra]) -> Vec<Purpose> {
+    let mut found = Vec::new();
+    for sighting in sightings(line, extra) {
+        if sighting.shown && !found.contains(&sighting.purpose) {
+            found.push(sighting.purpose);
+        }
+    }
+    found
+}
+
+/// Recognised commands of a line. Most lines have none, and are not parsed to find that out.
+fn sightings(line: &str, extra: &[Extra]) -> Vec<shell::Sighting> {
+    if names_a_program(line, extra) { shell::sightings(line, extra) } else { Vec::new() }
+}
+
+/// The names of all programs in the tables.
+static PROGRAMS: LazyLock<HashSet<&str>> = LazyLock::new(|| command::known_programs().collect());
+
+/// Whether the name of any recognised program stands in the line, in whatever role.
+fn names_a_program(line: &str, extra: &[Extra]) -> bool {
+    let own: Vec<&str> =
+        extra.iter().flat_map(|entry| entry.words.split([' ', '|'])).map(command::program_name).collect();
+    let words = line.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '.' | '@'));
+    let mut names = words.filter(|word| !word.is_empty()).map(command::program_name);
+    names.any(|name| PROGRAMS.contains(name) || own.contains(&name))
+}

@@ -1,0 +1,237 @@
+//! Which commands of a shell line its exit status speaks for.
+//!
+//! A line is walked as a shell would run it. Every recognised command is noted as *shown*: if the
+//! line succeeds, it has run and succeeded. Whatever stands around it that breaks this hides it
+//! again: `||`, `;`, `&`, `!`, a pipe, a condition, a loop, an `exit 0` before it.
+
+use super::command::{Meaning, meaning};
+use super::exit::{
+    always_fails, arguments, bodies, ends_the_shell_unless_it_succeeded, may_leave, name, only, passes_status_on,
+    pipeline_may_leave,
+};
+use super::parse::{literal, parse};
+use super::{Extra, Purpose};
+use brush_parser::ast::{
+    AndOrList, Command, CompoundCommand, CompoundListItem, Pipeline, PipelineOperator, SeparatorOperator, SimpleCommand,
+};
+
+/// A recognised command in a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sighting {
+    /// What it is for.
+    pub(super) purpose: Purpose,
+    /// The program's name.
+    pub(super) program: String,
+    /// Whether the line's status speaks for it.
+    pub(super) shown: bool,
+}
+
+/// Every recognised command of a line, in order.
+pub(super) fn sightings(line: &str, extra: &[Extra]) -> Vec<Sighting> {
+    let mut walk = Walk { extra, found: Vec::new(), functions: Vec::new(), depth: 0 };
+    walk.line(line, Mode::default());
+    walk.found
+}
+
+/// Shells inside shells that are looked into; agents wrap once, people twice.
+const MOST_SHELLS: usize = 4;
+
+/// A word whose text is only known when the shell runs. No word of any table equals it.
+const UNKNOWN: &str = "\0";
+
+/// The options of a shell that change what its status means.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mode {
+    /// `set -e`: a failing command ends the shell.
+    errexit: bool,
+    /// `set -o pipefail`: a pipeline fails if any of its members fails.
+    pipefail: bool,
+    /// Inside all but the last member of a chain, where shells do not heed `errexit`.
+    unheeded: bool,
+}
+
+impl Mode {
+    /// Takes the arguments of `set`, or those that a shell was started with.
+    fn set<'a>(&mut self, arguments: impl IntoIterator<Item = &'a str>) {
+        let mut arguments = arguments.into_iter();
+        while let Some(argument) = arguments.next().filter(|argument| *argument != "--") {
+            let (on, letters) = match (argument.strip_prefix('-'), argument.strip_prefix('+')) {
+                (Some(letters), _) => (true, letters),
+                (_, Some(letters)) => (false, letters),
+                _ => return,
+            };
+            for letter in letters.chars().take_while(|&letter| letter != '-') {
+                match (letter, if letter == 'o' { arguments.next() } else { None }) {
+                    ('e', _) | ('o', Some("errexit")) => self.errexit = on,
+                    ('o', Some("pipefail")) => self.pipefail = on,
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// What is still on after something ran that may have switched it off.
+    fn keep(&mut self, after: Mode) {
+        self.errexit &= after.errexit;
+        self.pipefail &= after.pipefail;
+    }
+}
+
+struct Walk<'a> {
+    extra: &'a [Extra],
+    found: Vec<Sighting>,
+    /// Functions that the line defines: a program of the same name is no longer what it seems.
+    functions: Vec<String>,
+    depth: usize,
+}
+
+impl Walk<'_> {
+    fn line(&mut self, line: &str, mut mode: Mode) {
+        let Some(program) = parse(line) else { return };
+        let items: Vec<&CompoundListItem> = program.complete_commands.iter().flat_map(|list| list.0.iter()).collect();
+        self.list(&items, &mut mode);
+    }
+
+    /// Takes back that anything seen since the mark is shown.
+    fn hide(&mut self, mark: usize) {
+        self.found.iter_mut().skip(mark).for_each(|sighting| sighting.shown = false);
+    }
+
+    /// Commands one after another: the last decides, and others only if the shell ends when they fail.
+    fn list(&mut self, items: &[&CompoundListItem], mode: &mut Mode) {
+        let deciding = deciding(items);
+        let mut may_have_left = false;
+        for (at, CompoundListItem(chain, separator)) in items.iter().enumerate() {
+            let mark = self.found.len();
+            if matches!(separator, SeparatorOperator::Async) {
+                self.chain(chain, &mut mode.clone());
+                self.hide(mark);
+                continue;
+            }
+            let heeded = mode.errexit && !mode.unheeded && is_heeded(chain);
+            self.chain(chain, mode);
+            let shown = at == deciding || heeded || ends_the_shell_unless_it_succeeded(chain);
+            if may_have_left || !shown {
+                self.hide(mark);
+            }
+            may_have_left |= may_leave(chain);
+        }
+    }
+
+    /// Members with `&&` and `||` between them.
+    fn chain(&mut self, chain: &AndOrList, mode: &mut Mode) {
+        let start = self.found.len();
+        let mut current = *mode;
+        let mut may_have_left = false;
+        for (at, (operator, pipeline)) in chain.iter().enumerate() {
+            let mark = self.found.len();
+            let mut own = Mode { unheeded: mode.unheeded || at < chain.additional.len(), ..current };
+            self.pipeline(pipeline, &mut own);
+            current = Mode { unheeded: mode.unheeded, ..own };
+            let is_rescue = at > 0 && matches!(operator, PipelineOperator::Or);
+            if is_rescue && always_fails(pipeline) {
+                self.hide(mark);
+                continue;
+            }
+            if is_rescue {
+                self.hide(start);
+            } else if may_have_left {
+                self.hide(mark);
+            }
+            may_have_left |= pipeline_may_leave(pipeline);
+            if at == 0 {
+                *mode = current;
+            }
+        }
+        // Later members may not have run: what they switch on is not relied on, what they switch off is.
+        mode.keep(current);
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, mode: &mut Mode) {
+        let start = self.found.len();
+        match pipeline.seq.as_slice() {
+            [command] => self.command(command, mode),
+            members => {
+                for (at, member) in members.iter().enumerate() {
+                    let mark = self.found.len();
+                    self.command(member, &mut mode.clone());
+                    if !mode.pipefail && at + 1 < members.len() {
+                        self.hide(mark);
+                    }
+                }
+            }
+        }
+        if pipeline.bang {
+            self.hide(start);
+        }
+    }
+
+    fn command(&mut self, command: &Command, mode: &mut Mode) {
+        match command {
+            Command::Simple(command) => self.simple(command, mode),
+            Command::Compound(CompoundCommand::BraceGroup(group), _) => {
+                self.list(&group.list.0.iter().collect::<Vec<_>>(), mode);
+            }
+            Command::Compound(CompoundCommand::Subshell(shell), _) => {
+                self.list(&shell.list.0.iter().collect::<Vec<_>>(), &mut mode.clone());
+            }
+            // Conditions hide what they ask, and bodies may run never or more than once.
+            Command::Compound(compound, _) => {
+                let mark = self.found.len();
+                for body in bodies(compound) {
+                    let mut own = *mode;
+                    self.list(&body.0.iter().collect::<Vec<_>>(), &mut own);
+                    mode.keep(own);
+                }
+                self.hide(mark);
+            }
+            Command::Function(function) => self.functions.push(function.fname.value.clone()),
+            Command::ExtendedTest(..) => {}
+        }
+    }
+
+    fn simple(&mut self, command: &SimpleCommand, mode: &mut Mode) {
+        let Some(name) = name(command) else { return };
+        if self.functions.contains(&name) {
+            return;
+        }
+        let arguments = arguments(command).into_iter().map(|word| literal(word).unwrap_or_else(|| UNKNOWN.to_owned()));
+        let words: Vec<String> = std::iter::once(name).chain(arguments).collect();
+        if let Some(("set", arguments)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+            return mode.set(arguments.iter().map(String::as_str));
+        }
+        match meaning(&words, self.extra) {
+            Meaning::Nothing => {}
+            Meaning::Known { program, purposes } => {
+                let sighting = |purpose| Sighting { purpose, program: program.clone(), shown: true };
+                self.found.extend(purposes.into_iter().map(sighting));
+            }
+            Meaning::Shell { line, options } => {
+                if self.depth < MOST_SHELLS {
+                    let mut inner = Mode::default();
+                    inner.set(options.iter().map(String::as_str));
+                    self.depth += 1;
+                    self.line(&line, inner);
+                    self.depth -= 1;
+                }
+            }
+        }
+    }
+}
+
+/// Which item's status a list ends with: the last one's, or the one's before a bare `exit`.
+fn deciding(items: &[&CompoundListItem]) -> usize {
+    let last = items.len().saturating_sub(1);
+    let passes_on = items.last().is_some_and(|CompoundListItem(chain, _)| {
+        let first = only(&chain.first);
+        chain.additional.is_empty() && matches!(first, Some(Command::Simple(command)) if passes_status_on(command))
+    });
+    if passes_on { last.saturating_sub(1) } else { last }
+}
+
+/// Whether `errexit` ends the shell when this fails. Shells overlook a failure inside a chain, and
+/// one that a group in braces passes on.
+fn is_heeded(chain: &AndOrList) -> bool {
+    let is_group = matches!(only(&chain.first), Some(Command::Compound(CompoundCommand::BraceGroup(_), _)));
+    chain.additional.is_empty() && !is_group
+}
