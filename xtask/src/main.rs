@@ -12,7 +12,7 @@ const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   test            everything that must be green before a change is done
-  bench           measure ralph
+  bench [NAME]    measure ralph: iteration, stream, idle, start, stop, crash
   docs [--check]  write the generated documentation again; --check only compares
 ";
 
@@ -21,7 +21,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
         ["test"] => test::run(),
-        ["bench"] => bench::run(),
+        ["bench"] => bench::run(None),
+        ["bench", only] => bench::run(Some(only)),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["help" | "--help" | "-h"] => {
