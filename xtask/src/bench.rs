@@ -14,13 +14,16 @@ mod stream;
 use crate::step::{Step, root};
 use project::Project;
 
+/// Measures one thing and prints its figures.
+type Bench = fn(&Project) -> Result<(), String>;
+
 /// Runs the benchmarks; `only` names one of them.
 pub fn run(only: Option<&str>) -> Result<(), String> {
     Step::new("cargo build --release --package ralph-loop").run()?;
     Step::new("cargo build --release --package ralph-loop-testkit --bin scripted-agent").run()?;
     let release = root().join("target/release");
     let (ralph, agent) = (release.join("ralph"), release.join("scripted-agent"));
-    let benches: [(&str, fn(&Project) -> Result<(), String>); 6] = [
+    let benches: [(&str, Bench); 6] = [
         ("iteration", iteration::run),
         ("stream", stream::run),
         ("idle", rest::idle),

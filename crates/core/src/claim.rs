@@ -124,7 +124,13 @@ pub struct Scanner {
 impl Scanner {
     /// A scanner for one agent process.
     pub fn new(patterns: &Patterns) -> Scanner {
-        Scanner { patterns: patterns.clone(), window: String::new(), first_response: None, complete: false, blocked_reason: None }
+        Scanner {
+            patterns: patterns.clone(),
+            window: String::new(),
+            first_response: None,
+            complete: false,
+            blocked_reason: None,
+        }
     }
 
     /// Takes the next piece of text.
@@ -179,7 +185,8 @@ mod tests {
     use super::*;
 
     fn claim_of(text: &str, response: &str) -> Claim {
-        let mut scanner = Scanner::new(&Patterns::new(&Completion { response: response.to_owned(), ..Completion::default() }));
+        let mut scanner =
+            Scanner::new(&Patterns::new(&Completion { response: response.to_owned(), ..Completion::default() }));
         scanner.feed(text);
         scanner.message_ended();
         scanner.claim()

@@ -16,6 +16,7 @@ use ralph_host::lock::{Standing, WorkTreeLock};
 use ralph_host::process::drive::Order;
 use ralph_host::process::{Command, Keeper};
 use ralph_host::views::Folder;
+use ralph_host::watch::SettingsWatch;
 use ralph_host::{marker, tree, views};
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -56,28 +57,6 @@ pub struct World {
     pub lock: Option<WorkTreeLock>,
     /// Hash of the prompt file's text as core knows it.
     pub base_known: Option<String>,
-}
-
-/// Notices that the pinned settings were edited during the run; they change nothing in it.
-pub struct SettingsWatch {
-    files: Vec<(PathBuf, Option<std::fs::Metadata>)>,
-    told: bool,
-}
-
-impl SettingsWatch {
-    /// Watches these files from now on.
-    pub fn new(files: Vec<PathBuf>) -> SettingsWatch {
-        let files = files.into_iter().map(|file| (file.clone(), std::fs::metadata(&file).ok())).collect();
-        SettingsWatch { files, told: false }
-    }
-
-    fn edited(&mut self) -> Option<String> {
-        let stamp = |meta: &Option<std::fs::Metadata>| meta.as_ref().map(|meta| (meta.len(), meta.modified().ok()));
-        let edited = self.files.iter().find(|(file, before)| stamp(&std::fs::metadata(file).ok()) != stamp(before));
-        let (file, _) = edited.filter(|_| !self.told)?;
-        self.told = true;
-        Some(format!("{} was edited; this run keeps the settings it began with", file.display()))
-    }
 }
 
 impl World {

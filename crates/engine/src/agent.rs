@@ -9,16 +9,15 @@ use ralph_core::effect::Launch;
 use ralph_core::event::Event;
 use ralph_core::observation::{Marker, Observation, Observer, ProcessFacts};
 use ralph_core::policy::Policy;
-use ralph_host::checks::write_bounded;
 use ralph_host::clock::Clock;
 use ralph_host::lines::{Line, LineSplitter};
 use ralph_host::marker;
 use ralph_host::process::Command;
 use ralph_host::process::drive::{Job, Sink, Streams, drive};
+use ralph_host::raw_log::RawLog;
 use std::cell::RefCell;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Runs the agent once.
@@ -43,8 +42,8 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
         observer: Observer::new(&world.patterns, policy.memory.last_messages),
         splitter: LineSplitter::default(),
         events: Vec::new(),
-        stdout_log: LazyLog::new(&world.run_folder, launch.iteration, "stdout"),
-        stderr_log: LazyLog::new(&world.run_folder, launch.iteration, "stderr"),
+        stdout_log: RawLog::new(&world.run_folder, launch.iteration, "stdout"),
+        stderr_log: RawLog::new(&world.run_folder, launch.iteration, "stderr"),
         face,
         clock: world.clock.clone(),
         shows: face.borrow().wants_agent_events(),
@@ -95,36 +94,14 @@ fn command(
     (Command { program: line.program.into(), args, folder: world.root.clone(), set, remove }, stdin)
 }
 
-/// A raw log that exists only once there is something in it.
-struct LazyLog {
-    path: PathBuf,
-    file: Option<File>,
-    bytes: u64,
-}
-
-impl LazyLog {
-    fn new(run_folder: &Path, iteration: u32, stream: &str) -> LazyLog {
-        LazyLog { path: run_folder.join(format!("{iteration:03}.{stream}.log")), file: None, bytes: 0 }
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        if self.bytes == 0 {
-            // A repeated iteration goes on in the same file: nothing that an agent said is thrown away.
-            self.file = OpenOptions::new().create(true).append(true).open(&self.path).ok();
-        }
-        write_bounded(&mut self.file, self.bytes, bytes);
-        self.bytes += bytes.len() as u64;
-    }
-}
-
 struct AgentSink<'a> {
     iteration: u32,
     reader: Box<dyn Reader>,
     observer: Observer,
     splitter: LineSplitter,
     events: Vec<AgentEvent>,
-    stdout_log: LazyLog,
-    stderr_log: LazyLog,
+    stdout_log: RawLog,
+    stderr_log: RawLog,
     face: &'a RefCell<dyn Face>,
     clock: Clock,
     shows: bool,

@@ -12,7 +12,7 @@ mod activity;
 mod agent;
 mod face;
 
-pub use activity::{SettingsWatch, World};
+pub use activity::World;
 pub use face::Face;
 
 use activity::{Activity, Links};
@@ -164,8 +164,7 @@ impl<'a> Carrier<'a> {
         let policy = journal.machine.policy().clone();
         let wall = journal.machine.wall_left().map(|left| Instant::now() + left.duration());
         let mut wall_told = false;
-        let mut running =
-            pin!(activity.run(world, &policy, Links { face: *face, orders: &mut orders_in, alarm: &alarm }));
+        let mut running = pin!(activity.run(world, &policy, Links { face, orders: &mut orders_in, alarm: &alarm }));
         loop {
             let tick = face.borrow().tick_every();
             let disturbance = tokio::select! {
@@ -187,7 +186,7 @@ impl<'a> Carrier<'a> {
                 Disturbance::Sign(Sign::Resized) => continue,
                 Disturbance::Sign(Sign::Suspend) => {
                     let _ = orders.send(Order::Freeze);
-                    if let Some(events) = suspend(*face, running.as_mut()).await {
+                    if let Some(events) = suspend(face, running.as_mut()).await {
                         return Ok(events.into_iter().flat_map(|event| journal.take_at(event, &clock)).collect());
                     }
                     let _ = orders.send(Order::Thaw);

@@ -4,18 +4,15 @@
 use crate::process::Command;
 use crate::process::Keeper;
 use crate::process::drive::{Job, Order, Sink, Streams, drive};
+use crate::raw_log::write_bounded;
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
 use ralph_core::observation::Ending;
 use ralph_core::text;
 use ralph_core::time::Millis;
 use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io::Write;
 use std::path::Path;
 use tokio::sync::mpsc;
-
-/// The most that a log may hold; a check that prints more is cut there with a note.
-pub const LONGEST_LOG: u64 = 256 << 20;
 
 /// Where a check runs and where its log goes.
 #[derive(Debug)]
@@ -108,21 +105,6 @@ impl Sink for CheckSink {
 
     fn stderr(&mut self, bytes: &[u8]) {
         self.stdout(bytes);
-    }
-}
-
-/// Writes to a log that may be cut, or given up when the disk is full: a log is worth less than the
-/// run. `before` is how much came earlier.
-pub fn write_bounded(log: &mut Option<File>, before: u64, bytes: &[u8]) {
-    let Some(file) = log else { return };
-    let room = usize::try_from(LONGEST_LOG.saturating_sub(before)).unwrap_or(usize::MAX).min(bytes.len());
-    let written = file.write_all(bytes.get(..room).unwrap_or_default());
-    let cut = written.is_ok() && room < bytes.len();
-    if cut {
-        let _ = writeln!(file, "\n[ralph] the log ends here: it is longer than {} MiB", LONGEST_LOG >> 20);
-    }
-    if cut || written.is_err() {
-        *log = None;
     }
 }
 

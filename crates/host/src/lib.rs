@@ -2,7 +2,16 @@
 //!
 //! Everything that touches the machine: processes and their trees, checks, locks, signals, the
 //! clock, and the readable files in the project. Nothing here decides what a run does next.
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_macros,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
 
 pub mod checks;
 pub mod clock;
@@ -12,7 +21,9 @@ pub mod lock;
 pub mod marker;
 mod plain_file;
 pub mod process;
+pub mod raw_log;
 pub mod signals;
 pub mod state_dir;
 pub mod tree;
 pub mod views;
+pub mod watch;

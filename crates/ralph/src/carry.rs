@@ -12,7 +12,7 @@ use ralph_core::event::{Entry, Event, Resumed, Started};
 use ralph_core::id::RunId;
 use ralph_core::outcome::exit;
 use ralph_core::run::Run;
-use ralph_engine::{Engine, SettingsWatch, World};
+use ralph_engine::{Engine, World};
 use ralph_host::clock::Clock;
 use ralph_host::identity;
 use ralph_host::lock::{LockError, Owner, WorkTreeLock};
@@ -21,6 +21,7 @@ use ralph_host::signals::Signals;
 use ralph_host::state_dir::{self, StateDirError};
 use ralph_host::tree::Fingerprinter;
 use ralph_host::views::Folder;
+use ralph_host::watch::SettingsWatch;
 use ralph_store::{Durability, Store};
 use std::fs::DirBuilder;
 use std::io::{self, IsTerminal as _};
@@ -92,9 +93,11 @@ impl Claimed {
         }
         let Claimed { store, clock, lock } = self;
         let run_folder = place.run_folder(&run);
-        DirBuilder::new().recursive(true).mode(0o700).create(&run_folder).map_err(|error| {
-            CommandError::io(format!("the folder {} cannot be made", run_folder.display()), &error)
-        })?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&run_folder)
+            .map_err(|error| CommandError::io(format!("the folder {} cannot be made", run_folder.display()), &error))?;
         if global.verbose && !global.json {
             let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
             page::say(&format!("[ralph] Agent command: {}", [vec![line.program], line.args].concat().join(" ")));
@@ -105,8 +108,10 @@ impl Claimed {
         let face = face::start(global.face(policy.agent.stream), clock.clone(), place.name())
             .map_err(|error| CommandError::io("the output threads cannot be started", &error))?;
         let outcome = runtime.block_on(async {
-            let signals = Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))?;
-            let keeper = Keeper::start(&run).map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
+            let signals =
+                Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))?;
+            let keeper =
+                Keeper::start(&run).map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
             let world = World {
                 run: run.clone(),
                 root: place.root.clone(),
@@ -158,9 +163,14 @@ fn take_lock(place: &Place, run: &RunId, clock: &Clock) -> Result<Option<WorkTre
     let owner = Owner::this_process(Some(run.clone()), clock.now(), ralph_core::text::cut(&command, 200, "..."));
     match WorkTreeLock::take(&place.locks, place.work_tree(), &owner) {
         Ok(lock) => Ok(Some(lock)),
-        Err(LockError::Held(holder)) if place::parent_run().as_ref() == holder.run.as_ref() && holder.run.is_some() => Ok(None),
+        Err(LockError::Held(holder)) if place::parent_run().as_ref() == holder.run.as_ref() && holder.run.is_some() => {
+            Ok(None)
+        }
         Err(LockError::Held(holder)) => {
-            let error = CommandError::new(exit::LOCKED, format!("another ralph owns {}: {holder}", place.work_tree().display()));
+            let error = CommandError::new(
+                exit::LOCKED,
+                format!("another ralph owns {}: {holder}", place.work_tree().display()),
+            );
             let run = holder.run.as_ref().map_or(String::new(), |run| format!(" {run}"));
             Err(error.hint("look at it: ralph status").hint(format!("stop it: ralph cancel{run}")))
         }

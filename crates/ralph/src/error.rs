@@ -1,9 +1,9 @@
 //! What a command says when it cannot do its work: what happened, to which thing, why, and the next
 //! command to type.
 
+use crate::settings::SettingsError;
 use ralph_core::outcome::exit;
 use ralph_engine::EngineError;
-use crate::settings::SettingsError;
 use ralph_store::StoreError;
 use std::fmt::Write as _;
 
@@ -85,7 +85,9 @@ impl From<EngineError> for CommandError {
                 .hint("the agent was ended; the journal holds everything up to its last whole step")
                 .hint("make room or mend the disk, then: ralph resume"),
             EngineError::Process(error) => CommandError::io("no process can be started", &error),
-            EngineError::Replay(error) => CommandError::new(exit::INTERNAL, "the run's journal cannot be read back").because(&error),
+            EngineError::Replay(error) => {
+                CommandError::new(exit::INTERNAL, "the run's journal cannot be read back").because(&error)
+            }
         }
     }
 }

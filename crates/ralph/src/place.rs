@@ -24,8 +24,9 @@ pub struct Place {
 impl Place {
     /// Finds the project around `start` (or the current folder).
     pub fn find(start: Option<&Path>) -> Result<Place, CommandError> {
-        let here = std::env::current_dir()
-            .map_err(|error| CommandError::usage("the current folder cannot be found; it may have been deleted").because(&error))?;
+        let here = std::env::current_dir().map_err(|error| {
+            CommandError::usage("the current folder cannot be found; it may have been deleted").because(&error)
+        })?;
         let wanted = start.map_or_else(|| here.clone(), |start| here.join(start));
         let cwd = wanted.canonicalize().map_err(|error| {
             CommandError::usage(format!("the folder {} cannot be opened", wanted.display())).because(&error)
@@ -68,10 +69,13 @@ fn state_root() -> Result<PathBuf, CommandError> {
         .or_else(|| set("XDG_STATE_HOME").map(|folder| folder.join("ralph")))
         .or_else(|| set("HOME").map(|folder| folder.join(".local/state/ralph")))
         .ok_or_else(|| {
-            CommandError::usage("there is no place for ralph's state: none of RALPH_STATE_DIR, XDG_STATE_HOME and HOME is set")
-                .hint("export RALPH_STATE_DIR=/a/folder/outside/the/project")
+            CommandError::usage(
+                "there is no place for ralph's state: none of RALPH_STATE_DIR, XDG_STATE_HOME and HOME is set",
+            )
+            .hint("export RALPH_STATE_DIR=/a/folder/outside/the/project")
         })?;
-    std::path::absolute(&root).map_err(|error| CommandError::usage("the state directory has no absolute path").because(&error))
+    std::path::absolute(&root)
+        .map_err(|error| CommandError::usage("the state directory has no absolute path").because(&error))
 }
 
 /// The run inside which this process was started, if any.
@@ -82,7 +86,8 @@ pub fn parent_run() -> Option<RunId> {
 
 /// Whether colour is unwanted here.
 pub fn is_plain() -> bool {
-    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || std::env::var("TERM").is_ok_and(|term| term == "dumb")
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var("TERM").is_ok_and(|term| term == "dumb")
 }
 
 /// The terminal's kind.

@@ -257,7 +257,8 @@ fn find(program: &OsStr, folder: &Path, environment: &BTreeMap<OsString, OsStrin
     if program.as_bytes().contains(&b'/') {
         return Ok(folder.join(program));
     }
-    let path = environment.get(OsStr::new("PATH")).map_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"), OsString::as_os_str);
+    let path =
+        environment.get(OsStr::new("PATH")).map_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"), OsString::as_os_str);
     let mut found = io::ErrorKind::NotFound;
     for place in std::env::split_paths(path) {
         let file = folder.join(place).join(program);

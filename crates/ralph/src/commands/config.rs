@@ -12,7 +12,9 @@ use std::path::Path;
 
 /// Look at the settings.
 #[derive(Debug, Subcommand)]
-#[command(after_help = "Examples:\n  ralph config show --origin\n  ralph config check\n  ralph config schema > schema.json")]
+#[command(
+    after_help = "Examples:\n  ralph config show --origin\n  ralph config check\n  ralph config schema > schema.json"
+)]
 pub enum ConfigCommand {
     /// Print the merged settings
     #[command(after_help = "Examples:\n  ralph config show --origin\n  ralph config show --json | jq .agent")]
@@ -47,7 +49,9 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError>
             check(&loaded)?;
             let files = if loaded.files().is_empty() { "defaults".to_owned() } else { loaded.files().join(", ") };
             if global.json {
-                page::print_json(&serde_json::json!({ "ok": true, "files": loaded.files(), "warnings": loaded.warnings() }))?;
+                page::print_json(
+                    &serde_json::json!({ "ok": true, "files": loaded.files(), "warnings": loaded.warnings() }),
+                )?;
             } else {
                 page::print(&format!("settings are fine ({files})\n"))?;
             }

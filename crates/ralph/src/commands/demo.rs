@@ -51,7 +51,8 @@ pub fn run(global: &Global, args: &DemoArgs) -> Result<u8, CommandError> {
     let flags = Flags::default();
     let loaded = Loaded::read(&place.root).map_err(|error| CommandError::settings(&error))?.with_flags(&flags);
     let settings = super::run::check(&loaded)?;
-    let policy = settings.policy(TaskName::from_text("demo"), PromptSource::Text(PROMPT.to_owned()), &flags, loaded.hash());
+    let policy =
+        settings.policy(TaskName::from_text("demo"), PromptSource::Text(PROMPT.to_owned()), &flags, loaded.hash());
     let run = RunId::from_random(clock::random_bits());
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let started = Started { run: run.clone(), parent: None, policy, root: place.root.display().to_string(), version };
@@ -69,19 +70,28 @@ fn scratch(wanted: Option<&Path>) -> Result<PathBuf, CommandError> {
         Some(folder) => {
             std::fs::create_dir_all(folder).map_err(refuse)?;
             let empty = std::fs::read_dir(folder).map_err(refuse)?.next().is_none();
-            if empty { Ok(folder.to_owned()) } else { Err(CommandError::usage(format!("{} is not empty", folder.display()))) }
+            if empty {
+                Ok(folder.to_owned())
+            } else {
+                Err(CommandError::usage(format!("{} is not empty", folder.display())))
+            }
         }
     }
 }
 
 fn write_project(root: &Path) -> Result<(), CommandError> {
-    let program = std::env::current_exe().map_err(|error| CommandError::io("ralph's own program cannot be found", &error))?;
+    let program =
+        std::env::current_exe().map_err(|error| CommandError::io("ralph's own program cannot be found", &error))?;
     let settings = serde_json::json!({
         "maximumIterations": 5,
         "agent": { "command": program, "flags": ["__demo-agent"], "dialect": "generic" },
         "guardrails": [{ "command": "sh check.sh", "failAction": "APPEND", "hint": "Run sh check.sh yourself before you claim anything." }],
     });
-    let files = [("greet.sh", BROKEN.to_owned()), ("check.sh", CHECK.to_owned()), (".ralph/settings.json", format!("{settings:#}\n"))];
+    let files = [
+        ("greet.sh", BROKEN.to_owned()),
+        ("check.sh", CHECK.to_owned()),
+        (".ralph/settings.json", format!("{settings:#}\n")),
+    ];
     for (name, text) in files {
         let path = root.join(name);
         let folder = path.parent().unwrap_or(root);
@@ -100,12 +110,22 @@ fn begin_repository(root: &Path) -> Result<(), String> {
         let calls: [&[&str]; 3] = [
             &["init", "--quiet"],
             &["add", "--all"],
-            &["-c", "user.name=ralph demo", "-c", "user.email=demo@localhost", "commit", "--quiet", "-m", "a program with a fault"],
+            &[
+                "-c",
+                "user.name=ralph demo",
+                "-c",
+                "user.email=demo@localhost",
+                "commit",
+                "--quiet",
+                "-m",
+                "a program with a fault",
+            ],
         ];
         let mut result = Ok(());
         for args in calls {
             let args = args.iter().map(Into::into).collect();
-            let command = Command { program: "git".into(), args, folder: root.to_owned(), set: Vec::new(), remove: Vec::new() };
+            let command =
+                Command { program: "git".into(), args, folder: root.to_owned(), set: Vec::new(), remove: Vec::new() };
             result = checks::capture(&mut keeper, &command, Millis::from_secs(20)).await.map(|_| ());
             if result.is_err() {
                 break;
@@ -118,7 +138,10 @@ fn begin_repository(root: &Path) -> Result<(), String> {
 
 fn introduce(place: &Place, git: bool) {
     page::say(&format!("This is a scratch project: {}", place.root.display()));
-    page::say(&format!("  greet.sh prints the wrong greeting; check.sh tells right from wrong{}.", if git { "; both are committed" } else { "" }));
+    page::say(&format!(
+        "  greet.sh prints the wrong greeting; check.sh tells right from wrong{}.",
+        if git { "; both are committed" } else { "" }
+    ));
     page::say(&format!("  An agent (a scripted one, inside ralph) is asked: {PROMPT}"));
     page::say("  It will claim to be done too early. Watch what ralph makes of that.\n");
 }
@@ -126,7 +149,9 @@ fn introduce(place: &Place, git: bool) {
 fn conclude(place: &Place, run: &RunId, code: u8) {
     let folder = place.root.display();
     if code == exit::OK {
-        page::say("\nWhat you saw: iteration 1 claimed to be done; ralph executed the check itself, it failed, and the");
+        page::say(
+            "\nWhat you saw: iteration 1 claimed to be done; ralph executed the check itself, it failed, and the",
+        );
         page::say("claim was not accepted. Iteration 2 was a fresh process that was told what had failed; it did the");
         page::say("work, the check passed on exactly these files, and only then the run was complete and verified.");
     }

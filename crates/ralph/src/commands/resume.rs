@@ -39,8 +39,9 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
     // From here on nobody else writes to this run's journal.
     let claimed = Claimed::take(&place, &run)?;
     let entries = claimed.store().entries(&run)?;
-    let machine = Run::replay(&entries, |_, _| {})
-        .map_err(|error| CommandError::usage(format!("the journal of run {run} cannot be read back")).because(&error))?;
+    let machine = Run::replay(&entries, |_, _| {}).map_err(|error| {
+        CommandError::usage(format!("the journal of run {run} cannot be read back")).because(&error)
+    })?;
     if machine.is_complete() {
         return Err(CommandError::usage(format!("run {run} is complete: there is nothing to go on with"))
             .hint(format!("look at it: ralph show {run}"))

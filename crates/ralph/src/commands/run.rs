@@ -98,7 +98,8 @@ pub struct LimitArgs {
 }
 
 fn money(text: &str) -> Result<f64, String> {
-    let amount: f64 = text.trim_start_matches('$').parse().map_err(|_| format!("`{text}` is not an amount like 12.50"))?;
+    let amount: f64 =
+        text.trim_start_matches('$').parse().map_err(|_| format!("`{text}` is not an amount like 12.50"))?;
     if amount.is_finite() && amount >= 0.0 { Ok(amount) } else { Err(format!("`{text}` is not an amount of money")) }
 }
 
@@ -144,7 +145,9 @@ fn source(args: &RunArgs, place: &Place) -> Result<(PromptSource, TaskName), Com
         }
         (None, Some(file), None) => {
             let path = place.cwd.join(file);
-            views::read_prompt_file(&path).map_err(|problem| CommandError::usage(problem).hint("give a file with -f, or the text itself with -p"))?;
+            views::read_prompt_file(&path).map_err(|problem| {
+                CommandError::usage(problem).hint("give a file with -f, or the text itself with -p")
+            })?;
             let stem = path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
             // The journal is text. A path below the project is kept relative to it, so that only its own name counts.
             let kept = path.strip_prefix(&place.root).unwrap_or(&path);
@@ -157,7 +160,9 @@ fn source(args: &RunArgs, place: &Place) -> Result<(PromptSource, TaskName), Com
         (None, None, Some(_)) => {
             return Err(CommandError::usage("this version of ralph cannot run plans yet").hint(example));
         }
-        (None, None, None) => return Err(CommandError::usage("no prompt was given: one of -p, -f and --plan is needed").hint(example)),
+        (None, None, None) => {
+            return Err(CommandError::usage("no prompt was given: one of -p, -f and --plan is needed").hint(example));
+        }
         _ => return Err(CommandError::usage("only one of -p, -f and --plan can be given").hint(example)),
     };
     let task = match &args.task {
@@ -172,8 +177,10 @@ fn source(args: &RunArgs, place: &Place) -> Result<(PromptSource, TaskName), Com
 fn refuse_what_is_not_there(args: &RunArgs) -> Result<(), CommandError> {
     match args.sandbox.as_deref() {
         None | Some("none") => Ok(()),
-        Some(mode) => Err(CommandError::usage(format!("the sandbox `{mode}` is not available in this version of ralph"))
-            .hint("run without one, knowingly: --no-sandbox")),
+        Some(mode) => {
+            Err(CommandError::usage(format!("the sandbox `{mode}` is not available in this version of ralph"))
+                .hint("run without one, knowingly: --no-sandbox"))
+        }
     }
 }
 
@@ -215,10 +222,15 @@ fn dry_run(global: &Global, place: &Place, started: Started) -> Result<u8, Comma
     let policy = started.policy.clone();
     let clock = Clock::start();
     let entry = |seq, event| Entry { seq, at: clock.now(), elapsed: Millis::ZERO, event };
-    let internal = |error: ralph_core::run::ReplayError| CommandError::new(exit::INTERNAL, "no prompt could be made").because(&error);
+    let internal = |error: ralph_core::run::ReplayError| {
+        CommandError::new(exit::INTERNAL, "no prompt could be made").because(&error)
+    };
     let (mut machine, _) = Run::begin(&entry(1, Event::Started(Box::new(started)))).map_err(internal)?;
     // With stall detection the machine first wants to see the tree, which a dry run leaves alone.
-    machine.step(&entry(2, Event::TreeSeen { print: ralph_core::check::TreePrint::Unknown { why: "dry run".to_owned() } }));
+    machine.step(&entry(
+        2,
+        Event::TreeSeen { print: ralph_core::check::TreePrint::Unknown { why: "dry run".to_owned() } },
+    ));
     let effects = machine.step(&entry(3, Event::Gathered(gathered(place, &policy))));
     let prompt = effects.into_iter().find_map(|effect| match effect {
         Effect::Launch(launch) => Some(launch.prompt),
@@ -249,5 +261,9 @@ fn gathered(place: &Place, policy: &Policy) -> Gathered {
         PromptSource::Text(_) => None,
         PromptSource::File(path) => Some(views::read_prompt_file(&place.root.join(path))),
     };
-    Gathered { base, summary: read(&policy.memory.summary_file), human: memory::human_feedback(&read(&policy.memory.feedback_file)) }
+    Gathered {
+        base,
+        summary: read(&policy.memory.summary_file),
+        human: memory::human_feedback(&read(&policy.memory.feedback_file)),
+    }
 }

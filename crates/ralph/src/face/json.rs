@@ -20,7 +20,6 @@ impl Json {
         Json { out, run: String::new() }
     }
 
-
     fn tell_skipped(&self, at: WallTime) {
         let skipped = self.out.take_skipped();
         if skipped > 0 {

@@ -42,7 +42,8 @@ impl Renderer {
             }
             AgentEvent::ToolEnd { id, output, lines, chars, error, .. } => {
                 self.errors += u64::from(*error);
-                let name = self.names.remove(id).map_or(String::new(), |name| format!(" ← {}", text::for_terminal(&name)));
+                let name =
+                    self.names.remove(id).map_or(String::new(), |name| format!(" ← {}", text::for_terminal(&name)));
                 let word = if *error { "❌ Error" } else { "✅ Result" };
                 format!("{word}{name} ({lines} lines, {chars} chars)\n{}", excerpt(output, *lines))
             }
@@ -53,7 +54,10 @@ impl Renderer {
             AgentEvent::Error { message } => format!("❌ {}\n", one_line(message, 400)),
             AgentEvent::Progress { text } if self.verbose => format!("· {}\n", one_line(text, 200)),
             AgentEvent::Unknown { what } if self.verbose => format!("· {}\n", one_line(what, 200)),
-            AgentEvent::Text { .. } | AgentEvent::Limit { .. } | AgentEvent::Progress { .. } | AgentEvent::Unknown { .. } => String::new(),
+            AgentEvent::Text { .. }
+            | AgentEvent::Limit { .. }
+            | AgentEvent::Progress { .. }
+            | AgentEvent::Unknown { .. } => String::new(),
         }
     }
 
@@ -70,7 +74,9 @@ impl Renderer {
 /// What an event says in a few words, for the status line; `None` if it changes nothing there.
 pub fn in_a_few_words(event: &AgentEvent) -> Option<String> {
     match event {
-        AgentEvent::ToolStart { name, input, .. } => Some(format!("{name} {}", one_line(input, 40)).trim_end().to_owned()),
+        AgentEvent::ToolStart { name, input, .. } => {
+            Some(format!("{name} {}", one_line(input, 40)).trim_end().to_owned())
+        }
         AgentEvent::ToolEnd { .. } | AgentEvent::Text { voice: Voice::Main, .. } => Some("thinking".to_owned()),
         AgentEvent::Result { .. } => Some("finishing".to_owned()),
         _ => None,
@@ -114,7 +120,8 @@ fn todo(items: &[TodoItem]) -> String {
             TodoStatus::InProgress => ("🔄", " ← ACTIVE"),
             TodoStatus::Pending => ("⏸️", ""),
         };
-        let priority = item.priority.as_ref().map_or(String::new(), |priority| format!(" [{}]", one_line(priority, 20)));
+        let priority =
+            item.priority.as_ref().map_or(String::new(), |priority| format!(" [{}]", one_line(priority, 20)));
         let _ = writeln!(text, "  {mark} {}{tail}{priority}", one_line(&item.content, 200));
     }
     text
@@ -153,7 +160,10 @@ mod tests {
             exit_code: None,
         };
         let shown = renderer.render(&end);
-        assert_eq!(shown, "✅ Result ← Read (5 lines, 29 chars)\n  ⎿  line1\n      line2\n      line3\n  ⎿  ... 2 more lines\n");
+        assert_eq!(
+            shown,
+            "✅ Result ← Read (5 lines, 29 chars)\n  ⎿  line1\n      line2\n      line3\n  ⎿  ... 2 more lines\n"
+        );
     }
 
     #[test]

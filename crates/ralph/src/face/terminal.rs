@@ -61,7 +61,6 @@ impl Terminal {
         }
     }
 
-
     fn clear(&mut self) {
         if std::mem::take(&mut self.drawn) {
             self.out.write(Target::Stderr, Worth::Kept, "\r\u{1b}[K");
@@ -101,13 +100,19 @@ impl Terminal {
         limits.extend((policy.limits.max_cost_usd > 0.0).then(|| format!("${:.2}", policy.limits.max_cost_usd)));
         limits.extend((policy.limits.max_tokens > 0).then(|| format!("{} tokens", policy.limits.max_tokens)));
         let checks: Vec<&str> = policy.guardrails.iter().map(|guardrail| guardrail.command.as_str()).collect();
-        let checks = if checks.is_empty() { "none, so a claim will be believed unverified".to_owned() } else { checks.join(", ") };
+        let checks = if checks.is_empty() {
+            "none, so a claim will be believed unverified".to_owned()
+        } else {
+            checks.join(", ")
+        };
         let line = self.err.dim(&format!("limits: {} · checks: {}", limits.join(", "), text::for_terminal(&checks)));
         self.say(&line);
         if let Some(kind) = resumed {
             let words = match kind {
                 ResumeKind::NextIteration(n) => format!("continuing with iteration {n}"),
-                ResumeKind::SameIteration(n) => format!("continuing with iteration {n} from its beginning: it was not finished"),
+                ResumeKind::SameIteration(n) => {
+                    format!("continuing with iteration {n} from its beginning: it was not finished")
+                }
                 ResumeKind::Checks(n) => format!("continuing with the checks of iteration {n}: its agent had finished"),
             };
             self.say(&format!("resumed · {words}"));
@@ -115,7 +120,12 @@ impl Terminal {
     }
 
     fn check(&mut self, notice: &Notice) {
-        let Notice::CheckFinished { kind, name, passed, problem, exit_code, duration, log, fail_action, output, .. } = notice else { return };
+        let Notice::CheckFinished {
+            kind, name, passed, problem, exit_code, duration, log, fail_action, output, ..
+        } = notice
+        else {
+            return;
+        };
         if let Some(code) = exit_code {
             self.log(&format!("Guardrail exited with code {code} ({:.1}s)", duration.duration().as_secs_f64()));
         }
@@ -124,8 +134,11 @@ impl Terminal {
             let line = format!("  {} {} {name} passed ({duration})", self.err.green("✓"), kind.as_str());
             return self.say(&line);
         }
-        let action = fail_action.map_or(String::new(), |action| format!(" · {action} to the next prompt").replace("REPLACE to", "REPLACE for"));
-        let line = format!("  {} {} {name} {} ({duration}){action}", self.err.red("✗"), kind.as_str(), self.err.red(problem));
+        let action = fail_action.map_or(String::new(), |action| {
+            format!(" · {action} to the next prompt").replace("REPLACE to", "REPLACE for")
+        });
+        let line =
+            format!("  {} {} {name} {} ({duration}){action}", self.err.red("✗"), kind.as_str(), self.err.red(problem));
         self.say(&line);
         // A failure is unfolded: its first lines, and where the rest is.
         for shown in text::for_terminal(output).lines().filter(|line| !line.trim().is_empty()).take(5) {
@@ -139,7 +152,10 @@ impl Terminal {
     }
 
     fn iteration_finished(&mut self, notice: &Notice) {
-        let Notice::IterationFinished { iteration, claim, verdict, reasons, cost_usd, leaked, duration, .. } = notice else { return };
+        let Notice::IterationFinished { iteration, claim, verdict, reasons, cost_usd, leaked, duration, .. } = notice
+        else {
+            return;
+        };
         if let Some(cost) = cost_usd {
             self.line.cost_usd = Some(self.line.cost_usd.unwrap_or(0.0) + cost);
         }
@@ -159,7 +175,10 @@ impl Terminal {
         };
         let cost = cost_usd.map_or(String::new(), |cost| format!(" · ${cost:.2}"));
         let leaked = if *leaked > 0 { format!(" · {leaked} leaked") } else { String::new() };
-        self.say(&format!("iteration {iteration}/{}{claim} · {verdict} · {duration}{cost}{leaked}", self.max_iterations));
+        self.say(&format!(
+            "iteration {iteration}/{}{claim} · {verdict} · {duration}{cost}{leaked}",
+            self.max_iterations
+        ));
         for reason in reasons {
             let line = self.err.dim(&format!("  - {}", text::for_terminal(reason)));
             self.say(&line);
@@ -178,7 +197,12 @@ impl Terminal {
         facts.push(self.clock.elapsed().to_string());
         facts.extend(outcome.cost_usd.map(|cost| format!("${cost:.2}")));
         facts.extend((outcome.tokens.total() > 0).then(|| render::token_words(outcome.tokens)));
-        let mut block = format!("\n{}\n  {}\n  {}\n", paint.bold(&verified), text::for_terminal(&outcome.message), paint.dim(&facts.join(" · ")));
+        let mut block = format!(
+            "\n{}\n  {}\n  {}\n",
+            paint.bold(&verified),
+            text::for_terminal(&outcome.message),
+            paint.dim(&facts.join(" · "))
+        );
         for (index, command) in outcome.next.iter().enumerate() {
             let lead = if index == 0 { "next: " } else { "      " };
             block.push_str(&format!("  {lead}{}\n", paint.cyan(command)));
@@ -205,7 +229,10 @@ impl Face for Terminal {
                 self.waiting_until = None;
                 self.log(&format!("Iteration {iteration}/{} starting", self.max_iterations));
                 if self.options.volume == Volume::Verbose {
-                    self.log(&format!("Prompt: {}", text::truncate(&text::for_terminal(prompt).replace('\n', " "), 200)));
+                    self.log(&format!(
+                        "Prompt: {}",
+                        text::truncate(&text::for_terminal(prompt).replace('\n', " "), 200)
+                    ));
                 }
                 let again = if *attempt > 1 { format!(" · attempt {attempt}") } else { String::new() };
                 let line = self.err.bold(&format!("iteration {iteration}/{}{again}", self.max_iterations));
@@ -229,7 +256,8 @@ impl Face for Terminal {
             Notice::Waiting { until, why, .. } => {
                 self.waiting_until = Some(*until);
                 self.line.activity = "waiting".to_owned();
-                let local = jiff::Timestamp::from_millisecond(until.0).map(|at| at.to_zoned(jiff::tz::TimeZone::system()));
+                let local =
+                    jiff::Timestamp::from_millisecond(until.0).map(|at| at.to_zoned(jiff::tz::TimeZone::system()));
                 let when = local.map_or(String::new(), |at| at.strftime("%H:%M:%S").to_string());
                 let line = self.err.yellow(&format!("waiting until {when} · {}", text::for_terminal(why)));
                 self.say(&line);
@@ -299,7 +327,10 @@ impl Face for Terminal {
         self.line.waiting = self.waiting_until.map(|until| u64::try_from(until.0 - self.clock.now().0).unwrap_or(0));
         let skipped = self.out.take_skipped();
         if skipped > 0 {
-            self.say(&format!("note: {skipped} pieces of output were skipped: their reader is slow (ralph logs {} has all)", self.run));
+            self.say(&format!(
+                "note: {skipped} pieces of output were skipped: their reader is slow (ralph logs {} has all)",
+                self.run
+            ));
         }
         if self.options.live {
             let columns = super::columns();

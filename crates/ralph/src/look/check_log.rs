@@ -5,7 +5,7 @@ use super::story::{Chapter, Check};
 use super::words;
 use ralph_core::check::CheckReport;
 use ralph_core::text;
-use ralph_host::checks::LONGEST_LOG;
+use ralph_host::raw_log::LONGEST_LOG;
 use std::fs::File;
 use std::path::Path;
 

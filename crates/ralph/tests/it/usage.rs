@@ -198,11 +198,10 @@ fn the_exact_prompts_are_kept() {
     let task = "Iteration 2 of 2, 0 remaining.\n\n## Task\n\nbuild it\n\n\
                 Guardrail \"echo no parser; exit 3\" failed with exit code 3.\n\
                 Output file: .ralph/guardrail_001_echo_no_parser_exit_3.log\n\
-                Output (truncated):\nno parser\n\n\n## Ralph Summary\n\n# Ralph Loop Summary\n\n## Objective\nbuild it\n\n## Iteration 1\n";
-    assert!(
-        second.starts_with(task) || second.starts_with(&task.replace("\n\n\n## Ralph", "\n\n## Ralph")),
-        "{second}"
-    );
+                Output (truncated):\nno parser\n";
+    assert!(second.starts_with(task), "{second}");
+    let summary = "\n\n## Ralph Summary\n\n# Ralph Loop Summary\n\n## Objective\nbuild it\n\n## Iteration 1\n";
+    assert!(second.contains(summary), "{second}");
     let order =
         ["## Task", "## Ralph Summary", "the parser is half done", "## Ralph Feedback", "## Completion protocol"];
     let places: Vec<usize> =
@@ -633,9 +632,16 @@ fn show_logs_and_explain_tell_what_happened() {
     assert_eq!(iterations(&told)[0]["checks"][0]["exit_code"], 1);
     env.ralph(["explain", &id]).stdout_has("complete · verified").stdout_has("test -f built").run();
     let explained = env.ralph(["explain", &id, "--json"]).stdout_any().run().json_lines().remove(0);
-    assert_eq!(explained["run"], json!(id));
+    assert_eq!((&explained["run"], &explained["stop_reason"]), (&json!(id), &json!("complete")));
+    let conditions = explained["conditions"].as_array().unwrap();
+    assert!(
+        conditions.iter().all(|condition| is("text", &condition["name"]) && condition["met"] == true),
+        "{explained}"
+    );
     env.ralph(["logs", &format!("{id}/1")]).stdout_has("not yet").run();
     env.ralph(["logs", &id]).stdout_has("<response>DONE</response>").run();
+    let events = env.ralph(["logs", &format!("{id}/1"), "--json"]).stdout_any().run().json_lines();
+    assert_eq!((&events[0]["type"], &events[0]["event"]["text"]), (&json!("agent.event"), &json!("not yet\n")));
     // The beginning of an id is enough.
     env.ralph(["show", &id[..4]]).stdout_has(&format!("run {id}")).run();
 }
@@ -654,7 +660,8 @@ fn a_running_run_can_be_seen_and_cancelled() {
     );
     env.ralph(["status"]).stdout_has("running").stderr_any().run();
     env.ralph(["show"]).stdout_has("running").stderr_any().run();
-    env.ralph(["cancel", &id]).stdout_any().stderr_any().run();
+    let cancelled = env.ralph(["cancel", &id, "--json"]).stdout_any().stderr_any().run().json_lines().remove(0);
+    assert_eq!((&cancelled["run"], &cancelled["stop_reason"]), (&json!(id), &json!("cancelled")));
     run.finish();
     assert_eq!(runs(&env)[0]["stop_reason"], "cancelled");
     assert!(eventually(SOON, || env.processes().is_empty()));

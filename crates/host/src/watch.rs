@@ -1,0 +1,27 @@
+//! Files that people may edit while a run goes on.
+
+use std::path::PathBuf;
+
+/// Notices that the pinned settings were edited during the run; they change nothing in it.
+#[derive(Debug)]
+pub struct SettingsWatch {
+    files: Vec<(PathBuf, Option<std::fs::Metadata>)>,
+    told: bool,
+}
+
+impl SettingsWatch {
+    /// Watches these files from now on.
+    pub fn new(files: Vec<PathBuf>) -> SettingsWatch {
+        let files = files.into_iter().map(|file| (file.clone(), std::fs::metadata(&file).ok())).collect();
+        SettingsWatch { files, told: false }
+    }
+
+    /// One sentence when a file was edited, once.
+    pub fn edited(&mut self) -> Option<String> {
+        let stamp = |meta: &Option<std::fs::Metadata>| meta.as_ref().map(|meta| (meta.len(), meta.modified().ok()));
+        let edited = self.files.iter().find(|(file, before)| stamp(&std::fs::metadata(file).ok()) != stamp(before));
+        let (file, _) = edited.filter(|_| !self.told)?;
+        self.told = true;
+        Some(format!("{} was edited; this run keeps the settings it began with", file.display()))
+    }
+}
