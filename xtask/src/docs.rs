@@ -1,4 +1,4 @@
-//! Documentation that ralph writes about itself: the command line, the settings, the exit codes.
+//! Documentation that is made and not written: the command line, the settings, the faults and their tests.
 //!
 //! It is generated from the same types that the program runs on and kept in the repository, so that it
 //! can be read without building anything; `--check` finds the copy that was not renewed.
@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::faults;
 use crate::step::{Step, root};
 
 /// Where the generated files are kept. Nothing else lives there: what is not generated is reported.
@@ -34,7 +35,8 @@ pub fn check() -> Result<(), String> {
 /// The program writes its own documentation by a hidden command.
 fn generate(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    Step::new("cargo run --quiet --package ralph-loop -- __docs").arg(folder).run()
+    Step::new("cargo run --quiet --package ralph-loop -- __docs").arg(folder).run()?;
+    fs::write(folder.join("faults.md"), faults::page()?).map_err(|error| format!("faults.md: {error}"))
 }
 
 fn compare(kept: &BTreeMap<PathBuf, Vec<u8>>, fresh: &BTreeMap<PathBuf, Vec<u8>>) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 mod bench;
 mod docs;
+mod faults;
 mod step;
 mod test;
 mod tools;

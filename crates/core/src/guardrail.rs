@@ -98,6 +98,8 @@ pub struct GuardrailFailure {
 pub fn failure_message(guardrail: &Guardrail, problem: &str, log: &str, output: &str, limit: usize) -> String {
     let hint = if guardrail.hint.is_empty() { String::new() } else { format!("Hint: {}\n", guardrail.hint) };
     let output = text::truncate(&text::without_controls(output), limit);
+    // Parts of a prompt stand one blank line apart, however many newlines a program ends with.
+    let output = output.trim_end_matches('\n');
     format!("Guardrail \"{}\" {problem}.\n{hint}Output file: {log}\nOutput (truncated):\n{output}", guardrail.command)
 }
 

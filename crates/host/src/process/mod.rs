@@ -49,6 +49,9 @@ use wire::{Decoder, Reply, Request};
 /// The hidden first argument that makes the binary a keeper.
 pub const KEEPER_ARGUMENT: &str = "__keeper";
 
+/// A start takes a millisecond; a keeper that somebody stopped never answers.
+const START_PATIENCE: Duration = Duration::from_secs(20);
+
 /// A program to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
@@ -126,10 +129,11 @@ impl Keeper {
             return Err(self.lose());
         }
         drop(ends);
-        match self.reply().await? {
-            Reply::Spawned { pid } => Ok(pid),
-            Reply::NotSpawned { reason } => Err(ProcessError::NotStarted(reason)),
-            _ => Err(self.lose()),
+        match tokio::time::timeout(START_PATIENCE, self.reply()).await {
+            Ok(Ok(Reply::Spawned { pid })) => Ok(pid),
+            Ok(Ok(Reply::NotSpawned { reason })) => Err(ProcessError::NotStarted(reason)),
+            Ok(Err(error)) => Err(error),
+            Ok(Ok(_)) | Err(_) => Err(self.lose()),
         }
     }
 
