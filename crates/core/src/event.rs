@@ -38,6 +38,9 @@ pub enum Event {
     TreeSeen {
         /// What was seen.
         print: TreePrint,
+        /// Some of the files that differ from the look before, for people.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        changed: Vec<String>,
     },
     /// A check ended.
     CheckEnded(Box<CheckReport>),
@@ -88,6 +91,9 @@ pub struct Resumed {
     pub max_cost_usd: Option<f64>,
     /// `--max-tokens`.
     pub max_tokens: Option<u64>,
+    /// `--agent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 /// What the next prompt is made from.

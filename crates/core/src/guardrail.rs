@@ -99,8 +99,11 @@ pub fn failure_message(guardrail: &Guardrail, problem: &str, log: &str, output: 
     let hint = if guardrail.hint.is_empty() { String::new() } else { format!("Hint: {}\n", guardrail.hint) };
     let output = text::truncate(&text::without_controls(output), limit);
     // Parts of a prompt stand one blank line apart, however many newlines a program ends with.
-    let output = output.trim_end_matches('\n');
-    format!("Guardrail \"{}\" {problem}.\n{hint}Output file: {log}\nOutput (truncated):\n{output}", guardrail.command)
+    let message = format!(
+        "Guardrail \"{}\" {problem}.\n{hint}Output file: {log}\nOutput (truncated):\n{output}",
+        guardrail.command
+    );
+    message.trim_end_matches('\n').to_owned()
 }
 
 #[cfg(test)]

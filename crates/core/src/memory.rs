@@ -84,7 +84,9 @@ impl Note {
 impl Memory {
     /// Takes over what an earlier run of the same task left behind.
     pub fn inherit(&mut self, summary: &str) {
-        summary.trim().clone_into(&mut self.earlier);
+        // What it remembered itself is left behind, or every run would nest one more into the next.
+        let newest = summary.split("\n## Previous Summary\n").next().unwrap_or_default();
+        newest.trim().clone_into(&mut self.earlier);
     }
 
     /// Whether there is anything to remember.

@@ -152,4 +152,6 @@ pub enum ResumeKind {
     SameIteration(u32),
     /// With the checks of an iteration whose agent had ended.
     Checks(u32),
+    /// Not at all: the limits leave nothing to do.
+    AtALimit,
 }

@@ -21,6 +21,8 @@ pub struct Case<'a> {
     pub findings: &'a [Finding],
     /// Whether the tree stood still while the checks ran.
     pub tree: Stability,
+    /// What changed under them, as the end of a sentence.
+    pub changed: &'a str,
 }
 
 /// Whether the tree stood still while the checks ran.
@@ -95,7 +97,8 @@ pub fn judge(case: Case<'_>) -> Judgement {
             failing.push(finding.name.to_owned());
         }
         if case.tree == Stability::Changing {
-            reasons.push("the files kept changing while the checks ran, so no check speaks for them".to_owned());
+            reasons
+                .push(format!("files kept changing while the checks ran, so no check speaks for them{}", case.changed));
             failing.push("changing tree".to_owned());
         }
     }

@@ -69,7 +69,7 @@ impl World {
     }
 
     /// What happened to the readable files since this was last asked.
-    fn notes(&mut self) -> Vec<Event> {
+    pub(crate) fn notes(&mut self) -> Vec<Event> {
         let unwritten = self.unwritten.take();
         let edited = self.settings.edited();
         self.folder.take_notes().into_iter().chain(unwritten).chain(edited).map(|text| Event::Noted { text }).collect()
@@ -114,7 +114,10 @@ impl Activity {
         match self.0 {
             Effect::Gather { summary } => gather(world, policy, summary),
             Effect::Launch(launch) => agent::run(world, policy, &launch, links).await,
-            Effect::LookAtTree => vec![Event::TreeSeen { print: look_at_tree(world).await }],
+            Effect::LookAtTree => {
+                let print = look_at_tree(world).await;
+                vec![Event::TreeSeen { print, changed: world.fingerprinter.changed().to_vec() }]
+            }
             Effect::Check(spec) => check(world, policy, spec, links.orders).await,
             Effect::Wait { until } => {
                 wait(&world.clock, until).await;

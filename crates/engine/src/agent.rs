@@ -58,6 +58,7 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
         linger: launch.linger,
     };
     let facts = drive(&mut world.keeper, &job, &mut sink, orders).await;
+    events.extend(world.notes());
     let marker = marker::look(world.folder.task_folder());
     events.push(Event::AgentEnded(Box::new(sink.finish(facts, marker))));
     events

@@ -23,6 +23,7 @@ use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -58,6 +59,8 @@ const MOST_CONTENT: u64 = 4 << 30;
 /// A change within the same tick of the kernel's clock (at most 10 ms) leaves no trace in the times,
 /// so what changed this shortly before a look is read again at the next.
 const SETTLED_MILLIS: i64 = 20;
+/// Changed files that are named: a person wants examples.
+const CHANGED_NAMED: usize = 5;
 /// Bytes read at once: large enough that the calls do not count.
 const CHUNK: usize = 128 << 10;
 
@@ -69,6 +72,10 @@ pub struct Fingerprinter {
     known: HashMap<Vec<u8>, Known>,
     look: u64,
     chunk: Vec<u8>,
+    /// Digests of names and contents of the look before and of this one, to name what changed.
+    before: HashMap<u64, u64>,
+    now: HashMap<u64, u64>,
+    changed: Vec<String>,
 }
 
 type Hash = [u8; 32];
@@ -119,7 +126,34 @@ impl Fingerprinter {
     /// For a project below the root: `own` is its `.ralph`, relative to the root.
     pub fn ignoring(own: &Path) -> Fingerprinter {
         let own = own.as_os_str().as_bytes().to_vec();
-        Fingerprinter { own, known: HashMap::new(), look: 0, chunk: Vec::new() }
+        Fingerprinter {
+            own,
+            known: HashMap::new(),
+            look: 0,
+            chunk: Vec::new(),
+            before: HashMap::new(),
+            now: HashMap::new(),
+            changed: Vec::new(),
+        }
+    }
+
+    /// Some of the files that differ between the last two looks; none after the first.
+    pub fn changed(&self) -> &[String] {
+        &self.changed
+    }
+
+    /// Notes a file as this look found it, and whether the look before found it otherwise.
+    fn compare(&mut self, path: &[u8], record: &[u8]) {
+        let digest = |bytes: &[u8]| {
+            let mut hasher = DefaultHasher::new();
+            bytes.hash(&mut hasher);
+            hasher.finish()
+        };
+        let (name, content) = (digest(path), digest(record));
+        self.now.insert(name, content);
+        if self.look > 1 && self.before.get(&name) != Some(&content) && self.changed.len() < CHANGED_NAMED {
+            self.changed.push(shown(path).into_owned());
+        }
     }
 
     /// The fingerprint of the tree at `root`, of which git printed `listing`. Blocks while it reads.
@@ -146,6 +180,8 @@ impl Fingerprinter {
             return Err("git's listing was cut off".to_owned());
         }
         self.look += 1;
+        self.changed.clear();
+        self.before = std::mem::take(&mut self.now);
         let mut look = Look { root, settled: WallTime(Clock::start().now().0 - SETTLED_MILLIS), bytes: 0 };
         let mut walk = Walk::from(root).map_err(|errno| format!("{} cannot be opened: {errno}", root.display()))?;
         let mut all = Sha256::new();
@@ -172,6 +208,7 @@ impl Fingerprinter {
                 record.extend_from_slice(field);
             }
             all.update(&record);
+            self.compare(listed.path, &record);
         }
         if self.known.len() > files {
             self.known.retain(|_, known| known.look == self.look);

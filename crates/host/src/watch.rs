@@ -1,11 +1,13 @@
 //! Files that people may edit while a run goes on.
 
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 /// Notices that the pinned settings were edited during the run; they change nothing in it.
 #[derive(Debug)]
 pub struct SettingsWatch {
-    files: Vec<(PathBuf, Option<std::fs::Metadata>)>,
+    files: Vec<(PathBuf, Option<Metadata>)>,
     told: bool,
 }
 
@@ -18,7 +20,10 @@ impl SettingsWatch {
 
     /// One sentence when a file was edited, once.
     pub fn edited(&mut self) -> Option<String> {
-        let stamp = |meta: &Option<std::fs::Metadata>| meta.as_ref().map(|meta| (meta.len(), meta.modified().ok()));
+        // The time of change cannot be set back, unlike the time of modification.
+        let stamp = |meta: &Option<Metadata>| {
+            meta.as_ref().map(|meta| (meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec()))
+        };
         let edited = self.files.iter().find(|(file, before)| stamp(&std::fs::metadata(file).ok()) != stamp(before));
         let (file, _) = edited.filter(|_| !self.told)?;
         self.told = true;

@@ -2,8 +2,9 @@
 //! together here, for a new run and for one that goes on.
 
 use crate::cli::Global;
+use crate::commands::run::quoted;
 use crate::error::CommandError;
-use crate::face;
+use crate::face::{self, Shown};
 use crate::look::page;
 use crate::place::{self, Place};
 use ralph_core::claim::Patterns;
@@ -105,7 +106,7 @@ impl Claimed {
         let folder = Folder::prepare(&place.root, &policy.task)
             .map_err(|error| CommandError::usage("the project's .ralph folder cannot be used").because(&error))?;
         let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
-        let face = face::start(global.face(policy.agent.stream), clock.clone(), place.name())
+        let face = face::start(global.face(policy.agent.stream), clock.clone(), shown(place))
             .map_err(|error| CommandError::io("the output threads cannot be started", &error))?;
         let outcome = runtime.block_on(async {
             let signals =
@@ -145,6 +146,13 @@ pub fn event_loop() -> io::Result<Runtime> {
     let tried: [(UnixStream, UnixStream); 3] = [UnixStream::pair()?, UnixStream::pair()?, UnixStream::pair()?];
     drop(tried);
     tokio::runtime::Builder::new_current_thread().enable_all().build()
+}
+
+fn shown(place: &Place) -> Shown {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    let found = here.is_ok_and(|here| here.starts_with(&place.root));
+    let folder_flag = if found { String::new() } else { format!(" -C {}", quoted(&place.root.to_string_lossy())) };
+    Shown { name: place.name(), folder_flag }
 }
 
 /// Knows the tree, less ralph's own folder in it.

@@ -90,7 +90,7 @@ impl Store {
             let checksum = entry_checksum(&tail.run, entry, &event);
             insert.execute((place, entry.at.0, entry.elapsed.0.cast_signed(), event, checksum))?;
             match &entry.event {
-                Event::TreeSeen { print } => tail.tree = tree_hash(print),
+                Event::TreeSeen { print, .. } => tail.tree = tree_hash(print),
                 Event::CheckEnded(report) => {
                     Receipt::of(report, row.iteration, tail.tree.clone(), entry.at).save(&tx, place)?;
                 }
@@ -155,7 +155,7 @@ fn find_tail(conn: &Connection, run: &RunId) -> rusqlite::Result<Tail> {
         )
         .optional()?;
     let tree = match seen.and_then(|event| serde_json::from_str(&event).ok()) {
-        Some(Event::TreeSeen { print }) => tree_hash(&print),
+        Some(Event::TreeSeen { print, .. }) => tree_hash(&print),
         _ => None,
     };
     let last_seq = last.map_or(0, |place| place.cast_unsigned() & SEQ_MASK);

@@ -25,7 +25,13 @@ pub(crate) fn noted(seq: u64, text: &str) -> Entry {
 }
 
 pub(crate) fn tree_seen(seq: u64, tree: &str) -> Entry {
-    entry(seq, Event::TreeSeen { print: TreePrint::Seen { tree: tree.to_owned(), head: "head".to_owned() } })
+    entry(
+        seq,
+        Event::TreeSeen {
+            print: TreePrint::Seen { tree: tree.to_owned(), head: "head".to_owned() },
+            changed: Vec::new(),
+        },
+    )
 }
 
 pub(crate) fn check_ended(seq: u64, command: &str, code: i32) -> Entry {

@@ -1,12 +1,13 @@
 //! What one command is for, judged by its words.
 //!
-//! This file knows how the tables are matched and how a wrapper is taken off; it does not know
-//! anything about shells except how they are given a line.
+//! This file knows how the tables are matched and how a wrapper is taken off. Of shells it only knows
+//! how they are given a line.
 
-use super::table::{
-    COMMANDS, GOALS, IDLE, IDLE_FOR, RUNNERS, Reach, SCRIPT_IDLE, SCRIPT_NAMES, SCRIPT_WORDS, VALUED, WRAPPERS, Wraps,
-};
+use super::table::{COMMANDS, GOALS, RUNNERS, Reach, SCRIPT_IDLE, SCRIPT_NAMES, SCRIPT_WORDS, WRAPPERS, Wraps};
+use super::words::{follow, is_flag, is_idle, is_one_of, pass_own, positionals, program_name};
 use super::{Extra, Purpose};
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
 /// What a command turned out to be.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,30 +60,26 @@ pub(super) fn meaning(words: &[String], extra: &[Extra]) -> Meaning {
     Meaning::Nothing
 }
 
-/// A program's name without folder, version, interpreter number and file ending.
-pub(super) fn program_name(word: &str) -> &str {
-    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
-    let name = name.find('@').filter(|&at| at > 0).and_then(|at| name.get(..at)).unwrap_or(name);
-    let endings = [".exe", ".cmd", ".bat", ".phar", ".js", ".cjs", ".mjs"];
-    let name = endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
-    match name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
-        "python" | "py" => "python",
-        "pytest-" => "pytest",
-        _ => name,
-    }
-}
-
-/// The words before which a command is not worth parsing.
-pub(super) fn known_programs() -> impl Iterator<Item = &'static str> {
+/// The programs that the tables say something about.
+static PROGRAMS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let commands = COMMANDS.iter().flat_map(|(_, patterns)| patterns.iter().copied());
     let goals = GOALS.iter().map(|(pattern, ..)| *pattern);
     let runners = RUNNERS.iter().map(|(pattern, ..)| *pattern);
     let programs = |pattern: &'static str| pattern.split(' ').next().unwrap_or(pattern).split('|');
-    commands.chain(goals).chain(runners).flat_map(programs)
+    commands.chain(goals).chain(runners).flat_map(programs).collect()
+});
+
+/// Whether the tables, or those of the project, say anything about a program of this name.
+pub(super) fn is_known(program: &str, extra: &[Extra]) -> bool {
+    let is_own = |entry: &Extra| entry.words.split([' ', '|']).any(|word| program_name(word) == program);
+    PROGRAMS.contains(program) || extra.iter().any(is_own)
 }
 
 /// What the tables say about a program with these arguments, without looking inside it.
 fn purposes(program: &str, args: &[String], extra: &[Extra]) -> Vec<Purpose> {
+    if !is_known(program, extra) {
+        return Vec::new();
+    }
     if let Some(entry) = extra.iter().find(|entry| matches(&entry.words, program, args).is_some()) {
         return vec![entry.purpose];
     }
@@ -112,46 +109,6 @@ fn matches(pattern: &str, program: &str, args: &[String]) -> Option<usize> {
     follow(&leading, program, args)?;
     let given = |flag: &&str| flag.split('|').any(|flag| args.iter().any(|arg| is_flag(arg, flag)));
     flags.iter().all(given).then(|| 1 + leading.len() + flags.len())
-}
-
-/// What follows the words, which come in this order with nothing but options between them.
-fn follow<'a>(words: &[&str], program: &str, args: &'a [String]) -> Option<&'a [String]> {
-    let mut rest = args;
-    for word in words {
-        loop {
-            let (first, tail) = rest.split_first()?;
-            if is_one_of(first, word) {
-                rest = tail;
-                break;
-            }
-            rest = pass_option(program, rest)?;
-        }
-    }
-    Some(rest)
-}
-
-/// What follows an option and its value, if an option comes first. `+nightly` is one to cargo.
-fn pass_option<'a>(program: &str, args: &'a [String]) -> Option<&'a [String]> {
-    let (first, tail) = args.split_first()?;
-    let is_option = first.starts_with('-') || (program == "cargo" && first.starts_with('+'));
-    if !is_option {
-        return None;
-    }
-    let takes_value = lookup(VALUED, program).any(|options| options.split(' ').any(|option| option == first));
-    Some(if takes_value { tail.get(1..).unwrap_or_default() } else { tail })
-}
-
-/// The arguments that are no options.
-fn positionals<'a>(program: &str, args: &'a [String]) -> Vec<&'a String> {
-    let mut found = Vec::new();
-    let mut rest = args;
-    while let Some((first, tail)) = rest.split_first() {
-        rest = pass_option(program, rest).unwrap_or_else(|| {
-            found.push(first);
-            tail
-        });
-    }
-    found
 }
 
 fn goals(program: &str, args: &[String]) -> Vec<Purpose> {
@@ -222,45 +179,6 @@ fn after<'a, T: Copy>(table: &[(&str, usize, T)], program: &str, args: &'a [Stri
     fits.max_by_key(|(words, ..)| *words).map(|(_, rest, kind)| (rest, kind))
 }
 
-/// What follows options, `--`, assignments and the word `run`.
-fn pass_own<'a>(program: &str, args: &'a [String]) -> &'a [String] {
-    let mut rest = args;
-    while let Some((first, tail)) = rest.split_first() {
-        rest = match pass_option(program, rest) {
-            _ if first == "--" => return tail,
-            Some(after) => after,
-            None if is_assignment(first) || is_one_of(first, "run|run-script") => tail,
-            None => break,
-        };
-    }
-    rest
-}
-
-fn is_assignment(word: &str) -> bool {
-    let is_name =
-        |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    word.split_once('=').is_some_and(|(name, _)| is_name(name))
-}
-
-/// Whether the arguments keep a program from running anything, or from saying how it went.
-fn is_idle(program: &str, args: &[String]) -> bool {
-    let mut flags = IDLE.split(' ').chain(lookup(IDLE_FOR, program).flat_map(|words| words.split(' ')));
-    let first = positionals(program, args).first().map(|word| word.as_str());
-    flags.any(|flag| match flag.starts_with('-') {
-        true => args.iter().enumerate().any(|(at, arg)| {
-            let denied = args.get(at + 1).is_some_and(|next| is_one_of(next, "false|0"));
-            is_flag(arg, flag) && !denied
-        }),
-        false => first == Some(flag),
-    })
-}
-
-/// Whether an argument is this flag, by itself or with a value that does not deny it.
-fn is_flag(arg: &str, flag: &str) -> bool {
-    let value = arg.strip_prefix(flag).and_then(|rest| rest.strip_prefix('='));
-    arg == flag || value.is_some_and(|value| !is_one_of(value, "false|0|no|off"))
-}
-
 /// The line that a shell is given, if it is given one to run.
 fn shell(args: &[String]) -> Meaning {
     let mut options = Vec::new();
@@ -288,13 +206,4 @@ fn shell(args: &[String]) -> Meaning {
         Some(line) if has_line => Meaning::Shell { line: line.clone(), options },
         _ => Meaning::Nothing,
     }
-}
-
-fn lookup(table: &'static [(&str, &str)], program: &str) -> impl Iterator<Item = &'static str> {
-    table.iter().filter(move |(names, _)| is_one_of(program, names)).map(|(_, words)| *words)
-}
-
-/// Whether a word is one of several that are written with `|` between them.
-fn is_one_of(word: &str, several: &str) -> bool {
-    several.split('|').any(|one| one == word)
 }

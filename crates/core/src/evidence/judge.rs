@@ -87,7 +87,10 @@ fn last_of_a_kind(name: &'static str, purpose: Purpose, runs: &[Run<'_>]) -> Fin
         let hidden = |run: &&Run<'_>| run.sightings.iter().any(|sighting| sighting.purpose == purpose);
         let reason = match runs.iter().rfind(hidden) {
             Some(run) => {
-                format!("No {kind} command counts: the exit status of {} does not tell how it went.", run.quoted())
+                format!(
+                    "No {kind} command counts: the exit status of {} does not tell how it went; run it alone.",
+                    run.quoted()
+                )
             }
             None => format!("No {kind} command was seen."),
         };
@@ -162,4 +165,110 @@ fn is_run_again(run: &Run<'_>, later: &[Run<'_>]) -> bool {
 
 fn passed<'a, 'b>(runs: &'a [Run<'b>]) -> impl Iterator<Item = &'a Run<'b>> {
     runs.iter().filter(|run| run.tool.result == ToolResult::Passed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `npm test: failed`, or a tool's name in brackets: `[Read]: failed`.
+    fn runs(lines: &[&str]) -> Vec<ToolRun> {
+        let run = |line: &&str| {
+            let (what, result) = line.rsplit_once(": ").unwrap_or((line, "passed"));
+            let tool = what.strip_prefix('[').and_then(|what| what.strip_suffix(']'));
+            let result = match result {
+                "failed" => ToolResult::Failed,
+                "unfinished" => ToolResult::Unfinished,
+                _ => ToolResult::Passed,
+            };
+            let command = tool.is_none().then(|| what.to_owned());
+            ToolRun { name: tool.unwrap_or("Bash").to_owned(), command, result }
+        };
+        lines.iter().map(run).collect()
+    }
+
+    const NONE: StopCriteria =
+        StopCriteria { passing_tests: false, lint: false, typecheck: false, no_errors: false, strict: false };
+
+    #[test]
+    fn the_last_command_of_a_kind_decides() {
+        let criteria = StopCriteria { passing_tests: true, ..NONE };
+        for (lines, passed, reason) in [
+            (&["npm test"] as &[&str], true, "The last test command, `npm test`, passed."),
+            (&["npm test: failed", "npm test"], true, "The last test command, `npm test`, passed."),
+            (&["npm test", "pytest: failed"], false, "The last test command, `pytest`, failed."),
+            (&["npm test", "npm  test\n: unfinished"], false, "The last test command, `npm test`, did not finish."),
+            (
+                &["npm test", "npm test | tail: failed", "ls: failed"],
+                true,
+                "The last test command, `npm test`, passed.",
+            ),
+            (&["cd x && npm test: failed"], false, "The last test command, `cd x && npm test`, failed."),
+            (&["npm run lint", "[Read]"], false, "No test command was seen."),
+            (
+                &["npm test | tail"],
+                false,
+                "No test command counts: the exit status of `npm test | tail` does not tell how it went; run it alone.",
+            ),
+        ] {
+            let expected = Finding { name: "tests", passed, reason: reason.to_owned() };
+            assert_eq!(judge(&criteria, &runs(lines), &[]), [expected], "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn there_is_one_finding_for_each_required_criterion() {
+        assert_eq!(judge(&NONE, &runs(&["npm test: failed"]), &["boom".to_owned()]), []);
+        let all = StopCriteria { passing_tests: true, lint: true, typecheck: true, no_errors: true, strict: false };
+        let found = judge(&all, &runs(&["npm test && eslint .", "tsc: failed"]), &[]);
+        let verdicts: Vec<_> = found.iter().map(|finding| (finding.name, finding.passed)).collect();
+        assert_eq!(verdicts, [("tests", true), ("lint", true), ("typecheck", false), ("errors", false)]);
+    }
+
+    #[test]
+    fn a_repaired_failure_is_no_error() {
+        let criteria = StopCriteria { no_errors: true, ..NONE };
+        let strict = StopCriteria { strict: true, ..criteria.clone() };
+        for (lines, passes, passes_strictly) in [
+            (&["npm test"] as &[&str], true, true),
+            (&["npm test: failed"], false, false),
+            (&["npm test: failed", "npm  test "], true, true),
+            (&["npm test", "npm test: failed"], false, false),
+            (&["npm run test:unit: failed", "npm test"], true, false),
+            (&["npm test: failed", "npm run lint"], false, false),
+            (&["npm test: failed", "npx vitest run"], false, false),
+            (&["npm test: failed", "npm test || true"], false, false),
+            (&["npm run lint && npm test: failed", "npm test"], false, false),
+            (&["npm run lint && npm test: failed", "npm test", "npm run lint"], true, false),
+            (&["npm test: unfinished", "npm test"], true, true),
+            (&["sleep 9: unfinished"], false, false),
+            (&["[Task]: unfinished"], false, false),
+            (&["[Task]: unfinished", "[Task]"], true, true),
+            (&["grep x y: failed"], true, false),
+            (&["grep x y: failed", "grep x y"], true, true),
+            (&["npm test ': failed"], true, false),
+            (&["[Read]: failed"], true, false),
+            (&["[Read]: failed", "[Read]"], true, true),
+            (&["[Read]: failed", "[Write]"], true, false),
+        ] {
+            let passed = |criteria| judge(criteria, &runs(lines), &[]).iter().all(|finding| finding.passed);
+            assert_eq!((passed(&criteria), passed(&strict)), (passes, passes_strictly), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn errors_are_named_and_counted() {
+        let criteria = StopCriteria { no_errors: true, strict: true, ..NONE };
+        let reason = |lines: &[&str], errors: &[&str]| {
+            let errors: Vec<String> = errors.iter().map(|&error| error.to_owned()).collect();
+            judge(&criteria, &runs(lines), &errors).pop().map(|finding| finding.reason).unwrap_or_default()
+        };
+        assert_eq!(reason(&[], &[]), "No error is left.");
+        assert_eq!(reason(&["a: failed", "a: failed"], &[]), "1 error is left: `a` failed.");
+        assert_eq!(
+            reason(&["a: failed", "b: unfinished", "c: failed"], &["over\u{1b}[31mloaded\n529"]),
+            "4 errors are left: the agent reported “overloaded 529”; `a` failed; `b` did not finish; and 1 more."
+        );
+        assert!(reason(&[&format!("{}: failed", "x".repeat(5000))], &[]).len() < 200);
+    }
 }

@@ -10,18 +10,18 @@
 
 mod command;
 mod exit;
+mod heredoc;
 mod judge;
 mod parse;
 mod shell;
 mod table;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use judge::{Finding, judge, judge_with};
 
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
-use std::sync::LazyLock;
 
 /// What a command is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,14 +66,8 @@ fn sightings(line: &str, extra: &[Extra]) -> Vec<shell::Sighting> {
     if names_a_program(line, extra) { shell::sightings(line, extra) } else { Vec::new() }
 }
 
-/// The names of all programs in the tables.
-static PROGRAMS: LazyLock<HashSet<&str>> = LazyLock::new(|| command::known_programs().collect());
-
 /// Whether the name of any recognised program stands in the line, in whatever role.
 fn names_a_program(line: &str, extra: &[Extra]) -> bool {
-    let own: Vec<&str> =
-        extra.iter().flat_map(|entry| entry.words.split([' ', '|'])).map(command::program_name).collect();
-    let words = line.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '.' | '@'));
-    let mut names = words.filter(|word| !word.is_empty()).map(command::program_name);
-    names.any(|name| PROGRAMS.contains(name) || own.contains(&name))
+    let mut words = line.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '.' | '@'));
+    words.any(|word| !word.is_empty() && command::is_known(words::program_name(word), extra))
 }

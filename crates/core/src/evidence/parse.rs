@@ -1,10 +1,11 @@
 //! A shell parser that text from an agent cannot bring down.
 //!
 //! The parser is somebody else's and was written for scripts that people mean. Some short lines
-//! make it panic, which ends a release build; some make it backtrack for years, and some fill the
-//! memory. So a line is looked at before it is split into tokens, and the tokens before they are
-//! parsed. A line that could do harm is not understood, which proves nothing and costs nothing.
+//! make it panic, which ends a release build; some make it backtrack for years. So a line is looked
+//! at before it is split into tokens, and the tokens before they are parsed. A line that could do
+//! harm is not understood, which proves nothing and costs nothing.
 
+use super::heredoc::without_here_documents;
 use brush_parser::ast::Program;
 use brush_parser::{ParserOptions, Token, parse_tokens, uncached_tokenize_str};
 
@@ -13,11 +14,13 @@ use brush_parser::{ParserOptions, Token, parse_tokens, uncached_tokenize_str};
 const LONGEST: usize = 4092;
 /// `$(`, `${` and `$[` in a line: the tokenizer calls itself for each. People nest two or three.
 const MOST_EXPANSIONS: usize = 32;
-/// Tokens that open something: the parser tries each unclosed parenthesis in two ways, so the time
-/// doubles with each. At this number the worst line takes 3 ms.
-const MOST_OPENERS: usize = 16;
-/// `case` opens something in two ways as well, and each of them is slower by a hundred times.
-const MOST_CASES: usize = 4;
+/// Tokens that open something: the parser calls itself for each.
+const MOST_OPENERS: usize = 32;
+/// Parentheses inside parentheses: the parser tries each open one in two ways, so the time doubles
+/// with each. With this number and the next, the worst line of the longest length takes 20 ms.
+const DEEPEST: usize = 6;
+/// `case` is tried in two ways as well, and a parenthesis in it closes none.
+const MOST_CASES: usize = 2;
 /// `[` in a word that looks like an array element, where the parser reads an arithmetic expression.
 const MOST_BRACKETS: usize = 8;
 /// Digits of a file descriptor that fit the parser's integer.
@@ -25,11 +28,12 @@ const MOST_DIGITS: usize = 9;
 
 /// What the line says, if it can be read safely.
 pub(crate) fn parse(line: &str) -> Option<Program> {
-    if line.len() > LONGEST || expansions(line) > MOST_EXPANSIONS || has_nameless_here_document(line) {
+    if line.len() > LONGEST || expansions(line) > MOST_EXPANSIONS {
         return None;
     }
+    let line = without_here_documents(line)?;
     let options = ParserOptions::default();
-    let tokens = uncached_tokenize_str(line, &options.tokenizer_options()).ok()?;
+    let tokens = uncached_tokenize_str(&line, &options.tokenizer_options()).ok()?;
     is_harmless(&tokens).then(|| parse_tokens(&tokens, &options).ok()).flatten()
 }
 
@@ -38,45 +42,29 @@ fn expansions(line: &str) -> usize {
     line.split('$').skip(1).filter(|after| opens(after)).count()
 }
 
-/// Whether a here-document may end at an empty line, as after `<<""`: without such a line the
-/// tokenizer never ends. Three `<` are a here-string, so what is left of a longer run counts.
-fn has_nameless_here_document(line: &str) -> bool {
-    let mut rest = line;
-    while let Some(at) = rest.find('<') {
-        let run = rest.get(at..).unwrap_or_default();
-        rest = run.trim_start_matches('<');
-        if (run.len() - rest.len()) % 3 == 2 && !begins_with_a_name(rest.strip_prefix('-').unwrap_or(rest)) {
-            return true;
-        }
-    }
-    false
-}
-
-/// Whether the first word has a text, all of which stands there: an expansion in it is taken for the name.
-fn begins_with_a_name(text: &str) -> bool {
-    let mut quote = None;
-    let mut has_text = false;
-    for c in text.trim_start_matches([' ', '\t']).chars() {
-        match c {
-            '$' | '`' => return false,
-            '\'' | '"' if quote.is_none() => quote = Some(c),
-            _ if quote == Some(c) => quote = None,
-            ' ' | '\t' | '\n' | '<' | '>' | '|' | '&' | ';' | '(' | ')' if quote.is_none() => break,
-            '\\' => {}
-            c => has_text |= !c.is_ascii_whitespace() && !c.is_ascii_control(),
-        }
-    }
-    has_text
-}
-
 /// Whether parsing the tokens is quick and cannot panic.
 fn is_harmless(tokens: &[Token]) -> bool {
     let openers = tokens.iter().filter(|token| opens(token)).count();
     let cases = tokens.iter().filter(|token| matches!(token, Token::Word(word, _) if word == "case")).count();
     openers <= MOST_OPENERS
+        && depth(tokens) <= DEEPEST
         && cases <= MOST_CASES
         && !tokens.iter().any(is_wild_subscript)
         && !tokens.windows(2).any(is_wild_descriptor)
+}
+
+fn depth(tokens: &[Token]) -> usize {
+    let mut depth = 0_usize;
+    let mut deepest = 0;
+    for token in tokens {
+        match token {
+            Token::Operator(operator, _) if operator == "(" => depth += 1,
+            Token::Operator(operator, _) if operator == ")" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 fn opens(token: &Token) -> bool {
@@ -84,7 +72,19 @@ fn opens(token: &Token) -> bool {
         Token::Operator(operator, _) => operator == "(",
         Token::Word(word, _) => matches!(
             word.as_str(),
-            "{" | "case" | "coproc" | "do" | "elif" | "else" | "for" | "function" | "if" | "then" | "until" | "while"
+            "!" | "[["
+                | "{"
+                | "case"
+                | "coproc"
+                | "do"
+                | "elif"
+                | "else"
+                | "for"
+                | "function"
+                | "if"
+                | "then"
+                | "until"
+                | "while"
         ),
     }
 }
@@ -153,13 +153,16 @@ mod tests {
             "npm test <<\r< ".to_owned(),
             "npm test <<'' ".to_owned(),
             "npm <<E$( || exit x ".to_owned(),
+            "npm $(<<  ]] ".to_owned(),
             "a[${x:-~99999999999999999999999}]=1 npm test".to_owned(),
             "(".repeat(300),
             format!("[[ a =~ {}", "(".repeat(300)),
             "case x in x) ".repeat(200),
             "$(".repeat(1500),
             "{ ".repeat(1500),
+            format!("npm test; [[ {} a ]]", "! ".repeat(1500)),
             format!("{}npm test", "if ".repeat(1000)),
+            format!("{} {}", "(".repeat(DEEPEST + 1), "a ".repeat(1000)),
             format!("npm test {}", "x".repeat(LONGEST)),
         ] {
             assert!(parse(&line).is_none(), "{}", line.chars().take(60).collect::<String>());
@@ -170,9 +173,12 @@ mod tests {
     fn ordinary_lines_are_understood() {
         for line in [
             "npm test 2>&1 | tail -5",
-            "grep '<<<<<<< HEAD' x <<< y && cat <<-\\E | cat <<\"F\"; npm test\nE\n1 << \"2 3\"\nF\n",
+            "grep '<<<<<<< HEAD' x <<< y && cat <<-\\E | cat <<\"F\"; npm test\nE\n1 << (2)\nF\n",
             "cat <<'E' > x\nif ((((((((((((((((((((\nE\nnpm test",
             "pytest 'tests/test_a.py::test_b[x-(1)]' test_b[x-1]",
+            &format!("{}npm test{}", "( ".repeat(DEEPEST), " )".repeat(DEEPEST)),
+            &format!("{}npm test{}", "{ ".repeat(MOST_OPENERS), "; }".repeat(MOST_OPENERS)),
+            &format!("echo {}a{}", "$(".repeat(MOST_EXPANSIONS), ")".repeat(MOST_EXPANSIONS)),
             "for f in $(ls \"${D:-.}\"); do (cd \"$f\" && { npm test || exit 1; }); done",
             "",
         ] {

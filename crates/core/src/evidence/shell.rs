@@ -195,7 +195,7 @@ impl Walk<'_> {
         if self.functions.contains(&name) {
             return;
         }
-        let arguments = arguments(command).into_iter().map(|word| literal(word).unwrap_or_else(|| UNKNOWN.to_owned()));
+        let arguments = arguments(command).into_iter().map(known);
         let words: Vec<String> = std::iter::once(name).chain(arguments).collect();
         if let Some(("set", arguments)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
             return mode.set(arguments.iter().map(String::as_str));
@@ -217,6 +217,12 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// What is known of a word: all of it, or what stands before the value in `NAME=$VALUE`.
+fn known(word: &str) -> String {
+    let before = || word.split_once('=').and_then(|(name, _)| literal(name)).map(|name| name + "=");
+    literal(word).or_else(before).unwrap_or_else(|| UNKNOWN.to_owned())
 }
 
 /// Which item's status a list ends with: the last one's, or the one's before a bare `exit`.

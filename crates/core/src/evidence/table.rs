@@ -28,7 +28,7 @@ const TESTS: &[&str] = &[
     "stack test", "cabal test", "dune test|runtest", "crystal spec", "nimble test", "elm-test", "spago test", "busted",
     "forge test", "hardhat test", "anchor test", "bats", "shellspec",
     // build systems
-    "bazel|bazelisk test", "buck2 test", "pants test",
+    "bazel|bazelisk test", "buck2 test", "pants test", "just check",
 ];
 
 #[rustfmt::skip]
@@ -59,7 +59,7 @@ const TYPECHECKS: &[&str] = &[
 /// Programs whose arguments are goals, several at once, with names of their own.
 #[rustfmt::skip]
 pub(super) const GOALS: &[(&str, Purpose, &str)] = &[
-    ("make|gmake|just|task|ninja", Purpose::Test, "check"),
+    ("make|gmake|task|go-task|ninja", Purpose::Test, "check"),
     ("mvn|mvnw|mvnd", Purpose::Test, "test|integration-test|verify|package|install"),
     ("mvn|mvnw|mvnd", Purpose::Lint, "checkstyle:check|spotless:check|pmd:check|spotbugs:check"),
     ("mvn|mvnw|mvnd", Purpose::Typecheck, "compile|test-compile"),
@@ -99,6 +99,9 @@ pub(super) const RUNNERS: &[(&str, usize, Reach)] = &[
     ("rake", 0, Reach::Every), ("cargo make", 0, Reach::First), ("cmake --build", 1, Reach::Every),
 ];
 
+/// Runners that take `run` before a script's name, or leave it out.
+pub(super) const RUN_IS_IMPLIED: &str = "npm|pnpm|yarn|bun|composer|lerna|turbo|nx|moon";
+
 /// What follows a wrapper's own arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wraps {
@@ -120,7 +123,7 @@ pub(super) const WRAPPERS: &[(&str, usize, Wraps)] = &[
     ("uv run", 0, Wraps::Command), ("uv run -m|--module", 0, Wraps::Command), ("uv tool run", 0, Wraps::Command),
     ("pipx|poetry|pipenv run", 0, Wraps::Command), ("conda|mamba|micromamba run", 0, Wraps::Command),
     ("python", 0, Wraps::Command), ("python -m", 0, Wraps::Command), ("coverage run", 0, Wraps::Command),
-    ("coverage run -m", 0, Wraps::Command), ("bundle exec", 0, Wraps::Command), ("php", 0, Wraps::Command),
+    ("coverage run -m", 0, Wraps::Command), ("go run|tool", 0, Wraps::Command), ("bundle exec", 0, Wraps::Command), ("php", 0, Wraps::Command),
     ("rbenv|pyenv|asdf exec", 0, Wraps::Command), ("mise exec|x", 0, Wraps::Command), ("direnv|nvm exec", 1, Wraps::Command),
     ("volta run", 0, Wraps::Command), ("fnm exec", 0, Wraps::Command), ("nix develop -c|--command", 0, Wraps::Command),
     ("nix-shell --run", 0, Wraps::Line),
@@ -173,7 +176,7 @@ pub(super) const IDLE_FOR: &[(&str, &str)] = &[
     ("ninja", "-n -t"), ("rake", "-n -T -P -D -W --tasks --prereqs"), ("gulp", "-T --tasks"),
     ("gradle|gradlew", "-m -x --exclude-task --continuous -t"),
     ("mvn|mvnw|mvnd", "-v -DskipTests -Dmaven.test.skip -fn --fail-never -Dmaven.test.failure.ignore"),
-    ("dotnet", "-t"), ("bats", "-c --count"), ("phpunit|pest", "--list-suites --list-groups"), ("swift", "list"),
+    ("dotnet", "-t"), ("bats", "-c --count"), ("phpunit|pest", "--list-suites --list-groups"),
     ("turbo", "--dry --graph"), ("nx", "--graph show graph g generate"), ("command", "-v -V"), ("sudo|doas", "-l -v -V"),
     ("npm|pnpm|yarn|bun", "-v"), ("terraform|tofu", "-version"),
 ];

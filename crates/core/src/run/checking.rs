@@ -29,6 +29,8 @@ pub(super) struct Checking {
     tree: Option<TreePrint>,
     reports: Vec<CheckReport>,
     round: u32,
+    /// Some of the files that changed under the last round.
+    changed: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +42,12 @@ enum Stage {
 
 impl Checking {
     pub(super) fn new(seen: Observation) -> Checking {
-        Checking { seen, stage: Stage::LookBefore, tree: None, reports: Vec::new(), round: 1 }
+        Checking { seen, stage: Stage::LookBefore, tree: None, reports: Vec::new(), round: 1, changed: Vec::new() }
+    }
+
+    /// The same checks from the beginning: whatever passed before a stop may fail after it.
+    pub(super) fn anew(self) -> Checking {
+        Checking::new(self.seen)
     }
 
     /// Whether a command is running now.
@@ -89,7 +96,7 @@ impl Run {
         self.conclude(&checking, Stability::Still)
     }
 
-    pub(super) fn on_tree_seen(&mut self, print: &TreePrint) -> Vec<Effect> {
+    pub(super) fn on_tree_seen(&mut self, print: &TreePrint, changed: &[String]) -> Vec<Effect> {
         match &self.phase {
             Phase::Baseline => {
                 self.last_progress = Some(Progress { tree: print.clone(), failing: Vec::new() });
@@ -97,16 +104,25 @@ impl Run {
             }
             Phase::Checking(checking) if checking.stage != Stage::Commands => {
                 let checking = checking.clone();
-                self.tree_seen_while_checking(checking, print)
+                self.tree_seen_while_checking(checking, print, changed)
             }
             _ => Vec::new(),
         }
     }
 
-    fn tree_seen_while_checking(&mut self, mut checking: Box<Checking>, print: &TreePrint) -> Vec<Effect> {
+    fn tree_seen_while_checking(
+        &mut self,
+        mut checking: Box<Checking>,
+        print: &TreePrint,
+        changed: &[String],
+    ) -> Vec<Effect> {
+        let first_look = checking.tree.is_none();
         let moved = checking.tree.replace(print.clone()).is_some_and(|before| has_moved(&before, print));
         match checking.stage {
-            Stage::LookAfter if moved && checking.round >= MOST_ROUNDS => self.conclude(&checking, Stability::Changing),
+            Stage::LookAfter if moved && checking.round >= MOST_ROUNDS => {
+                checking.changed = changed.to_vec();
+                self.conclude(&checking, Stability::Changing)
+            }
             Stage::LookAfter if !moved => self.conclude(&checking, Stability::Still),
             // The first look, or a tree that moved under the checks: every check speaks for this print.
             Stage::LookBefore | Stage::LookAfter | Stage::Commands => {
@@ -114,7 +130,15 @@ impl Run {
                 if moved {
                     checking.round += 1;
                     checking.reports.clear();
-                    let text = "files changed while the checks ran; checking again".to_owned();
+                    let text = format!("files changed while the checks ran; checking again{}", named(changed));
+                    effects.push(Effect::Tell(Notice::Note { text }));
+                }
+                if let TreePrint::Unknown { why } = print
+                    && first_look
+                    && self.judged == 0
+                    && !self.policy.guardrails.is_empty()
+                {
+                    let text = format!("changes during the checks cannot be seen: {why}");
                     effects.push(Effect::Tell(Notice::Note { text }));
                 }
                 checking.stage = Stage::Commands;
@@ -173,7 +197,15 @@ impl Run {
     fn conclude(&mut self, checking: &Checking, tree: Stability) -> Vec<Effect> {
         let seen = &checking.seen;
         let findings = self.findings(seen);
-        let case = Case { policy: &self.policy, seen, reports: &checking.reports, findings: &findings, tree };
+        let changed = named(&checking.changed);
+        let case = Case {
+            policy: &self.policy,
+            seen,
+            reports: &checking.reports,
+            findings: &findings,
+            tree,
+            changed: &changed,
+        };
         let judgement = verdict::judge(case);
         self.judged += 1;
         self.failures_in_row = if seen.ended_well() { 0 } else { self.failures_in_row + 1 };
@@ -317,6 +349,11 @@ fn has_moved(before: &TreePrint, now: &TreePrint) -> bool {
 
 /// The most characters of one reason in the next prompt: a reason may quote what an agent or a tool said.
 const REASON_CHARS: usize = 1000;
+
+/// Some files, as the end of a sentence.
+fn named(files: &[String]) -> String {
+    if files.is_empty() { String::new() } else { format!(": {}", text::without_controls(&files.join(", "))) }
+}
 
 /// ralph's words for the next prompt.
 fn feedback(iteration: u32, judgement: &Judgement, checked: bool) -> String {

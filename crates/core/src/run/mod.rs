@@ -40,6 +40,8 @@ pub struct Run {
     parent: Option<RunId>,
     policy: Policy,
     phase: Phase,
+    /// The project's folder, for hints.
+    root: String,
     /// Number of the last entry, so that a reader can go on behind it.
     seq: u64,
     started_at: WallTime,
@@ -137,6 +139,7 @@ impl Run {
             policy,
             phase: Phase::Prompting,
             seq: entry.seq,
+            root: started.root.clone(),
             started_at: entry.at,
             updated_at: entry.at,
             elapsed: entry.elapsed,
@@ -191,7 +194,7 @@ impl Run {
             Event::Resumed(resumed) => self.on_resumed(resumed),
             Event::Gathered(gathered) => self.on_gathered(gathered),
             Event::AgentEnded(seen) => self.on_agent_ended(seen),
-            Event::TreeSeen { print } => self.on_tree_seen(print),
+            Event::TreeSeen { print, changed } => self.on_tree_seen(print, changed),
             Event::CheckEnded(report) => self.on_check_ended(report),
             Event::Woke => self.on_woke(),
             Event::Interrupted => self.on_stop(StopCause::Interrupted),
@@ -296,7 +299,9 @@ impl Run {
             self.unchanged_in_row = 0;
         }
         let (kind, then) = match continuation {
-            Continuation::Checks(checking) => (ResumeKind::Checks(self.iteration), self.go_on_checking(checking)),
+            Continuation::Checks(checking) => {
+                (ResumeKind::Checks(self.iteration), self.go_on_checking(Box::new(checking.anew())))
+            }
             Continuation::SameIteration => {
                 self.attempt += 1;
                 (ResumeKind::SameIteration(self.iteration), self.gather())
@@ -305,12 +310,17 @@ impl Run {
                 (ResumeKind::NextIteration(self.iteration + 1), self.next_iteration())
             }
         };
+        let kind = if matches!(self.phase, Phase::Ended(..)) { ResumeKind::AtALimit } else { kind };
         let mut effects = vec![self.announce(Some(kind))];
         effects.extend(then);
         effects
     }
 
     fn raise_limits(&mut self, resumed: &Resumed) {
+        if let Some(agent) = &resumed.agent {
+            self.policy.agent.command.clone_from(agent);
+            self.policy.agent.dialect.clear();
+        }
         let limits = &mut self.policy.limits;
         limits.max_iterations = resumed.max_iterations.unwrap_or(limits.max_iterations);
         limits.wall = resumed.wall.unwrap_or(limits.wall);

@@ -7,6 +7,7 @@ use crate::event::Gathered;
 use crate::notice::Notice;
 use crate::outcome::StopReason;
 use crate::prompt::{self, Ingredients};
+use crate::text;
 
 impl Run {
     /// Begins the next iteration, unless a cap forbids it.
@@ -44,7 +45,10 @@ impl Run {
     fn cap_reached(&self, iteration: u32) -> Option<(StopReason, String)> {
         let limits = &self.policy.limits;
         if iteration > limits.max_iterations {
-            let message = format!("all {} iterations are used up and the task is not complete", limits.max_iterations);
+            let message = format!(
+                "{} used up, and the task is not complete",
+                text::count(limits.max_iterations.into(), "iteration")
+            );
             return Some((StopReason::MaxIterations, message));
         }
         if !limits.wall.is_off() && self.elapsed >= limits.wall {

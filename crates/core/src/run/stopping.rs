@@ -154,6 +154,12 @@ impl Run {
         let run = &self.id;
         let show = format!("ralph show {run}");
         let explain = format!("ralph explain {run}");
+        let used_up = self.iteration >= self.policy.limits.max_iterations;
+        let more = if used_up {
+            format!(" -m {}", self.policy.limits.max_iterations.saturating_mul(2))
+        } else {
+            String::new()
+        };
         match reason {
             StopReason::Complete if verified => vec![show],
             StopReason::Complete => vec![explain],
@@ -164,21 +170,26 @@ impl Run {
                 vec![format!("ralph resume {run} --max-wall-time {}", double(self.policy.limits.wall)), explain]
             }
             StopReason::Budget if self.policy.limits.max_cost_usd > 0.0 => {
-                vec![format!("ralph resume {run} --max-cost {:.2}", self.policy.limits.max_cost_usd * 2.0), explain]
+                // Twice what is gone, if that is more: a hint that ends at once would be none.
+                let enough = self.policy.limits.max_cost_usd.max(self.cost_usd.unwrap_or(0.0)) * 2.0;
+                vec![format!("ralph resume {run} --max-cost {enough:.2}"), explain]
             }
             StopReason::Budget => {
-                vec![
-                    format!("ralph resume {run} --max-tokens {}", self.policy.limits.max_tokens.saturating_mul(2)),
-                    explain,
-                ]
+                let enough = self.policy.limits.max_tokens.max(self.tokens.total()).saturating_mul(2);
+                vec![format!("ralph resume {run} --max-tokens {enough}"), explain]
             }
             StopReason::Blocked | StopReason::Stalled => {
-                let feedback = format!(".ralph/tasks/{}/{}", self.policy.task, self.policy.memory.feedback_file);
-                vec![format!("echo 'your answer' >> {feedback} && ralph resume {run}"), explain]
+                let feedback =
+                    format!("{}/.ralph/tasks/{}/{}", self.root, self.policy.task, self.policy.memory.feedback_file);
+                vec![format!("echo 'your answer' >> '{feedback}' && ralph resume {run}{more}"), explain]
             }
             StopReason::SinglePass if code == exit::OK => vec![show],
+            // The agent is pinned like everything else, so another one must be named.
+            StopReason::Error if code == exit::AGENT && self.judged == 0 => {
+                vec![format!("ralph resume {run}"), format!("ralph resume {run} --agent OTHER"), explain]
+            }
             StopReason::Error | StopReason::SinglePass | StopReason::Waiting => {
-                vec![explain, format!("ralph resume {run}")]
+                vec![explain, format!("ralph resume {run}{more}")]
             }
             StopReason::Cancelled | StopReason::Interrupted => vec![format!("ralph resume {run}")],
         }

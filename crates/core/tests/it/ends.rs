@@ -89,7 +89,7 @@ fn only_an_executed_check_makes_a_completion_verified() {
 #[test]
 fn an_end_says_what_to_type_next() {
     let table: [(Policy, Agent, &str, &str); 4] = [
-        (at_most(4), Agent::Works, "all 4 iterations are used up and the task is not complete", "ralph resume r1 -m 8"),
+        (at_most(4), Agent::Works, "4 iterations used up, and the task is not complete", "ralph resume r1 -m 8"),
         (
             policy(),
             Agent::Blocked("no key"),

@@ -239,7 +239,7 @@ fn the_state_file_says_how_it_stands_and_how_it_ended() {
     );
     let last = state(&sim, 1);
     assert_eq!((&last["iteration"], &last["stopReason"]), (&json!(2), &json!("max-iterations")));
-    assert_eq!(last["stopMessage"], "all 2 iterations are used up and the task is not complete");
+    assert_eq!(last["stopMessage"], "2 iterations used up, and the task is not complete");
     for state in [first, last] {
         assert_eq!(state["completionPromiseMatched"], true);
         assert_eq!(state["errors"], json!(["stream error"]));

@@ -212,7 +212,7 @@ fn fitting(running: Option<&Effect>, event: Event) -> Event {
             Event::Gathered(Gathered { base: None, summary: String::new(), human: String::new() })
         }
         Some(Effect::Launch(_)) => Event::AgentEnded(Box::new(observation(&Agent::Claims, Ending::Exited { code: 0 }))),
-        Some(Effect::LookAtTree) => Event::TreeSeen { print: Look::Files(0).print() },
+        Some(Effect::LookAtTree) => Event::TreeSeen { print: Look::Files(0).print(), changed: Vec::new() },
         Some(Effect::Check(spec)) => Event::CheckEnded(Box::new(report(spec, PASS))),
         Some(Effect::Wait { .. }) => Event::Woke,
         _ => event,
@@ -307,7 +307,7 @@ fn checks_that_passed_after_the_claim(sim: &Sim) -> Result<usize, TestCaseError>
     let mut indexes: Vec<usize> = Vec::new();
     for entry in after.iter().rev() {
         match &entry.event {
-            Event::TreeSeen { print } => looks.push(print),
+            Event::TreeSeen { print, .. } => looks.push(print),
             Event::CheckEnded(report) if looks.len() == 1 && report.ending != CheckEnding::Stopped => {
                 round.push(&report.ending);
                 indexes.push(report.spec.index);

@@ -428,7 +428,7 @@ impl Sim {
                 let looks = &self.world.turn(iteration).looks;
                 let asked = self.since_agent_end(|event| matches!(event, Event::TreeSeen { .. }));
                 let look = if iteration == 0 { self.world.baseline } else { looks[asked.min(looks.len() - 1)] };
-                Event::TreeSeen { print: look.print() }
+                Event::TreeSeen { print: look.print(), changed: Vec::new() }
             }
             Effect::Check(spec) => {
                 let ending = if self.being_ended { CheckEnding::Stopped } else { self.check_end(iteration) };

@@ -46,7 +46,14 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError>
         ConfigCommand::Show { .. } if global.json => page::print_json(&loaded.show_json())?,
         ConfigCommand::Show { origin } => page::print(&format!("{}\n", loaded.show(*origin)))?,
         ConfigCommand::Check => {
-            check(&loaded)?;
+            if let Err(error) = check(&loaded) {
+                if !global.json {
+                    return Err(error);
+                }
+                let errors: Vec<&str> = error.message().lines().collect();
+                page::print_json(&serde_json::json!({ "ok": false, "errors": errors, "warnings": loaded.warnings() }))?;
+                return Ok(error.code);
+            }
             let files = if loaded.files().is_empty() { "defaults".to_owned() } else { loaded.files().join(", ") };
             if global.json {
                 page::print_json(

@@ -4,7 +4,9 @@ use super::run::LimitArgs;
 use crate::carry::{Beginning, Claimed};
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::look::page;
 use crate::place::Place;
+use crate::settings::Loaded;
 use clap::Args;
 use ralph_core::event::Resumed;
 use ralph_core::id::RunId;
@@ -23,6 +25,9 @@ pub struct ResumeArgs {
     /// How many iterations there may be in all
     #[arg(short, long, value_name = "N")]
     maximum_iterations: Option<u32>,
+    /// Another agent program, instead of the one that the run began with
+    #[arg(long, value_name = "COMMAND")]
+    agent: Option<String>,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -47,6 +52,7 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
             .hint(format!("look at it: ralph show {run}"))
             .hint("begin a new one: ralph run"));
     }
+    tell_edited_settings(&place, &machine);
     let resumed = Resumed {
         max_iterations: args.maximum_iterations,
         wall: args.limits.max_wall_time,
@@ -54,8 +60,18 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
         idle: args.limits.idle_timeout,
         max_cost_usd: args.limits.max_cost,
         max_tokens: args.limits.max_tokens,
+        agent: args.agent,
     };
     claimed.carry(global, &place, Beginning::Old(Box::new(machine), resumed))
+}
+
+/// A run keeps the settings it began with; whoever edited them since should know.
+fn tell_edited_settings(place: &Place, machine: &Run) {
+    let edited = Loaded::read(&place.root).map_or(true, |loaded| loaded.hash() != machine.policy().config_hash);
+    if edited {
+        page::say("note: the settings were edited since this run began; it keeps those that it began with");
+        page::say("hint: to use the new ones, begin a new run: ralph run");
+    }
 }
 
 fn pick(store: &Store, wanted: Option<&str>, place: &Place) -> Result<RunId, CommandError> {

@@ -3,10 +3,12 @@
 use crate::carry::{Beginning, Claimed};
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::face::json_lines;
 use crate::look::page;
 use crate::place::{self, Place};
 use crate::settings::{Flags, Loaded, Settings};
 use clap::Args;
+use ralph_agents::Delivery;
 use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Gathered, Started};
 use ralph_core::id::{RunId, TaskName};
@@ -109,10 +111,12 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     let (source, task) = source(&args, &place)?;
     refuse_what_is_not_there(&args)?;
     let flags = flags(&args);
-    let loaded = Loaded::read(&place.root).map_err(|error| CommandError::settings(&error))?.with_flags(&flags);
+    let loaded = Loaded::read(&place.root).map_err(|error| CommandError::settings(&error))?;
+    let hash = loaded.hash();
+    let loaded = loaded.with_flags(&flags);
     tell_settings(global, &loaded);
     let settings = check(&loaded)?;
-    let policy = settings.policy(task, source, &flags, loaded.hash());
+    let policy = settings.policy(task, source, &flags, hash);
     let run = RunId::from_random(clock::random_bits());
     let started = Started {
         parent: place::parent_run(),
@@ -229,7 +233,10 @@ fn dry_run(global: &Global, place: &Place, started: Started) -> Result<u8, Comma
     // With stall detection the machine first wants to see the tree, which a dry run leaves alone.
     machine.step(&entry(
         2,
-        Event::TreeSeen { print: ralph_core::check::TreePrint::Unknown { why: "dry run".to_owned() } },
+        Event::TreeSeen {
+            print: ralph_core::check::TreePrint::Unknown { why: "dry run".to_owned() },
+            changed: Vec::new(),
+        },
     ));
     let effects = machine.step(&entry(3, Event::Gathered(gathered(place, &policy))));
     let prompt = effects.into_iter().find_map(|effect| match effect {
@@ -240,17 +247,30 @@ fn dry_run(global: &Global, place: &Place, started: Started) -> Result<u8, Comma
     let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
     if global.json {
         let object = serde_json::json!({
-            "program": line.program, "args": line.args, "env": line.env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            "v": json_lines::VERSION, "program": line.program, "args": line.args, "env": line.env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
             "delivery": format!("{:?}", line.delivery).to_lowercase(), "prompt": prompt, "folder": place.root,
         });
         page::print_json(&object)?;
     } else {
-        page::say(&format!("command: {} {}", line.program, line.args.join(" ")));
+        let (delivery, last) = match line.delivery {
+            Delivery::Stdin => ("on standard input", None),
+            Delivery::LastArg => ("as the last argument", Some("\"$PROMPT\"")),
+            Delivery::File => ("as a file, the last argument", Some(".ralph/prompt_001.txt")),
+        };
+        let words = std::iter::once(&line.program).chain(&line.args).map(|word| quoted(word));
+        let words: Vec<String> = words.chain(last.map(str::to_owned)).collect();
+        page::say(&format!("command: {}", words.join(" ")));
         page::say(&format!("folder:  {}", place.root.display()));
-        page::say(&format!("prompt (by {}):", format!("{:?}", line.delivery).to_lowercase()));
+        page::say(&format!("prompt ({delivery}):"));
         page::print(&prompt)?;
     }
     Ok(exit::OK)
+}
+
+/// A word as a shell would need it.
+pub fn quoted(word: &str) -> String {
+    let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c));
+    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// The inputs of the first prompt, read without changing anything.

@@ -52,8 +52,17 @@ impl FaceOptions {
     }
 }
 
+/// A project as a face names it.
+#[derive(Debug)]
+pub struct Shown {
+    /// Its name.
+    pub name: String,
+    /// ` -C FOLDER`, if a command typed in the caller's folder would not find it.
+    pub folder_flag: String,
+}
+
 /// The face that the options ask for.
-pub fn start(options: FaceOptions, clock: Clock, project: String) -> io::Result<Box<RefCell<dyn Face>>> {
+pub fn start(options: FaceOptions, clock: Clock, project: Shown) -> io::Result<Box<RefCell<dyn Face>>> {
     let out = Out::start()?;
     Ok(if options.json {
         Box::new(RefCell::new(Json::new(out)))

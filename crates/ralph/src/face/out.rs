@@ -4,7 +4,7 @@
 //! elsewhere (the agent's output is in the raw log) is skipped and counted; what cannot be is kept.
 
 use std::collections::VecDeque;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub enum Worth {
     Kept,
 }
 
-/// The two ends. On one terminal both share a thread, so that their order is kept.
+/// The two ends. If both are one terminal, pipe or file they share a thread, so that their order is kept.
 pub struct Out {
     stdout: Lane,
     stderr: Option<Lane>,
@@ -43,8 +43,7 @@ pub struct Out {
 impl Out {
     /// Starts writing.
     pub fn start() -> io::Result<Out> {
-        let one_terminal = io::stdout().is_terminal() && io::stderr().is_terminal();
-        let stderr = if one_terminal { None } else { Some(Lane::start()?) };
+        let stderr = if one_end() { None } else { Some(Lane::start()?) };
         Ok(Out { stdout: Lane::start()?, stderr })
     }
 
@@ -77,6 +76,12 @@ impl Out {
             _ => &self.stdout,
         }
     }
+}
+
+/// Whether both go to the same terminal, pipe or file.
+fn one_end() -> bool {
+    let (Ok(out), Ok(err)) = (rustix::fs::fstat(io::stdout()), rustix::fs::fstat(io::stderr())) else { return false };
+    (out.st_dev, out.st_ino, out.st_rdev) == (err.st_dev, err.st_ino, err.st_rdev)
 }
 
 #[derive(Default)]

@@ -5,7 +5,7 @@ use super::out::{Out, Target, Worth};
 use super::paint::Paint;
 use super::render::{self, Renderer};
 use super::status_line::StatusLine;
-use super::{FaceOptions, Volume};
+use super::{FaceOptions, Shown, Volume};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::claim::Claim;
 use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
@@ -34,6 +34,8 @@ pub struct Terminal {
     drawn: bool,
     run: String,
     project: String,
+    /// What a command needs to find the project from the caller's folder.
+    folder_flag: String,
     max_iterations: u32,
     waiting_until: Option<WallTime>,
     last_word: Millis,
@@ -41,7 +43,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// A face on these ends.
-    pub fn new(out: Out, options: FaceOptions, clock: Clock, project: String) -> Terminal {
+    pub fn new(out: Out, options: FaceOptions, clock: Clock, project: Shown) -> Terminal {
         let err = Paint::for_end(options.color, &std::io::stderr(), options.plain);
         let std = Paint::for_end(options.color, &std::io::stdout(), options.plain);
         Terminal {
@@ -54,7 +56,8 @@ impl Terminal {
             line: StatusLine::default(),
             drawn: false,
             run: String::new(),
-            project,
+            project: project.name,
+            folder_flag: project.folder_flag,
             max_iterations: 0,
             waiting_until: None,
             last_word: Millis::ZERO,
@@ -114,6 +117,7 @@ impl Terminal {
                     format!("continuing with iteration {n} from its beginning: it was not finished")
                 }
                 ResumeKind::Checks(n) => format!("continuing with the checks of iteration {n}: its agent had finished"),
+                ResumeKind::AtALimit => "nothing can be done within the limits".to_owned(),
             };
             self.say(&format!("resumed · {words}"));
         }
@@ -205,7 +209,8 @@ impl Terminal {
         );
         for (index, command) in outcome.next.iter().enumerate() {
             let lead = if index == 0 { "next: " } else { "      " };
-            block.push_str(&format!("  {lead}{}\n", paint.cyan(command)));
+            let command = command.replace("ralph ", &format!("ralph{} ", self.folder_flag));
+            block.push_str(&format!("  {lead}{}\n", paint.cyan(&command)));
         }
         self.out.write(Target::Stdout, Worth::Kept, block);
     }

@@ -93,7 +93,7 @@ fn findings(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
     let found = evidence::judge(&story.machine.policy().criteria, &agent.seen.tools, &agent.seen.errors);
     let judge = |finding: evidence::Finding| {
         let name = format!("evidence of the agent's tool runs: {}", finding.name);
-        let detail = if finding.passed { "they show it".to_owned() } else { finding.reason };
+        let detail = if finding.passed { "nothing against it".to_owned() } else { finding.reason };
         Condition::new(&name, Some(finding.passed), detail)
     };
     found.into_iter().map(judge).collect()
@@ -105,7 +105,7 @@ fn tree_stood_still(chapter: &Chapter<'_>) -> Condition {
         (None, _) => Condition::new(NAME, None, "looked at only when a claim stands and every guardrail passed"),
         (Some(true), _) => Condition::new(NAME, Some(false), "they changed, so no check speaks for them"),
         (Some(false), Some(TreePrint::Unknown { why })) => {
-            Condition::new(NAME, Some(true), format!("taken as it is: {why}"))
+            Condition::new(NAME, None, format!("they cannot be seen: {why}"))
         }
         (Some(false), print) => {
             Condition::new(NAME, Some(true), format!("tree {} before and after", words::tree(print)))

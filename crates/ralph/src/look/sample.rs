@@ -79,7 +79,7 @@ fn ended(claim: Claim, failure: Option<Failure>) -> Event {
 }
 
 fn tree(name: &str) -> Event {
-    Event::TreeSeen { print: TreePrint::Seen { tree: name.to_owned(), head: String::new() } }
+    Event::TreeSeen { print: TreePrint::Seen { tree: name.to_owned(), head: String::new() }, changed: Vec::new() }
 }
 
 fn check(iteration: u32, code: i32) -> Event {

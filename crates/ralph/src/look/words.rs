@@ -198,6 +198,7 @@ pub fn on_resume(what: &OnResume) -> String {
         OnResume::GoesOn(ResumeKind::SameIteration(n)) => {
             format!("begins iteration {n} again: its agent did not come to its own end")
         }
+        OnResume::GoesOn(ResumeKind::AtALimit) => "can do nothing within the limits".to_owned(),
         OnResume::GoesOn(ResumeKind::Checks(n)) => {
             format!("continues with the checks of iteration {n}: its agent had finished")
         }

@@ -114,7 +114,7 @@ pub struct Agent {
     #[serde(serialize_with = "null_if_empty")]
     #[schemars(length(min = 1))]
     pub command: String,
-    /// Arguments for the program, before those that ralph adds; null means none.
+    /// Arguments for the program, beside those that ralph adds; null means none.
     pub flags: Option<Vec<String>>,
     /// The dialect that the program speaks; null means: by the program's name.
     #[schemars(extend("format" = "dialect"))]

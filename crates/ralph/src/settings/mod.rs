@@ -36,10 +36,28 @@ pub use schema::schema;
 use layers::{Layers, Origin};
 use problem::Report;
 use schema::Node;
+use serde_json::Value;
 use std::path::Path;
 
 /// The files, from the project's root, lowest first.
 const FILES: [&str; 2] = [".ralph/settings.json", ".ralph/settings.local.json"];
+
+/// Keys that are known and have no effect yet. Whoever writes `protect` relies on it, so silence
+/// would be a false promise.
+const UNUSED: [&str; 8] = ["verify", "protect", "plan", "pipeline", "sandbox", "agents", "notify", "scm"];
+
+fn unused<'a>(file: &'a str, value: &'a Value) -> impl Iterator<Item = String> + 'a {
+    // The default of `scm` names a program and no tasks, and asks for nothing.
+    let says_something = |key: &&&str| match (**key, value.get(**key)) {
+        ("scm", Some(section)) => section.get("tasks").and_then(Value::as_array).is_some_and(|tasks| !tasks.is_empty()),
+        (_, Some(Value::Object(section))) => !section.is_empty(),
+        _ => false,
+    };
+    UNUSED
+        .iter()
+        .filter(says_something)
+        .map(move |key| format!("{file}: `{key}` has no effect in this version of ralph"))
+}
 
 /// Settings as they were found: merged, each value with its origin, not yet judged.
 #[derive(Debug, Clone)]
@@ -60,6 +78,7 @@ impl Loaded {
                 Ok(None) => {}
                 Ok(Some(mut value)) => {
                     loaded.warnings.extend(unknown::drop_unknown(file, &mut value, Node(&schema)));
+                    loaded.warnings.extend(unused(file, &value));
                     loaded.layers.add(Origin::File(file), value);
                     loaded.files.push(file.to_owned());
                 }
@@ -92,7 +111,7 @@ impl Loaded {
     }
 
     /// The merged settings with defaults, for programs; values of secret variables are covered.
-    pub fn show_json(&self) -> serde_json::Value {
+    pub fn show_json(&self) -> Value {
         show::json(&self.layers)
     }
 

@@ -339,7 +339,7 @@ fn a_run_at_its_last_iteration_goes_on_with_more() {
         .code(1)
         .run();
     // Without more there is nothing to do, and nothing is done.
-    env.ralph(["resume"]).stdout_has("all 1 iterations are used up").stderr_any().code(1).run();
+    env.ralph(["resume"]).stdout_has("1 iteration used up").stderr_any().code(1).run();
     assert_eq!(launches(&env), ["1"]);
     env.ralph(["resume", "-m", "2"]).stdout_has("complete · verified").stderr_any().run();
     assert_eq!(launches(&env), ["1", "2"]);

@@ -67,8 +67,8 @@ fn every_end_has_its_code_its_word_and_the_next_command() {
         ),
         case("print <ralph>COMPLETE</ralph>", Some("true"), &[], 0, "complete · verified", "ralph show"),
         case("print <response> ok </response>", Some("true"), &["-c", "OK"], 0, "complete · verified", "ralph show"),
-        case("print no", Some("true"), &["-m", "2"], 1, "all 2 iterations are used up", "ralph resume [..] -m 4"),
-        case("claim", Some("false"), &["-m", "2"], 1, "all 2 iterations are used up", "ralph resume [..] -m 4"),
+        case("print no", Some("true"), &["-m", "2"], 1, "2 iterations used up", "ralph resume [..] -m 4"),
+        case("claim", Some("false"), &["-m", "2"], 1, "2 iterations used up", "ralph resume [..] -m 4"),
         case(
             "print <ralph>BLOCKED: which\\nkey?</ralph>",
             None,

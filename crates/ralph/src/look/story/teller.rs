@@ -20,7 +20,7 @@ pub(super) struct Teller<'a> {
 impl<'a> Teller<'a> {
     /// Takes an entry and what it led to.
     pub(super) fn hear(&mut self, entry: &'a Entry, effects: Vec<Effect>) {
-        if let Event::TreeSeen { print } = &entry.event {
+        if let Event::TreeSeen { print, .. } = &entry.event {
             self.tree = Some(print);
             if let Some(chapter) = self.chapters.last_mut().filter(|chapter| chapter.counted().next().is_some()) {
                 chapter.look_after = Some(print);
