@@ -372,6 +372,19 @@ fn killed_during_a_check_it_goes_on_with_the_checks_and_not_with_the_agent() {
 }
 
 #[test]
+fn what_passed_before_a_crash_is_checked_again_on_the_files_as_they_are() {
+    let env = env();
+    env.script("file built yes\nclaim").guardrail("test -f built").guardrail(HANGING_CHECK);
+    let run = env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().killed_by(SIGKILL).spawn();
+    run.wait_for_file(env.home().join("checking"));
+    run.kill9();
+    run.finish();
+    std::fs::write(env.home().join("go"), "").unwrap();
+    std::fs::remove_file(env.path("built")).unwrap();
+    env.ralph(["resume"]).stdout_has("max-iterations · not verified").stderr_has("test -f built failed").code(1).run();
+}
+
+#[test]
 fn interrupted_during_a_check_it_goes_on_with_the_checks_and_not_with_the_agent() {
     let env = env();
     env.script("append $HOME/launches 1\\n\nclaim").guardrail(HANGING_CHECK);

@@ -124,7 +124,7 @@ fn a_single_pass_can_be_the_rule_for_all_or_for_one_task() {
         json!({ "maximumIterations": 2, "loop": { "enabled": false }, "tasks": { "t": { "enabled": true } } }),
     );
     env.ralph(["run", "-p", "x"]).stdout_has("single pass").stderr_any().run();
-    env.ralph(["run", "-p", "x", "--task", "t"]).stdout_has("all 2 iterations").stderr_any().code(1).run();
+    env.ralph(["run", "-p", "x", "--task", "t"]).stdout_has("2 iterations used up").stderr_any().code(1).run();
     env.ralph(["run", "-p", "x", "--task", "t", "--once"]).stdout_has("single pass").stderr_any().run();
 }
 
@@ -135,7 +135,9 @@ fn nothing_that_changes_is_a_stall() {
     env.script("append $HOME/launches 1\\n\nprint no\n[1]\nfile first.txt x\n");
     env.ralph(["run", "-p", "x"])
         .stdout_has("stalled · not verified\n  nothing changed in 2 iterations; still failing: test -f built")
-        .stdout_has("next: echo 'your answer' >> .ralph/tasks/prompt-2d711642/ralph-feedback.md && ralph resume")
+        .stdout_has(
+            "next: echo 'your answer' >> '[PROJECT]/.ralph/tasks/prompt-2d711642/ralph-feedback.md' && ralph resume",
+        )
         .stderr_any()
         .code(7)
         .run();
@@ -313,7 +315,7 @@ fn a_prompt_file_is_read_again_for_every_iteration() {
 fn a_dry_run_prints_the_very_prompt_and_does_nothing() {
     let env = two_iterations();
     let dry = env.ralph(["run", "-p", "build it", "--dry-run"]).stdout_has("build it\n\n## Completion protocol");
-    let dry = dry.stderr("command: [..]scripted-agent[..]\nfolder:  [PROJECT]\nprompt (by stdin):\n").run();
+    let dry = dry.stderr("command: [..]scripted-agent[..]\nfolder:  [PROJECT]\nprompt (on standard input):\n").run();
     let object = env.ralph(["run", "-p", "build it", "--dry-run", "--json"]).stdout_any().run().json_lines().remove(0);
     assert_eq!(object["prompt"], dry.stdout);
     assert!(object["args"].is_array() && object["program"].as_str().unwrap().ends_with("scripted-agent"), "{object}");
@@ -762,5 +764,87 @@ fn the_agent_is_told_where_it_is() {
     let project = env.project().display().to_string();
     for line in [&id, &folder, &format!("{folder}/TASK-MESSAGE-BUS.md"), "here", "(unset)", &project] {
         assert!(run.stdout.lines().any(|printed| printed.contains(line as &str)), "{line}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn settings_that_have_no_effect_are_told() {
+    let env = env();
+    env.script("claim")
+        .settings(serde_json::json!({ "protect": { "paths": ["tests/**"] }, "scm": { "tasks": ["commit"] } }));
+    env.ralph(["run", "-p", "x"])
+        .stdout_any()
+        .stderr_has("`protect` has no effect in this version")
+        .stderr_has("`scm` has no effect in this version")
+        .run();
+}
+
+#[test]
+fn settings_that_the_last_agent_edited_are_told() {
+    let env = env();
+    env.guardrail("true").script("file .ralph/settings.local.json {}\nclaim");
+    env.ralph(["run", "-p", "x"])
+        .stdout_has("complete · verified")
+        .stderr_has("settings.local.json was edited; this run keeps the settings it began with")
+        .run();
+}
+
+#[test]
+fn settings_edited_between_stop_and_resume_are_told() {
+    let env = env();
+    env.guardrail("false").script("claim");
+    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().code(1).run();
+    env.ralph(["resume", "-m", "2"]).stdout_any().stderr_lacks("edited").code(1).run();
+    env.settings(serde_json::json!({ "maximumIterations": 5 }));
+    env.ralph(["resume", "-m", "3"])
+        .stdout_any()
+        .stderr_has("the settings were edited since this run began")
+        .code(1)
+        .run();
+}
+
+#[test]
+fn files_that_change_under_the_checks_are_named() {
+    let env = env();
+    env.guardrail("echo x >> coverage.log").script("claim");
+    env.ralph(["run", "-p", "x", "-m", "1"])
+        .stdout_any()
+        .stderr_has("files kept changing while the checks ran, so no check speaks for them: coverage.log")
+        .code(1)
+        .run();
+}
+
+#[test]
+fn the_hints_of_a_run_elsewhere_find_it() {
+    let env = env();
+    env.script("claim");
+    let project = env.project().display().to_string();
+    let home = env.home();
+    let next = format!("next: ralph -C {project} explain");
+    env.ralph(["-C", &project, "run", "-p", "x"]).current_dir(&home).stdout_has(&next).stderr_any().run();
+}
+
+#[test]
+fn another_agent_can_go_on_where_one_cannot_run() {
+    let env = env();
+    env.script("claim").settings(serde_json::json!({ "agent": { "command": "no-such-agent" } }));
+    env.ralph(["run", "-p", "x"]).stdout_has("--agent OTHER").stderr_any().code(5).run();
+    let agent = env.agent_path().display().to_string();
+    env.ralph(["resume", "--agent", &agent]).stdout_has("complete").stderr_any().run();
+}
+
+#[test]
+fn both_outputs_in_one_pipe_keep_their_order() {
+    let env = env();
+    env.script("print said").guardrail("true");
+    let shell = format!("{} run -p x -m 1 2>&1", env!("CARGO_BIN_EXE_ralph"));
+    for _ in 0..5 {
+        let output =
+            env.ralph(["--version"]).under(["sh", "-c", &shell]).stdout_any().stderr_any().any_end().run().stdout;
+        let place = |text: &str| output.find(text).unwrap_or_else(|| panic!("{text} is not in\n{output}"));
+        assert!(
+            place("said") < place("guardrail true passed") && place("not accepted") < place("max-iterations"),
+            "{output}"
+        );
     }
 }
