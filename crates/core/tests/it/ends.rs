@@ -94,9 +94,9 @@ fn an_end_says_what_to_type_next() {
             policy(),
             Agent::Blocked("no key"),
             "the agent is blocked: no key",
-            "echo 'your answer' >> .ralph/tasks/fix-login/ralph-feedback.md && ralph resume r1",
+            "echo 'your answer' >> '/project/.ralph/tasks/fix-login/ralph-feedback.md' && ralph resume r1",
         ),
-        (policy(), Agent::CannotRun, "agent: not found", "ralph explain r1"),
+        (policy(), Agent::CannotRun, "agent: not found", "ralph resume r1"),
         (policy(), Agent::Fails, "the agent failed 3 times in a row: exit code 1", "ralph explain r1"),
     ];
     for (policy, agent, message, next) in table {
@@ -225,7 +225,7 @@ fn p12_no_agent_starts_past_a_budget_and_a_running_one_is_ended() {
     let left: Vec<f64> = sim.launches().iter().map(|launch| launch.cost_left).collect();
     assert_eq!(left[0], 1.0);
     assert!((left[1] - 0.3).abs() < 1e-9);
-    assert_eq!(sim.outcome().next[0], "ralph resume r1 --max-cost 2.00");
+    assert_eq!(sim.outcome().next[0], "ralph resume r1 --max-cost 2.80");
 }
 
 #[test]

@@ -466,10 +466,14 @@ impl Sim {
         if answers.is_empty() { PASS } else { answers[asked % answers.len()].clone() }
     }
 
-    /// How many such entries there are since the agent last came to an end of its own.
+    /// How many such entries there are since the agent last came to an end of its own, or since its
+    /// checks began anew.
     fn since_agent_end(&self, wanted: impl Fn(&Event) -> bool) -> usize {
         let events = self.journal.iter().rev().map(|entry| &entry.event);
-        events.take_while(|event| !matches!(event, Event::AgentEnded(_))).filter(|event| wanted(event)).count()
+        events
+            .take_while(|event| !matches!(event, Event::AgentEnded(_) | Event::Resumed(_)))
+            .filter(|event| wanted(event))
+            .count()
     }
 
     fn refusals_so_far(&self) -> usize {
