@@ -90,8 +90,10 @@ fn as_failed_if_ended(seen: &Observation) -> Observation {
 }
 
 fn leak_sentence(seen: &Observation) -> String {
-    let count = crate::text::count(seen.process.leaked_count.into(), "process");
-    let count = count.replace("processs", "processes");
+    let count = match seen.process.leaked_count {
+        1 => "a process".to_owned(),
+        more => format!("{more} processes"),
+    };
     let commands: Vec<&str> = seen.process.leaked.iter().take(3).map(|leaked| leaked.command.as_str()).collect();
     format!("the agent left {count} behind, ended now: {}", commands.join("; "))
 }

@@ -158,7 +158,9 @@ fn conclude(place: &Place, run: &RunId, code: u8) {
     page::say("\nLook closer:");
     page::say(&format!("  ralph -C {folder} explain {run}          the evidence"));
     page::say(&format!("  ralph -C {folder} show {run}/2 --prompt  what the second agent was told"));
-    page::say("A run that is stopped, killed or at a limit goes on with: ralph resume");
+    page::say(
+        "The folder can be deleted when you have seen enough.\nA run that is stopped, killed or at a limit goes on with: ralph resume",
+    );
     page::say("Now your own project: ralph run -p 'make the tests pass' --agent claude");
 }
 

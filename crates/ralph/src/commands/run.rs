@@ -83,16 +83,16 @@ pub struct RunArgs {
 #[derive(Debug, Clone, Args)]
 pub struct LimitArgs {
     /// How long the whole run may take, like 90s, 15m or 8h; 0 for no limit
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub max_wall_time: Option<Millis>,
     /// How long one agent process may take; 0 for no limit
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub iteration_timeout: Option<Millis>,
     /// How long an agent may neither print nor compute; 0 for no limit
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub idle_timeout: Option<Millis>,
     /// How much money the whole run may cost, in US dollars
-    #[arg(long, value_name = "USD", value_parser = money)]
+    #[arg(long, value_name = "USD", value_parser = money, allow_hyphen_values = true)]
     pub max_cost: Option<f64>,
     /// How many tokens the whole run may use
     #[arg(long, value_name = "N")]

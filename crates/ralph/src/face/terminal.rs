@@ -163,7 +163,7 @@ impl Terminal {
         if let Some(cost) = cost_usd {
             self.line.cost_usd = Some(self.line.cost_usd.unwrap_or(0.0) + cost);
         }
-        let claim = match claim {
+        let said = match claim {
             Claim::None => "",
             Claim::Complete => " · claimed complete",
             Claim::Blocked { .. } => " · claimed blocked",
@@ -172,15 +172,16 @@ impl Terminal {
         let accepted = reasons.is_empty();
         let verdict = match verdict {
             VerdictWord::Stop if accepted => self.err.green("accepted"),
+            VerdictWord::Stop if matches!(claim, Claim::Blocked { .. }) => self.err.yellow("stops"),
             VerdictWord::Stop => self.err.yellow("not accepted"),
-            VerdictWord::Continue if claim.is_empty() => "goes on".to_owned(),
+            VerdictWord::Continue if said.is_empty() => "goes on".to_owned(),
             VerdictWord::Continue => self.err.yellow("not accepted, goes on"),
             VerdictWord::Retry | VerdictWord::Wait => self.err.yellow("will be repeated, not counted"),
         };
         let cost = cost_usd.map_or(String::new(), |cost| format!(" · ${cost:.2}"));
         let leaked = if *leaked > 0 { format!(" · {leaked} leaked") } else { String::new() };
         self.say(&format!(
-            "iteration {iteration}/{}{claim} · {verdict} · {duration}{cost}{leaked}",
+            "iteration {iteration}/{}{said} · {verdict} · {duration}{cost}{leaked}",
             self.max_iterations
         ));
         for reason in reasons {
