@@ -25,9 +25,13 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
     let Links { face, orders, alarm } = links;
     let mut events = Vec::new();
     // A marker from before this process is not this process's claim.
-    if let Ok(true) = marker::remove(world.folder.task_folder()) {
-        let text = "a DONE file left from earlier was removed: only this iteration's own counts".to_owned();
-        events.push(Event::Noted { text });
+    match marker::remove(world.folder.task_folder()) {
+        Ok(false) => {}
+        Ok(true) => {
+            let text = "a DONE file left from earlier was removed: only this iteration's own counts".to_owned();
+            events.push(Event::Noted { text });
+        }
+        Err(error) => events.push(Event::Noted { text: format!("a DONE from earlier could not be removed: {error}") }),
     }
     let prompt_file = world.folder.write_prompt(launch.iteration, &launch.prompt);
     if let Err(error) = &prompt_file {

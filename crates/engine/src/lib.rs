@@ -125,7 +125,7 @@ impl<'a> Carrier<'a> {
     /// Turns an event into an entry and asks core. The entry is in the store before any of its
     /// effects that could not be repeated.
     fn take(&mut self, event: Event) -> Vec<Effect> {
-        self.journal.take(event, &self.world)
+        self.journal.take(event, &self.world.clock)
     }
 
     /// Performs effects; returns the activity among them, or `None` if the run has ended.
@@ -167,8 +167,8 @@ impl<'a> Carrier<'a> {
         let mut running = pin!(activity.run(world, &policy, Links { face, orders: &mut orders_in, alarm: &alarm }));
         loop {
             let tick = face.borrow().tick_every();
+            // Not biased: an agent that floods its pipe must not keep a signal waiting.
             let disturbance = tokio::select! {
-                biased;
                 events = &mut running => Disturbance::Done(events),
                 sign = signals.next() => Disturbance::Sign(sign),
                 Some(event) = alarms.recv() => Disturbance::Alarm(event),
@@ -177,7 +177,7 @@ impl<'a> Carrier<'a> {
             };
             let event = match disturbance {
                 Disturbance::Done(events) => {
-                    return Ok(events.into_iter().flat_map(|event| journal.take_at(event, &clock)).collect());
+                    return Ok(events.into_iter().flat_map(|event| journal.take(event, &clock)).collect());
                 }
                 Disturbance::Tick => {
                     face.borrow_mut().tick();
@@ -187,7 +187,7 @@ impl<'a> Carrier<'a> {
                 Disturbance::Sign(Sign::Suspend) => {
                     let _ = orders.send(Order::Freeze);
                     if let Some(events) = suspend(face, running.as_mut()).await {
-                        return Ok(events.into_iter().flat_map(|event| journal.take_at(event, &clock)).collect());
+                        return Ok(events.into_iter().flat_map(|event| journal.take(event, &clock)).collect());
                     }
                     let _ = orders.send(Order::Thaw);
                     continue;
@@ -205,7 +205,7 @@ impl<'a> Carrier<'a> {
                     Event::WallTimeUp
                 }
             };
-            let mut effects = journal.take_at(event, &clock).into_iter();
+            let mut effects = journal.take(event, &clock).into_iter();
             while let Some(effect) = effects.next() {
                 match effect {
                     Effect::Tell(notice) => face.borrow_mut().notice(clock.now(), &notice),
@@ -220,11 +220,7 @@ impl<'a> Carrier<'a> {
 }
 
 impl Journal {
-    fn take(&mut self, event: Event, world: &World) -> Vec<Effect> {
-        self.take_at(event, &world.clock)
-    }
-
-    fn take_at(&mut self, event: Event, clock: &ralph_host::clock::Clock) -> Vec<Effect> {
+    fn take(&mut self, event: Event, clock: &ralph_host::clock::Clock) -> Vec<Effect> {
         let elapsed = Millis(self.elapsed_before.0 + clock.elapsed().0);
         let entry = Entry { seq: self.machine.seq() + 1, at: clock.now(), elapsed, event };
         let effects = self.machine.step(&entry);

@@ -28,6 +28,8 @@ const KEEPER_PATIENCE: Duration = Duration::from_secs(5);
 const DRAIN_QUIET: Duration = Duration::from_millis(250);
 /// …and never longer than this.
 const DRAIN_MOST: Duration = Duration::from_secs(2);
+/// How long a flood may be read without a pause: what a person takes for "at once".
+const PAUSE_EVERY: Duration = Duration::from_millis(20);
 /// Bytes read at once from a process that says little…
 const SMALL_CHUNK: usize = 1 << 13;
 /// …and from one that fills its pipe.
@@ -215,17 +217,26 @@ impl Drive<'_> {
         orders: &mut mpsc::UnboundedReceiver<Order>,
     ) -> (Ending, Ended) {
         let mut orders_open = true;
+        let mut paused_at = Instant::now();
         loop {
             let deadline = self.next_deadline();
-            let step = {
+            let now = Instant::now();
+            // Timers and signals only move when this task pauses, and a flooded pipe gives no occasion.
+            if now.duration_since(paused_at) >= PAUSE_EVERY {
+                paused_at = now;
+                tokio::task::yield_now().await;
+            }
+            let step = if deadline.is_some_and(|at| now >= at) {
+                Step::Deadline
+            } else {
                 let timer = async {
                     match deadline {
                         Some(at) => sleep_until(at).await,
                         None => std::future::pending().await,
                     }
                 };
+                // Not biased: an agent that floods its pipe must not keep the keeper's word waiting.
                 tokio::select! {
-                    biased;
                     order = orders.recv(), if orders_open => Step::Order(order),
                     () = writable(self.stdin.as_ref()), if self.stdin.is_some() => Step::Stdin,
                     () = readable(self.stdout.as_ref()), if self.stdout.is_some() => Step::Stdout,

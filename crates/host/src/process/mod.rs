@@ -41,7 +41,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use wire::{Decoder, Reply, Request};
@@ -51,6 +51,9 @@ pub const KEEPER_ARGUMENT: &str = "__keeper";
 
 /// A start takes a millisecond; a keeper that somebody stopped never answers.
 const START_PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long the keeper may take to end what is left of a run.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A program to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,11 +132,19 @@ impl Keeper {
             return Err(self.lose());
         }
         drop(ends);
-        match tokio::time::timeout(START_PATIENCE, self.reply()).await {
-            Ok(Ok(Reply::Spawned { pid })) => Ok(pid),
-            Ok(Ok(Reply::NotSpawned { reason })) => Err(ProcessError::NotStarted(reason)),
-            Ok(Err(error)) => Err(error),
-            Ok(Ok(_)) | Err(_) => Err(self.lose()),
+        let answer = async {
+            loop {
+                match self.reply().await? {
+                    Reply::Spawned { pid } => return Ok(pid),
+                    Reply::NotSpawned { reason } => return Err(ProcessError::NotStarted(reason)),
+                    // A late answer about the process before: it ended while it was asked about.
+                    Reply::Cpu { .. } | Reply::Exited { .. } | Reply::Ended { .. } => {}
+                }
+            }
+        };
+        match tokio::time::timeout(START_PATIENCE, answer).await {
+            Ok(answer) => answer,
+            Err(_) => Err(self.lose()),
         }
     }
 
@@ -170,7 +181,11 @@ impl Keeper {
         if let Some(alive) = self.alive.take() {
             let Alive { socket, mut process, .. } = alive;
             drop(socket);
-            let _ = process.wait();
+            // It ends what is left and then itself; a process that the kernel cannot end must not hold ralph.
+            let deadline = Instant::now() + CLOSE_PATIENCE;
+            while matches!(process.try_wait(), Ok(None)) && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(1));
+            }
             cgroup::remove(&self.run);
         }
     }

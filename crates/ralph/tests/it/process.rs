@@ -467,3 +467,17 @@ fn j13_a_guardrail_that_reads_gets_the_end_of_input() {
     let terminal = env.ralph(["run", "-p", "x"]).env("NO_COLOR", "1").stdout_has("complete · verified");
     terminal.spawn_on_terminal(100, 24).finish();
 }
+
+#[test]
+fn a02_an_agent_that_floods_without_end_still_meets_its_limit_and_a_signal() {
+    let env = env();
+    env.settings(serde_json::json!({ "agent": { "command": "yes", "flags": ["flood"] } }));
+    let limited = ["run", "-q", "-p", "x", "--once", "--iteration-timeout", "1s"];
+    env.ralph(limited).stdout_has("single-pass").stderr_any().code(1).time_limit(Duration::from_secs(15)).run();
+    let run = env.ralph(["run", "-q", "-p", "y", "--once"]).stdout_has("interrupted").stderr_any().code(130).spawn();
+    run.wait_until("the agent floods", || env.processes().iter().any(|process| process.command.starts_with("yes")));
+    run.signal(2);
+    run.wait_for_stderr("shutting down");
+    run.signal(2);
+    run.finish();
+}
