@@ -167,8 +167,8 @@ impl<'a> Carrier<'a> {
         let mut running = pin!(activity.run(world, &policy, Links { face, orders: &mut orders_in, alarm: &alarm }));
         loop {
             let tick = face.borrow().tick_every();
-            // Not biased: an agent that floods its pipe must not keep a signal waiting.
             let disturbance = tokio::select! {
+                biased;
                 events = &mut running => Disturbance::Done(events),
                 sign = signals.next() => Disturbance::Sign(sign),
                 Some(event) = alarms.recv() => Disturbance::Alarm(event),

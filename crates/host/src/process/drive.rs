@@ -235,8 +235,8 @@ impl Drive<'_> {
                         None => std::future::pending().await,
                     }
                 };
-                // Not biased: an agent that floods its pipe must not keep the keeper's word waiting.
                 tokio::select! {
+                    biased;
                     order = orders.recv(), if orders_open => Step::Order(order),
                     () = writable(self.stdin.as_ref()), if self.stdin.is_some() => Step::Stdin,
                     () = readable(self.stdout.as_ref()), if self.stdout.is_some() => Step::Stdout,
