@@ -3,9 +3,15 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
 
 /// The most that a log may hold; a process that prints more is cut there with a note.
 pub const LONGEST_LOG: u64 = 256 << 20;
+/// From here on a log is a stream, and writing it would hold up reading it.
+const STREAM: u64 = 1 << 20;
+/// Pieces that wait for the stream's writer: with pieces of a full pipe, some megabytes.
+const QUEUE: usize = 8;
 
 /// A raw log that exists only once there is something in it.
 #[derive(Debug)]
@@ -13,22 +19,72 @@ pub struct RawLog {
     path: PathBuf,
     file: Option<File>,
     bytes: u64,
+    writer: Option<Writer>,
 }
 
 impl RawLog {
     /// The log of one stream of one iteration.
     pub fn new(run_folder: &Path, iteration: u32, stream: &str) -> RawLog {
-        RawLog { path: run_folder.join(format!("{iteration:03}.{stream}.log")), file: None, bytes: 0 }
+        RawLog { path: run_folder.join(format!("{iteration:03}.{stream}.log")), file: None, bytes: 0, writer: None }
     }
 
-    /// Writes what came.
+    /// Writes what came. What a talking agent says is in the file when this returns; only a flood is
+    /// written behind its reader's back.
     pub fn write(&mut self, bytes: &[u8]) {
         if self.bytes == 0 {
             // A repeated iteration goes on in the same file: nothing that an agent said is thrown away.
             self.file = OpenOptions::new().create(true).append(true).open(&self.path).ok();
         }
-        write_bounded(&mut self.file, self.bytes, bytes);
+        if self.bytes >= STREAM && self.writer.is_none() {
+            self.writer = self.file.take().map(|file| Writer::start(file, self.bytes));
+        }
+        match &mut self.writer {
+            Some(writer) => writer.write(bytes),
+            None => write_bounded(&mut self.file, self.bytes, bytes),
+        }
         self.bytes += bytes.len() as u64;
+    }
+}
+
+/// A thread that writes a log while the next bytes are being read.
+#[derive(Debug)]
+struct Writer {
+    full: Option<SyncSender<Vec<u8>>>,
+    /// Pieces that were written, to be filled again.
+    empty: Receiver<Vec<u8>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    fn start(file: File, before: u64) -> Writer {
+        let (full, pieces) = sync_channel::<Vec<u8>>(QUEUE);
+        let (back, empty) = channel();
+        let thread = std::thread::spawn(move || {
+            let (mut log, mut before) = (Some(file), before);
+            for piece in pieces {
+                write_bounded(&mut log, before, &piece);
+                before += piece.len() as u64;
+                // Nobody takes it back once the log is being closed.
+                let _ = back.send(piece);
+            }
+        });
+        Writer { full: Some(full), empty, thread: Some(thread) }
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let mut piece = self.empty.try_recv().unwrap_or_default();
+        piece.clear();
+        piece.extend_from_slice(bytes);
+        // The thread ends only when this sender is gone.
+        let _ = self.full.as_ref().map(|full| full.send(piece));
+    }
+}
+
+impl Drop for Writer {
+    /// Waits until everything is in the file.
+    fn drop(&mut self) {
+        self.full = None;
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
@@ -44,5 +100,25 @@ pub fn write_bounded(log: &mut Option<File>, before: u64, bytes: &[u8]) {
     }
     if cut || written.is_err() {
         *log = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b01_a_flood_is_in_the_file_in_its_order_when_the_log_is_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = RawLog::new(folder.path(), 7, "stdout");
+        let mut expected = Vec::new();
+        for number in 0..40_000_u32 {
+            let piece = format!("{number} {}\n", "x".repeat((number % 97) as usize));
+            expected.extend_from_slice(piece.as_bytes());
+            log.write(piece.as_bytes());
+        }
+        assert!(log.writer.is_some(), "{} bytes are a stream", expected.len());
+        drop(log);
+        assert_eq!(std::fs::read(folder.path().join("007.stdout.log")).unwrap(), expected);
     }
 }

@@ -17,8 +17,7 @@ impl<T> Default for Loose<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Loose<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Loose<T>, D::Error> {
-        let Shape { object, .. } = deserializer.deserialize_any(ShapeVisitor::<T, IgnoredAny>(PhantomData))?;
-        Ok(Loose(object))
+        deserializer.deserialize_any(Looser(PhantomData))
     }
 }
 
@@ -37,67 +36,83 @@ impl<T> Default for List<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<List<T>, D::Error> {
-        let Shape { items, text, .. } = deserializer.deserialize_any(ShapeVisitor::<IgnoredAny, T>(PhantomData))?;
-        Ok(List { items, text })
+        deserializer.deserialize_any(Lister(PhantomData))
     }
 }
 
-/// Whatever stood there, as far as anybody wants it.
-struct Shape<O, I> {
-    object: Option<O>,
-    items: Vec<I>,
-    text: String,
+/// What a visitor makes of a value that it does not look for.
+macro_rules! anything_else_is_nothing {
+    () => {
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("any value")
+        }
+
+        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+            Ok(Self::Value::default())
+        }
+
+        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+            Ok(Self::Value::default())
+        }
+
+        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+            Ok(Self::Value::default())
+        }
+
+        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+            Ok(Self::Value::default())
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(Self::Value::default())
+        }
+    };
 }
 
-impl<O, I> Default for Shape<O, I> {
-    fn default() -> Shape<O, I> {
-        Shape { object: None, items: Vec::new(), text: String::new() }
+struct Looser<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Looser<T> {
+    type Value = Loose<T>;
+
+    anything_else_is_nothing!();
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Loose<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(|object| Loose(Some(object)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Loose<T>, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Loose(None))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Loose<T>, E> {
+        Ok(Loose(None))
     }
 }
 
-struct ShapeVisitor<O, I>(PhantomData<(O, I)>);
+struct Lister<T>(PhantomData<T>);
 
-impl<'de, O: Deserialize<'de>, I: Deserialize<'de>> Visitor<'de> for ShapeVisitor<O, I> {
-    type Value = Shape<O, I>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Lister<T> {
+    type Value = List<T>;
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
+    anything_else_is_nothing!();
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<List<T>, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(List::default())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        Ok(Shape { object: Some(O::deserialize(MapAccessDeserializer::new(map))?), ..Shape::default() })
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(Loose(item)) = seq.next_element::<Loose<I>>()? {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<List<T>, A::Error> {
+        // Most lists of a stream have one item, and items are large.
+        let mut items = Vec::with_capacity(1);
+        while let Some(Loose(item)) = seq.next_element::<Loose<T>>()? {
             items.extend(item);
         }
-        Ok(Shape { items, ..Shape::default() })
+        Ok(List { items, text: String::new() })
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Shape { text: text.to_owned(), ..Shape::default() })
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(Shape::default())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Shape::default())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Shape::default())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Shape::default())
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Shape::default())
+    fn visit_str<E>(self, text: &str) -> Result<List<T>, E> {
+        Ok(List { items: Vec::new(), text: text.to_owned() })
     }
 }
 
