@@ -2,6 +2,7 @@
 
 use crate::dialect::{Delivery, session_markers};
 use ralph_core::policy::{AgentPolicy, PromptVia};
+use ralph_core::text;
 
 /// The user's flags as arguments. Settings often hold a flag with its value in one entry, as in
 /// `"--model opus"`; such an entry is split the way a shell would.
@@ -21,45 +22,7 @@ pub(crate) fn arguments(flags: &[String]) -> Vec<String> {
 
 fn split(entry: &str) -> Option<Vec<String>> {
     let (first, _) = entry.split_once(char::is_whitespace)?;
-    if first.starts_with('-') && !first.contains('=') { shell_words(entry) } else { None }
-}
-
-/// Words as a POSIX shell splits them, without expansions; `None` if a quote is never closed.
-fn shell_words(text: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            c if c.is_whitespace() => words.extend(word.take()),
-            '\'' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match chars.next()? {
-                        '\'' => break,
-                        c => word.push(c),
-                    }
-                }
-            }
-            '"' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match chars.next()? {
-                        '"' => break,
-                        '\\' => match chars.next()? {
-                            c @ ('"' | '\\' | '$' | '`') => word.push(c),
-                            c => word.extend(['\\', c]),
-                        },
-                        c => word.push(c),
-                    }
-                }
-            }
-            '\\' => word.get_or_insert_default().push(chars.next()?),
-            c => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    Some(words)
+    if first.starts_with('-') && !first.contains('=') { text::shell_words(entry) } else { None }
 }
 
 /// Whether one of these flags is among the arguments, alone or as `--flag=value`.

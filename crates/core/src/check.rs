@@ -1,5 +1,6 @@
 //! Checks: what ralph itself executes, and the receipts that it keeps of them.
 
+use crate::observation::Ending;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +63,22 @@ pub enum CheckEnding {
         /// What the system said.
         reason: String,
     },
+}
+
+/// How the process of a check ended is how the check ended.
+impl From<Ending> for CheckEnding {
+    fn from(ending: Ending) -> CheckEnding {
+        match ending {
+            Ending::Exited { code } => CheckEnding::Exited { code },
+            Ending::Signalled { signal } => CheckEnding::Signalled { signal },
+            Ending::TimedOut { limit } | Ending::Idle { limit } => CheckEnding::TimedOut { limit },
+            Ending::NotStarted { reason } => CheckEnding::NotStarted { reason },
+            Ending::KeeperLost => {
+                CheckEnding::NotStarted { reason: "the process that watches over checks was killed".to_owned() }
+            }
+            Ending::Stopped | Ending::Lingered => CheckEnding::Stopped,
+        }
+    }
 }
 
 impl CheckEnding {

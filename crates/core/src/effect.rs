@@ -3,6 +3,8 @@
 use crate::check::CheckSpec;
 use crate::memory::Views;
 use crate::notice::Notice;
+use crate::policy::AgentPolicy;
+use crate::scm::ScmSpec;
 use crate::time::{Millis, WallTime};
 
 /// One thing to do. At most one *activity* (a variant that answers with an event) is asked for at a
@@ -20,6 +22,10 @@ pub enum Effect {
     LookAtTree,
     /// Execute a check. Answers with `CheckEnded`.
     Check(CheckSpec),
+    /// Look at what waits to be committed. Answers with `ScmLooked`.
+    LookAtPending,
+    /// Execute a task of version control. Answers with `ScmEnded`.
+    Scm(ScmSpec),
     /// Do nothing until then. Answers with `Woke`.
     Wait {
         /// When to go on, by the wall clock: a reset is a point in time, even over a suspend.
@@ -41,13 +47,34 @@ impl Effect {
     /// Whether performing this could not be repeated harmlessly, so that the journal must hold what
     /// led to it first. Reading inputs, looking at the tree and writing views are repeatable.
     pub fn needs_the_journal(&self) -> bool {
-        matches!(self, Effect::Launch(_) | Effect::Check(_) | Effect::Wait { .. } | Effect::Finish | Effect::RemoveDone)
+        matches!(
+            self,
+            Effect::Launch(_)
+                | Effect::Check(_)
+                | Effect::Scm(_)
+                | Effect::Wait { .. }
+                | Effect::Finish
+                | Effect::RemoveDone
+        )
     }
+}
+
+/// What an agent process is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To work on the task.
+    Work,
+    /// To say what the commit should be called.
+    CommitMessage,
 }
 
 /// What an agent process is started with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Launch {
+    /// Who is started.
+    pub agent: AgentPolicy,
+    /// What for.
+    pub purpose: Purpose,
     /// The iteration.
     pub iteration: u32,
     /// The exact prompt.

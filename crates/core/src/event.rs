@@ -6,6 +6,7 @@ use crate::check::{CheckReport, TreePrint};
 use crate::id::RunId;
 use crate::observation::Observation;
 use crate::policy::Policy;
+use crate::scm::{Pending, ScmReport};
 use crate::time::{Millis, WallTime};
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +45,13 @@ pub enum Event {
     },
     /// A check ended.
     CheckEnded(Box<CheckReport>),
+    /// What waits to be committed was looked at.
+    ScmLooked {
+        /// What was seen.
+        pending: Pending,
+    },
+    /// A task of version control ended.
+    ScmEnded(Box<ScmReport>),
     /// A wait is over.
     Woke,
     /// SIGINT or SIGTERM came.
@@ -74,6 +82,18 @@ pub struct Started {
     pub root: String,
     /// The version of ralph that began it.
     pub version: String,
+    /// What earlier runs of the same task used.
+    #[serde(default)]
+    pub task_spent: Spent,
+}
+
+/// Money and tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Spent {
+    /// US dollars, as far as agents state them.
+    pub cost_usd: f64,
+    /// Tokens.
+    pub tokens: u64,
 }
 
 /// A run that goes on. Limits that the person raised replace the pinned ones.
@@ -94,6 +114,12 @@ pub struct Resumed {
     /// `--agent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// `--no-wait`, or its opposite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait: Option<bool>,
+    /// What other runs of the same task have used by now.
+    #[serde(default)]
+    pub task_spent: Spent,
 }
 
 /// What the next prompt is made from.

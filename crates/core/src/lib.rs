@@ -20,6 +20,7 @@ pub mod outcome;
 pub mod policy;
 pub mod prompt;
 pub mod run;
+pub mod scm;
 pub mod text;
 pub mod time;
 pub mod verdict;

@@ -29,6 +29,8 @@ pub enum Notice {
         iteration: u32,
         /// Repeats of the same number after a limit or a crash, from 1.
         attempt: u32,
+        /// The agent's program.
+        agent: String,
         /// The prompt.
         prompt: String,
     },
@@ -72,6 +74,28 @@ pub enum Notice {
         fail_action: Option<&'static str>,
         /// The beginning of its output if it failed.
         output: String,
+    },
+    /// A task of version control begins, or the question that it needs.
+    ScmStarted {
+        /// The iteration.
+        iteration: u32,
+        /// What is done.
+        task: String,
+    },
+    /// A task of version control ended.
+    ScmFinished {
+        /// The iteration.
+        iteration: u32,
+        /// The task.
+        task: String,
+        /// Whether it went well.
+        passed: bool,
+        /// Why not, or what there is to know.
+        detail: String,
+        /// Its exit code, where it has one.
+        exit_code: Option<i32>,
+        /// How long it took.
+        duration: Millis,
     },
     /// An iteration was judged.
     IterationFinished {

@@ -281,6 +281,8 @@ pub struct Observer {
     files: Vec<String>,
     last_text: String,
     messages: VecDeque<String>,
+    /// Whether the newest of them still goes on.
+    message_open: bool,
     lines: LineCounts,
 }
 
@@ -297,6 +299,7 @@ impl Observer {
             files: Vec::new(),
             last_text: String::new(),
             messages: VecDeque::new(),
+            message_open: false,
             lines: LineCounts::default(),
         }
     }
@@ -310,7 +313,7 @@ impl Observer {
             | AgentEvent::Progress { .. }
             | AgentEvent::Limit { .. } => {}
             AgentEvent::ToolStart { id, name, command, writes, .. } => {
-                self.scanner.message_ended();
+                self.message_ended();
                 if self.tools.len() == TOOLS_KEPT {
                     self.tools.pop_front();
                 }
@@ -333,10 +336,10 @@ impl Observer {
             AgentEvent::Result { text, cost_usd, tokens, .. } => {
                 // The final text usually repeats the last message; a second copy of a claim changes nothing.
                 if !text.is_empty() && !self.last_text.ends_with(text.as_str()) {
-                    self.scanner.message_ended();
+                    self.message_ended();
                     self.hear(text);
                 }
-                self.scanner.message_ended();
+                self.message_ended();
                 self.take_usage(*cost_usd, *tokens);
             }
             AgentEvent::Error { message } => {
@@ -375,11 +378,28 @@ impl Observer {
             self.last_text = text::suffix(&self.last_text, LAST_TEXT_BYTES).to_owned();
         }
         if self.messages_wanted > 0 {
+            self.keep_message(said);
+        }
+    }
+
+    /// Pieces of one message follow each other; whatever is no text ends it.
+    fn keep_message(&mut self, said: &str) {
+        if let Some(open) = self.messages.back_mut().filter(|_| self.message_open) {
+            let room = LAST_TEXT_BYTES.saturating_sub(open.len());
+            open.push_str(text::prefix(said, room));
+        } else {
             if self.messages.len() == self.messages_wanted {
                 self.messages.pop_front();
             }
             self.messages.push_back(text::prefix(said, LAST_TEXT_BYTES).to_owned());
         }
+        // A line of plain text is a piece; a message of a stream is whole.
+        self.message_open = said.ends_with('\n');
+    }
+
+    fn message_ended(&mut self) {
+        self.scanner.message_ended();
+        self.message_open = false;
     }
 
     fn take_usage(&mut self, cost_usd: Option<f64>, tokens: Option<Tokens>) {

@@ -6,6 +6,7 @@
 use crate::claim::Completion;
 use crate::guardrail::Guardrail;
 use crate::id::TaskName;
+use crate::scm::ScmPolicy;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -64,10 +65,23 @@ pub struct Limits {
     pub max_cost_usd: f64,
     /// Tokens of the whole run.
     pub max_tokens: u64,
+    /// Money of all runs of the task together.
+    #[serde(default)]
+    pub task_cost_usd: f64,
+    /// Tokens of all runs of the task together.
+    #[serde(default)]
+    pub task_tokens: u64,
+    /// Whether a provider's limit is waited for; if not, it ends the run.
+    #[serde(default = "yes")]
+    pub wait: bool,
     /// Iterations in a row without any change.
     pub stall_after: u32,
     /// Failed iterations in a row.
     pub max_consecutive_failures: u32,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// What must have been seen in the agent's own tool runs before a claim counts.
@@ -167,13 +181,20 @@ pub struct Policy {
     pub memory: MemoryPolicy,
     /// The agent.
     pub agent: AgentPolicy,
+    /// Who works while the agent is limited, in the order of preference.
+    #[serde(default)]
+    pub fallback: Vec<AgentPolicy>,
+    /// Version control after green guardrails.
+    #[serde(default)]
+    pub scm: ScmPolicy,
     /// SHA-256 of the settings that this came from.
     pub config_hash: String,
 }
 
 impl Policy {
-    /// Whether the tree's fingerprint is worth taking: for the verdict on checks, or to see a stall.
+    /// Whether the tree's fingerprint is worth taking: for the verdict on checks, to see a stall, or to
+    /// commit exactly what was checked.
     pub fn looks_at_the_tree(&self) -> bool {
-        !self.guardrails.is_empty() || self.limits.stall_after > 0
+        !self.guardrails.is_empty() || self.limits.stall_after > 0 || self.scm.commits()
     }
 }

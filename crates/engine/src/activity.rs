@@ -9,6 +9,7 @@ use ralph_core::event::{Event, Gathered};
 use ralph_core::id::RunId;
 use ralph_core::memory::{self, Views};
 use ralph_core::policy::{Policy, PromptSource};
+use ralph_core::scm::Pending;
 use ralph_core::time::{Millis, WallTime};
 use ralph_host::checks::{self, CheckPlace};
 use ralph_host::clock::Clock;
@@ -17,7 +18,7 @@ use ralph_host::process::drive::Order;
 use ralph_host::process::{Command, Keeper};
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
-use ralph_host::{marker, tree, views};
+use ralph_host::{marker, scm, tree, views};
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -119,6 +120,11 @@ impl Activity {
                 vec![Event::TreeSeen { print, changed: world.fingerprinter.changed().to_vec() }]
             }
             Effect::Check(spec) => check(world, policy, spec, links.orders).await,
+            Effect::LookAtPending => vec![Event::ScmLooked { pending: look_at_pending(world, policy).await }],
+            Effect::Scm(spec) => {
+                let report = scm::run(&mut world.keeper, spec, &world.root, links.orders).await;
+                vec![Event::ScmEnded(Box::new(report))]
+            }
             Effect::Wait { until } => {
                 wait(&world.clock, until).await;
                 vec![Event::Woke]
@@ -173,6 +179,15 @@ async fn look_at_tree(world: &mut World) -> TreePrint {
         Ok(head) => world.fingerprinter.print_at(&root, &listing, String::from_utf8_lossy(&head).trim().to_owned()),
         Err(why) => TreePrint::Unknown { why: format!("git could not read HEAD: {why}") },
     }
+}
+
+async fn look_at_pending(world: &mut World, policy: &Policy) -> Pending {
+    if !scm::is_git(&policy.scm.command) {
+        return Pending::Unknown;
+    }
+    let root = world.root.clone();
+    let listing = checks::capture(&mut world.keeper, &git(&root, scm::STATUS), GIT_TIMEOUT).await;
+    listing.map_or(Pending::Unknown, |listing| scm::pending(&listing))
 }
 
 fn git(root: &Path, args: &[&str]) -> Command {

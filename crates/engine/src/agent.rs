@@ -5,7 +5,7 @@ use crate::activity::{Links, World};
 use crate::face::Face;
 use ralph_agents::{CommandLine, Delivery, LineKind, Reader};
 use ralph_core::agent_event::AgentEvent;
-use ralph_core::effect::Launch;
+use ralph_core::effect::{Launch, Purpose};
 use ralph_core::event::Event;
 use ralph_core::observation::{Marker, Observation, Observer, ProcessFacts};
 use ralph_core::policy::Policy;
@@ -24,30 +24,29 @@ use tokio::sync::mpsc::UnboundedSender;
 pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, links: Links<'_>) -> Vec<Event> {
     let Links { face, orders, alarm } = links;
     let mut events = Vec::new();
-    // A marker from before this process is not this process's claim.
-    match marker::remove(world.folder.task_folder()) {
-        Ok(false) => {}
-        Ok(true) => {
-            let text = "a DONE file left from earlier was removed: only this iteration's own counts".to_owned();
-            events.push(Event::Noted { text });
-        }
-        Err(error) => events.push(Event::Noted { text: format!("a DONE from earlier could not be removed: {error}") }),
+    if launch.purpose == Purpose::Work {
+        events.extend(remove_old_marker(world));
     }
-    let prompt_file = world.folder.write_prompt(launch.iteration, &launch.prompt);
+    let prompt_file = world.folder.write_prompt(launch.iteration, launch.purpose, &launch.prompt);
     if let Err(error) = &prompt_file {
         events.push(Event::Noted { text: format!("the prompt could not be written to .ralph: {error}") });
     }
-    let dialect = ralph_agents::for_agent(&policy.agent);
-    let line = dialect.command(&policy.agent);
-    let (command, stdin) = command(world, policy, launch, line, prompt_file.ok());
+    let dialect = ralph_agents::for_agent(&launch.agent);
+    let line = dialect.command(&launch.agent);
+    let (command, stdin) = command(world, launch, line, prompt_file.ok());
+    // What is asked for beside the work is answered by the last message alone.
+    let (messages, log) = match launch.purpose {
+        Purpose::Work => (policy.memory.last_messages, ""),
+        Purpose::CommitMessage => (1, "commit."),
+    };
     let mut sink = AgentSink {
         iteration: launch.iteration,
-        reader: dialect.reader(&policy.agent, &launch.prompt),
-        observer: Observer::new(&world.patterns, policy.memory.last_messages),
+        reader: dialect.reader(&launch.agent, &launch.prompt),
+        observer: Observer::new(&world.patterns, messages),
         splitter: LineSplitter::default(),
         events: Vec::new(),
-        stdout_log: RawLog::new(&world.run_folder, launch.iteration, "stdout"),
-        stderr_log: RawLog::new(&world.run_folder, launch.iteration, "stderr"),
+        stdout_log: RawLog::new(&world.run_folder, launch.iteration, &format!("{log}stdout")),
+        stderr_log: RawLog::new(&world.run_folder, launch.iteration, &format!("{log}stderr")),
         face,
         clock: world.clock.clone(),
         shows: face.borrow().wants_agent_events(),
@@ -63,19 +62,26 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
     };
     let facts = drive(&mut world.keeper, &job, &mut sink, orders).await;
     events.extend(world.notes());
-    let marker = marker::look(world.folder.task_folder());
+    let marker = match launch.purpose {
+        Purpose::Work => marker::look(world.folder.task_folder()),
+        Purpose::CommitMessage => Marker::Absent,
+    };
     events.push(Event::AgentEnded(Box::new(sink.finish(facts, marker))));
     events
 }
 
+/// A marker from before this process is not this process's claim.
+fn remove_old_marker(world: &World) -> Option<Event> {
+    let text = match marker::remove(world.folder.task_folder()) {
+        Ok(false) => return None,
+        Ok(true) => "a DONE file left from earlier was removed: only this iteration's own counts".to_owned(),
+        Err(error) => format!("a DONE from earlier could not be removed: {error}"),
+    };
+    Some(Event::Noted { text })
+}
+
 /// The command as host starts it, and what to write to its standard input.
-fn command(
-    world: &World,
-    policy: &Policy,
-    launch: &Launch,
-    line: CommandLine,
-    prompt_file: Option<PathBuf>,
-) -> (Command, Vec<u8>) {
+fn command(world: &World, launch: &Launch, line: CommandLine, prompt_file: Option<PathBuf>) -> (Command, Vec<u8>) {
     let mut args: Vec<OsString> = line.args.into_iter().map(OsString::from).collect();
     let mut stdin = Vec::new();
     match (line.delivery, prompt_file) {
@@ -92,10 +98,10 @@ fn command(
         ("MESSAGE_BUS".into(), task_folder.join("TASK-MESSAGE-BUS.md").into()),
     ];
     let remove =
-        line.env_remove.into_iter().chain(policy.agent.env_remove.iter().cloned()).map(OsString::from).collect();
+        line.env_remove.into_iter().chain(launch.agent.env_remove.iter().cloned()).map(OsString::from).collect();
     set.extend(line.env.into_iter().map(|(name, value)| (name.into(), value.into())));
     // What a person wrote in the settings stands last and so wins.
-    set.extend(policy.agent.env.iter().map(|(name, value)| (name.into(), value.into())));
+    set.extend(launch.agent.env.iter().map(|(name, value)| (name.into(), value.into())));
     (Command { program: line.program.into(), args, folder: world.root.clone(), set, remove }, stdin)
 }
 

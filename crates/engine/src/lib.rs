@@ -147,6 +147,8 @@ impl<'a> Carrier<'a> {
                 | Effect::Launch(_)
                 | Effect::LookAtTree
                 | Effect::Check(_)
+                | Effect::LookAtPending
+                | Effect::Scm(_)
                 | Effect::Wait { .. } => {
                     activity = Some(Activity(effect));
                 }

@@ -58,19 +58,9 @@ pub async fn run(
         linger: Millis::ZERO,
     };
     let facts = drive(keeper, &job, &mut sink, orders).await;
-    let ending = match facts.ending {
-        Ending::Exited { code } => CheckEnding::Exited { code },
-        Ending::Signalled { signal } => CheckEnding::Signalled { signal },
-        Ending::TimedOut { limit } | Ending::Idle { limit } => CheckEnding::TimedOut { limit },
-        Ending::NotStarted { reason } => CheckEnding::NotStarted { reason },
-        Ending::KeeperLost => {
-            CheckEnding::NotStarted { reason: "the process that watches over checks was killed".to_owned() }
-        }
-        Ending::Stopped | Ending::Lingered => CheckEnding::Stopped,
-    };
     CheckReport {
         spec,
-        ending,
+        ending: CheckEnding::from(facts.ending),
         duration: facts.duration,
         output_head: String::from_utf8_lossy(&sink.head).into_owned(),
         output_hash: text::hex(&sink.hash.finalize()),

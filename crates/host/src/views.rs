@@ -6,6 +6,7 @@
 //! what stands in the way is replaced and never written through.
 
 use crate::plain_file::{self, Links};
+use ralph_core::effect::Purpose;
 use ralph_core::id::TaskName;
 use ralph_core::memory::{self, Views};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -114,8 +115,11 @@ impl Folder {
     }
 
     /// Keeps the exact prompt of an iteration, and says where.
-    pub fn write_prompt(&mut self, iteration: u32, text: &str) -> Result<PathBuf, ViewError> {
-        let name = format!("prompt_{iteration:03}.txt");
+    pub fn write_prompt(&mut self, iteration: u32, purpose: Purpose, text: &str) -> Result<PathBuf, ViewError> {
+        let name = match purpose {
+            Purpose::Work => format!("prompt_{iteration:03}.txt"),
+            Purpose::CommitMessage => format!("prompt_{iteration:03}_commit.txt"),
+        };
         let path = self.own.path.join(&name);
         let mut file = self.create_log(&name)?;
         file.write_all(text.as_bytes()).map_err(|source| {

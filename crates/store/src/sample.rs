@@ -52,6 +52,7 @@ pub(crate) fn check_ended(seq: u64, command: &str, code: i32) -> Entry {
 
 pub(crate) fn started(run: &RunId) -> Entry {
     let started = Started {
+        task_spent: Default::default(),
         run: run.clone(),
         parent: None,
         policy: policy(),
@@ -73,7 +74,12 @@ fn policy() -> Policy {
         guardrails: Vec::new(),
         output_chars: 5000,
         criteria: StopCriteria { passing_tests: false, lint: false, typecheck: false, no_errors: false, strict: false },
+        fallback: Vec::new(),
+        scm: Default::default(),
         limits: Limits {
+            task_cost_usd: 0.0,
+            task_tokens: 0,
+            wait: true,
             max_iterations: 10,
             wall: Millis::ZERO,
             iteration: Millis::ZERO,

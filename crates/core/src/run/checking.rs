@@ -1,6 +1,7 @@
 //! Checking: the agent is gone with all its processes. The tree is looked at, every check runs on
 //! it, and for a claim it is looked at again: exactly the tree that was checked is accepted.
 
+use super::committing::Committing;
 use super::stopping::{Ending, StopWish};
 use super::{Continuation, LastJudged, Phase, Progress, Run};
 use crate::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, TreePrint};
@@ -24,35 +25,65 @@ const MOST_ROUNDS: u32 = 3;
 /// The checks of one iteration, as far as they are.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Checking {
-    seen: Observation,
-    stage: Stage,
+    pub(super) seen: Observation,
+    pub(super) stage: Stage,
     tree: Option<TreePrint>,
     reports: Vec<CheckReport>,
     round: u32,
     /// Some of the files that changed under the last round.
     changed: Vec<String>,
+    pub(super) committing: Committing,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+pub(super) enum Stage {
     LookBefore,
     Commands,
     LookAfter,
+    /// Is there anything to commit?
+    LookAtPending,
+    /// The agent is asked for a commit message.
+    Message,
+    /// Has whoever was asked left the tree alone?
+    LookAtAsked,
+    /// Tasks of version control.
+    Tasks,
 }
 
 impl Checking {
     pub(super) fn new(seen: Observation) -> Checking {
-        Checking { seen, stage: Stage::LookBefore, tree: None, reports: Vec::new(), round: 1, changed: Vec::new() }
+        Checking {
+            seen,
+            stage: Stage::LookBefore,
+            tree: None,
+            reports: Vec::new(),
+            round: 1,
+            changed: Vec::new(),
+            committing: Committing::default(),
+        }
     }
 
     /// The same checks from the beginning: whatever passed before a stop may fail after it.
     pub(super) fn anew(self) -> Checking {
-        Checking::new(self.seen)
+        Checking { committing: self.committing.anew(), ..Checking::new(self.seen) }
     }
 
-    /// Whether a command is running now.
+    /// Whether a process is running now that may finish by itself.
     pub(super) fn runs_a_command(&self) -> bool {
-        self.stage == Stage::Commands
+        matches!(self.stage, Stage::Commands | Stage::Message | Stage::Tasks)
+    }
+
+    /// Whether every guardrail that was executed passed.
+    pub(super) fn all_passed(&self) -> bool {
+        self.reports.iter().all(|report| report.ending.passed())
+    }
+
+    /// What the question for a commit message cost belongs to the iteration that it is about.
+    pub(super) fn committing_cost(&mut self, asked: &Observation) {
+        self.seen.tokens = self.seen.tokens.plus(asked.tokens);
+        if let Some(cost) = asked.cost_usd {
+            self.seen.cost_usd = Some(self.seen.cost_usd.unwrap_or(0.0) + cost);
+        }
     }
 }
 
@@ -63,10 +94,16 @@ impl Run {
             checking.stage = Stage::Commands;
         }
         match checking.stage {
-            Stage::LookBefore | Stage::LookAfter => {
+            Stage::LookBefore | Stage::LookAfter | Stage::LookAtAsked => {
                 self.phase = Phase::Checking(checking);
                 vec![Effect::LookAtTree]
             }
+            Stage::LookAtPending => {
+                self.phase = Phase::Checking(checking);
+                vec![Effect::LookAtPending]
+            }
+            Stage::Message => self.ask_for_message(checking),
+            Stage::Tasks => self.next_task(checking),
             Stage::Commands => match self.next_check(checking.reports.len()) {
                 Some(spec) => {
                     self.phase = Phase::Checking(checking);
@@ -88,12 +125,12 @@ impl Run {
     fn commands_done(&mut self, mut checking: Box<Checking>) -> Vec<Effect> {
         let stands = verdict::counted_claim(&checking.seen) == Claim::Complete
             && !checking.reports.is_empty()
-            && checking.reports.iter().all(|report| report.ending.passed());
+            && checking.all_passed();
         if stands {
             checking.stage = Stage::LookAfter;
             return self.go_on_checking(checking);
         }
-        self.conclude(&checking, Stability::Still)
+        self.commit_or_conclude(checking)
     }
 
     pub(super) fn on_tree_seen(&mut self, print: &TreePrint, changed: &[String]) -> Vec<Effect> {
@@ -102,7 +139,9 @@ impl Run {
                 self.last_progress = Some(Progress { tree: print.clone(), failing: Vec::new() });
                 self.next_iteration()
             }
-            Phase::Checking(checking) if checking.stage != Stage::Commands => {
+            Phase::Checking(checking)
+                if matches!(checking.stage, Stage::LookBefore | Stage::LookAfter | Stage::LookAtAsked) =>
+            {
                 let checking = checking.clone();
                 self.tree_seen_while_checking(checking, print, changed)
             }
@@ -119,18 +158,26 @@ impl Run {
         let first_look = checking.tree.is_none();
         let moved = checking.tree.replace(print.clone()).is_some_and(|before| has_moved(&before, print));
         match checking.stage {
-            Stage::LookAfter if moved && checking.round >= MOST_ROUNDS => {
+            Stage::LookAfter | Stage::LookAtAsked if moved && checking.round >= MOST_ROUNDS => {
                 checking.changed = changed.to_vec();
                 self.conclude(&checking, Stability::Changing)
             }
-            Stage::LookAfter if !moved => self.conclude(&checking, Stability::Still),
+            Stage::LookAfter if !moved => self.commit_or_conclude(checking),
+            Stage::LookAtAsked if !moved => {
+                checking.stage = Stage::Tasks;
+                self.go_on_checking(checking)
+            }
             // The first look, or a tree that moved under the checks: every check speaks for this print.
-            Stage::LookBefore | Stage::LookAfter | Stage::Commands => {
+            _ => {
                 let mut effects = Vec::new();
                 if moved {
                     checking.round += 1;
                     checking.reports.clear();
-                    let text = format!("files changed while the checks ran; checking again{}", named(changed));
+                    let when = match checking.stage {
+                        Stage::LookAtAsked => "the agent was asked for a commit message",
+                        _ => "the checks ran",
+                    };
+                    let text = format!("files changed while {when}; checking again{}", named(changed));
                     effects.push(Effect::Tell(Notice::Note { text }));
                 }
                 if let TreePrint::Unknown { why } = print
@@ -156,12 +203,7 @@ impl Run {
         let mut checking = checking.clone();
         if report.ending == CheckEnding::Stopped {
             // It was ended before it could say anything, so it will be executed again on resume.
-            return match self.wish {
-                StopWish::AfterActivity(cause) | StopWish::Now(cause) => {
-                    self.finish_stopped(cause, Continuation::Checks(checking))
-                }
-                StopWish::None => self.go_on_checking(checking),
-            };
+            return self.stop_between(&checking).unwrap_or_else(|| self.go_on_checking(checking));
         }
         let passed = report.ending.passed();
         self.last_check = Some((report.spec.command.clone(), passed));
@@ -184,17 +226,22 @@ impl Run {
             effects.push(Effect::Tell(Notice::Note { text }));
         }
         checking.reports.push(report.clone());
-        effects.extend(match self.wish {
-            StopWish::None => self.go_on_checking(checking),
-            StopWish::AfterActivity(cause) | StopWish::Now(cause) => {
-                self.finish_stopped(cause, Continuation::Checks(checking))
-            }
-        });
+        effects.extend(self.stop_between(&checking).unwrap_or_else(|| self.go_on_checking(checking)));
         effects
     }
 
+    /// Ends the run between two processes of checking, if somebody wants it to stop.
+    pub(super) fn stop_between(&mut self, checking: &Checking) -> Option<Vec<Effect>> {
+        match self.wish {
+            StopWish::None => None,
+            StopWish::AfterActivity(cause) | StopWish::Now(cause) => {
+                Some(self.finish_stopped(cause, Continuation::Checks(Box::new(checking.clone()))))
+            }
+        }
+    }
+
     /// Judges the iteration and goes on accordingly.
-    fn conclude(&mut self, checking: &Checking, tree: Stability) -> Vec<Effect> {
+    pub(super) fn conclude(&mut self, checking: &Checking, tree: Stability) -> Vec<Effect> {
         let seen = &checking.seen;
         let findings = self.findings(seen);
         let changed = named(&checking.changed);

@@ -10,7 +10,9 @@
 //!     └─ Waiting ◄─┘            └──► Ended     (every phase can end; an end can be resumed)
 //! ```
 
+mod budget;
 mod checking;
+mod committing;
 mod prompting;
 mod row;
 mod stopping;
@@ -21,7 +23,7 @@ pub use row::RunRow;
 
 use crate::check::TreePrint;
 use crate::effect::Effect;
-use crate::event::{Entry, Event, Resumed, Started};
+use crate::event::{Entry, Event, Resumed, Spent, Started};
 use crate::guardrail::GuardrailFailure;
 use crate::id::RunId;
 use crate::memory::Memory;
@@ -31,6 +33,7 @@ use crate::outcome::Outcome;
 use crate::policy::{Policy, PromptSource};
 use crate::time::{Millis, WallTime};
 use checking::Checking;
+use std::collections::BTreeMap;
 use stopping::{StopCause, StopWish};
 
 /// A run, as its entries have made it.
@@ -67,6 +70,14 @@ pub struct Run {
     guardrail_failures: Vec<GuardrailFailure>,
     messages: Vec<String>,
     failures_in_row: u32,
+    /// Who works: 0 for the agent itself, then the fallbacks in their order.
+    agent: usize,
+    /// Until when each of them is refused; those that never were have no entry.
+    refused: BTreeMap<usize, WallTime>,
+    /// What other runs of the same task used.
+    task_spent: Spent,
+    /// It was said that a budget of money cannot be kept, because the agent states no price.
+    price_missed: bool,
     waits_in_row: u32,
     /// Those of them that no limit explains.
     transient_in_row: u32,
@@ -157,6 +168,10 @@ impl Run {
             guardrail_failures: Vec::new(),
             messages: Vec::new(),
             failures_in_row: 0,
+            agent: 0,
+            refused: BTreeMap::new(),
+            task_spent: started.task_spent,
+            price_missed: false,
             waits_in_row: 0,
             transient_in_row: 0,
             unchanged_in_row: 0,
@@ -196,6 +211,8 @@ impl Run {
             Event::AgentEnded(seen) => self.on_agent_ended(seen),
             Event::TreeSeen { print, changed } => self.on_tree_seen(print, changed),
             Event::CheckEnded(report) => self.on_check_ended(report),
+            Event::ScmLooked { pending } => self.on_scm_looked(*pending),
+            Event::ScmEnded(report) => self.on_scm_ended(report),
             Event::Woke => self.on_woke(),
             Event::Interrupted => self.on_stop(StopCause::Interrupted),
             Event::Cancelled => self.on_stop(StopCause::Cancelled),
@@ -297,6 +314,7 @@ impl Run {
             self.waits_in_row = 0;
             self.transient_in_row = 0;
             self.unchanged_in_row = 0;
+            self.refused.clear();
         }
         let (kind, then) = match continuation {
             Continuation::Checks(checking) => {
@@ -320,7 +338,10 @@ impl Run {
         if let Some(agent) = &resumed.agent {
             self.policy.agent.command.clone_from(agent);
             self.policy.agent.dialect.clear();
+            self.refused.remove(&0);
         }
+        self.task_spent = resumed.task_spent;
+        self.policy.limits.wait = resumed.wait.unwrap_or(self.policy.limits.wait);
         let limits = &mut self.policy.limits;
         limits.max_iterations = resumed.max_iterations.unwrap_or(limits.max_iterations);
         limits.wall = resumed.wall.unwrap_or(limits.wall);

@@ -2,7 +2,7 @@
 //! here, so that no agent ever starts beyond one.
 
 use super::{Continuation, Phase, Run};
-use crate::effect::{Effect, Launch};
+use crate::effect::{Effect, Launch, Purpose};
 use crate::event::Gathered;
 use crate::notice::Notice;
 use crate::outcome::StopReason;
@@ -57,18 +57,6 @@ impl Run {
         self.budget_reached().map(|message| (StopReason::Budget, message))
     }
 
-    /// Which budget is used up, as a sentence.
-    pub(super) fn budget_reached(&self) -> Option<String> {
-        let limits = &self.policy.limits;
-        let cost = self.cost_usd.unwrap_or(0.0);
-        if limits.max_cost_usd > 0.0 && cost >= limits.max_cost_usd {
-            return Some(format!("the budget of ${:.2} is used up (${cost:.2} spent)", limits.max_cost_usd));
-        }
-        let spent = self.tokens.total();
-        (limits.max_tokens > 0 && spent >= limits.max_tokens)
-            .then(|| format!("the budget of {} tokens is used up ({spent} spent)", limits.max_tokens))
-    }
-
     pub(super) fn on_gathered(&mut self, gathered: &Gathered) -> Vec<Effect> {
         if self.phase != Phase::Prompting {
             return Vec::new();
@@ -96,13 +84,16 @@ impl Run {
         }
         self.human.clone_from(&gathered.human);
         self.phase = Phase::Working;
+        let mut effects = self.choose_agent();
         let launch = self.launch();
-        let started = Notice::IterationStarted {
+        effects.push(Effect::Tell(Notice::IterationStarted {
             iteration: self.iteration,
             attempt: self.attempt,
+            agent: launch.agent.command.clone(),
             prompt: launch.prompt.clone(),
-        };
-        vec![Effect::Tell(started), Effect::Launch(Box::new(launch))]
+        }));
+        effects.push(Effect::Launch(Box::new(launch)));
+        effects
     }
 
     fn launch(&self) -> Launch {
@@ -126,14 +117,17 @@ impl Run {
             },
         );
         let limits = &policy.limits;
+        let (cost_left, tokens_left) = self.budget_left();
         Launch {
+            agent: self.agent_now().clone(),
+            purpose: Purpose::Work,
             iteration: self.iteration,
             prompt,
             timeout: limits.iteration,
             idle: limits.idle,
             linger: limits.linger,
-            cost_left: if limits.max_cost_usd > 0.0 { limits.max_cost_usd - self.cost_usd.unwrap_or(0.0) } else { 0.0 },
-            tokens_left: if limits.max_tokens > 0 { limits.max_tokens.saturating_sub(self.tokens.total()) } else { 0 },
+            cost_left,
+            tokens_left,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Working: the agent's process is gone, and its end says whether the iteration counts, is tried
 //! again, or ends the run.
 
-use super::checking::Checking;
+use super::checking::{Checking, Stage};
 use super::stopping::StopWish;
 use super::{Continuation, Phase, Run};
 use crate::effect::Effect;
@@ -11,10 +11,15 @@ use crate::outcome::{StopReason, exit};
 
 impl Run {
     pub(super) fn on_agent_ended(&mut self, seen: &Observation) -> Vec<Effect> {
-        if self.phase != Phase::Working {
-            return Vec::new();
-        }
         let seen = &as_failed_if_ended(seen);
+        match &self.phase {
+            Phase::Working => {}
+            Phase::Checking(checking) if checking.stage == Stage::Message => {
+                let checking = checking.clone();
+                return self.on_message(checking, seen);
+            }
+            _ => return Vec::new(),
+        }
         self.add_usage(seen);
         let how = seen.failure.as_ref().map_or("finished".to_owned(), |failure| failure.message.clone());
         let mut effects = vec![Effect::Tell(Notice::AgentEnded {
@@ -26,6 +31,7 @@ impl Run {
         if seen.process.leaked_count > 0 {
             effects.push(Effect::Tell(Notice::Note { text: leak_sentence(seen) }));
         }
+        effects.extend(self.tell_missing_price(seen));
         effects.extend(self.after_agent(seen));
         effects
     }
@@ -38,8 +44,9 @@ impl Run {
         }
         if let Some(failure) = &seen.failure {
             match failure.class {
-                FailureClass::CannotRun => return self.cannot_run(failure),
-                FailureClass::Limited | FailureClass::Transient => return self.wait_after(seen, failure),
+                FailureClass::CannotRun => return self.cannot_run(seen, failure),
+                FailureClass::Limited => return self.limited(seen, failure),
+                FailureClass::Transient => return self.failed_for_now(seen, failure),
                 FailureClass::Other => {}
             }
         }
@@ -57,12 +64,15 @@ impl Run {
         self.go_on_checking(checking)
     }
 
-    fn cannot_run(&mut self, failure: &Failure) -> Vec<Effect> {
+    fn cannot_run(&mut self, seen: &Observation, failure: &Failure) -> Vec<Effect> {
+        if self.agent > 0 {
+            return self.give_up_fallback(seen, failure);
+        }
         let message = failure.message.clone();
         self.finish_with_code(StopReason::Error, exit::AGENT, message, Continuation::SameIteration)
     }
 
-    fn add_usage(&mut self, seen: &Observation) {
+    pub(super) fn add_usage(&mut self, seen: &Observation) {
         self.tokens = self.tokens.plus(seen.tokens);
         if let Some(cost) = seen.cost_usd {
             self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);

@@ -1,7 +1,7 @@
 //! What holds in every world. Each promise is checked against the journal, with code of its own.
 
 use crate::sim::{PASS, Sim, World, is_activity, is_note, is_refusal, play};
-use crate::worlds::{events, policies, quiet_worlds, worlds};
+use crate::worlds::{events, policies_with_helpers, quiet_worlds, worlds};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use ralph_core::check::{CheckEnding, TreePrint};
@@ -12,6 +12,7 @@ use ralph_core::observation::{Ending, FailureClass, Marker, Observation};
 use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::policy::Limits;
 use ralph_core::run::Run;
+use ralph_core::scm::{Pending, ScmReport};
 use ralph_core::time::{Millis, WallTime};
 use std::collections::BTreeSet;
 
@@ -50,7 +51,7 @@ proptest! {
         let sim = play(world);
         for (wait, resets_at) in waits(&sim) {
             prop_assert!(wait > 0, "a wait of {} ms is a busy loop", wait);
-            let longest = if resets_at.is_some() { 86_400_000 } else { 360_000 };
+            let longest = if resets_at.is_some() { 8 * 86_400_000 } else { 360_000 };
             prop_assert!(wait <= longest, "{} ms", wait);
         }
         prop_assert!(transient_in_row(&sim.journal) <= 25);
@@ -140,7 +141,7 @@ proptest! {
 
     #[test]
     fn no_order_of_events_panics_or_starts_two_activities_at_once(
-        policy in policies(),
+        policy in policies_with_helpers(),
         happenings in vec((events(), any::<prop::sample::Index>(), 0u64..100_000, -200_000i64..200_000), 0..60),
     ) {
         let first = World::new(policy, Vec::new()).first_entry();
@@ -192,7 +193,9 @@ fn one_activity_at_most(running: Option<Effect>, effects: &[Effect]) -> Result<O
 fn answers(running: Option<&Effect>, event: &Event) -> bool {
     match (running, event) {
         (Some(Effect::Check(spec)), Event::CheckEnded(report)) => spec.index == report.spec.index,
+        (Some(Effect::Scm(spec)), Event::ScmEnded(report)) => spec.index == report.spec.index,
         (Some(Effect::Gather { .. }), Event::Gathered(_))
+        | (Some(Effect::LookAtPending), Event::ScmLooked { .. })
         | (Some(Effect::Launch(_)), Event::AgentEnded(_))
         | (Some(Effect::LookAtTree), Event::TreeSeen { .. })
         | (Some(Effect::Wait { .. }), Event::Woke) => true,
@@ -214,6 +217,13 @@ fn fitting(running: Option<&Effect>, event: Event) -> Event {
         Some(Effect::Launch(_)) => Event::AgentEnded(Box::new(observation(&Agent::Claims, Ending::Exited { code: 0 }))),
         Some(Effect::LookAtTree) => Event::TreeSeen { print: Look::Files(0).print(), changed: Vec::new() },
         Some(Effect::Check(spec)) => Event::CheckEnded(Box::new(report(spec, PASS))),
+        Some(Effect::LookAtPending) => Event::ScmLooked { pending: Pending::Unknown },
+        Some(Effect::Scm(spec)) => Event::ScmEnded(Box::new(ScmReport {
+            spec: spec.clone(),
+            ending: PASS,
+            duration: Millis(1),
+            output: String::new(),
+        })),
         Some(Effect::Wait { .. }) => Event::Woke,
         _ => event,
     }

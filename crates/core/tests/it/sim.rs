@@ -6,8 +6,8 @@
 
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, TreePrint};
 use ralph_core::claim::{Claim, Completion};
-use ralph_core::effect::{Effect, Launch};
-use ralph_core::event::{Entry, Event, Gathered, Resumed, Started};
+use ralph_core::effect::{Effect, Launch, Purpose};
+use ralph_core::event::{Entry, Event, Gathered, Resumed, Spent, Started};
 use ralph_core::guardrail::{FailAction, Guardrail};
 use ralph_core::id::{RunId, TaskName};
 use ralph_core::memory::{Views, human_feedback, merge_feedback};
@@ -18,6 +18,7 @@ use ralph_core::policy::{
     AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, PromptVia, StopCriteria,
 };
 use ralph_core::run::Run;
+use ralph_core::scm::{Pending, ScmPolicy, ScmReport, ScmSpec};
 use ralph_core::time::{Millis, WallTime};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,6 +50,9 @@ pub fn policy() -> Policy {
             linger: Millis::from_secs(30),
             max_cost_usd: 0.0,
             max_tokens: 0,
+            task_cost_usd: 0.0,
+            task_tokens: 0,
+            wait: true,
             stall_after: 0,
             max_consecutive_failures: 3,
         },
@@ -60,17 +64,24 @@ pub fn policy() -> Policy {
             state_file: "ralph-iteration.json".to_owned(),
             last_messages: 0,
         },
-        agent: AgentPolicy {
-            command: "agent".to_owned(),
-            flags: Vec::new(),
-            dialect: String::new(),
-            model: String::new(),
-            prompt_via: PromptVia::Auto,
-            env: BTreeMap::new(),
-            env_remove: Vec::new(),
-            stream: true,
-        },
+        agent: agent("agent"),
+        fallback: Vec::new(),
+        scm: ScmPolicy::default(),
         config_hash: String::new(),
+    }
+}
+
+/// An agent of this name, with nothing special about it.
+pub fn agent(command: &str) -> AgentPolicy {
+    AgentPolicy {
+        command: command.to_owned(),
+        flags: Vec::new(),
+        dialect: String::new(),
+        model: String::new(),
+        prompt_via: PromptVia::Auto,
+        env: BTreeMap::new(),
+        env_remove: Vec::new(),
+        stream: true,
     }
 }
 
@@ -143,6 +154,12 @@ pub struct Turn {
     pub cost_usd: f64,
     pub tokens: u64,
     pub says: String,
+    /// What waits to be committed after this iteration.
+    pub pending: Pending,
+    /// What the agent answers when it is asked for a commit message; empty if it fails.
+    pub message: &'static str,
+    /// How tasks of version control end, by the task; others pass.
+    pub tasks: Vec<(&'static str, CheckEnding)>,
 }
 
 /// An iteration in which an agent works for a minute and nothing else is remarkable.
@@ -159,6 +176,9 @@ pub fn turn(agent: Agent) -> Turn {
         cost_usd: 0.0,
         tokens: 0,
         says: String::new(),
+        pending: Pending::Seen { tracked: true, untracked: false },
+        message: "Fix the login",
+        tasks: Vec::new(),
     }
 }
 
@@ -190,6 +210,8 @@ pub struct World {
     pub gathering: Millis,
     /// The summary that an earlier run left.
     pub earlier: &'static str,
+    /// What earlier runs of the task used.
+    pub spent: Spent,
 }
 
 impl World {
@@ -202,6 +224,7 @@ impl World {
             resumes: Vec::new(),
             gathering: Millis(5),
             earlier: "",
+            spent: Spent::default(),
         }
     }
 
@@ -217,6 +240,7 @@ impl World {
             policy: self.policy.clone(),
             root: "/project".to_owned(),
             version: "0.1.0".to_owned(),
+            task_spent: self.spent,
         };
         Entry { seq: 1, at: WallTime(START), elapsed: Millis::ZERO, event: Event::Started(Box::new(started)) }
     }
@@ -423,7 +447,12 @@ impl Sim {
                     human: human_feedback(&self.feedback_file),
                 })
             }
+            Effect::Launch(launch) if launch.purpose == Purpose::CommitMessage => {
+                Event::AgentEnded(Box::new(self.message_end(self.world.turn(iteration))))
+            }
             Effect::Launch(_) => Event::AgentEnded(Box::new(self.agent_end(self.world.turn(iteration)))),
+            Effect::LookAtPending => Event::ScmLooked { pending: self.world.turn(iteration).pending },
+            Effect::Scm(spec) => Event::ScmEnded(Box::new(self.task_end(spec, self.world.turn(iteration)))),
             Effect::LookAtTree => {
                 let looks = &self.world.turn(iteration).looks;
                 let asked = self.since_agent_end(|event| matches!(event, Event::TreeSeen { .. }));
@@ -443,7 +472,7 @@ impl Sim {
         // An agent that is ended halfway may well have printed its claim and its usage before.
         let mut seen = if self.being_ended {
             observation(&Agent::Claims, Ending::Stopped)
-        } else if let Some(refusal) = turn.refusals.get(self.refusals_so_far()) {
+        } else if let Some(refusal) = turn.refusals.get(self.refusals_so_far(turn)) {
             let mut seen = observation(&Agent::Works, Ending::Exited { code: 1 });
             seen.failure = Some(refusal.clone());
             return seen;
@@ -456,6 +485,18 @@ impl Sim {
         seen.last_text.clone_from(&turn.says);
         seen.process.duration = turn.takes;
         seen
+    }
+
+    fn message_end(&self, turn: &Turn) -> Observation {
+        let ending = if self.being_ended { Ending::Stopped } else { Ending::Exited { code: 0 } };
+        let agent = if turn.message.is_empty() { Agent::Fails } else { Agent::Works };
+        Observation { messages: vec![turn.message.to_owned()], ..observation(&agent, ending) }
+    }
+
+    fn task_end(&self, spec: &ScmSpec, turn: &Turn) -> ScmReport {
+        let scripted = turn.tasks.iter().find(|(task, _)| *task == spec.task).map(|(_, ending)| ending.clone());
+        let ending = if self.being_ended { CheckEnding::Stopped } else { scripted.unwrap_or(PASS) };
+        ScmReport { spec: spec.clone(), ending, duration: CHECK, output: "said\nlast words\n".to_owned() }
     }
 
     fn check_end(&self, iteration: u32) -> CheckEnding {
@@ -476,12 +517,13 @@ impl Sim {
             .count()
     }
 
-    fn refusals_so_far(&self) -> usize {
+    fn refusals_so_far(&self, turn: &Turn) -> usize {
         let ends = self.journal.iter().rev().filter_map(|entry| match &entry.event {
             Event::AgentEnded(seen) if seen.process.ending != Ending::Stopped => Some(seen),
             _ => None,
         });
-        ends.take_while(|seen| seen.failure.as_ref().is_some_and(|failure| is_refusal(failure.class))).count()
+        let scripted = |failure: &Failure| is_refusal(failure.class) || turn.refusals.contains(failure);
+        ends.take_while(|seen| seen.failure.as_ref().is_some_and(scripted)).count()
     }
 
     pub fn outcome(&self) -> &Outcome {
@@ -510,6 +552,11 @@ impl Sim {
     /// The commands of the checks, as they were executed.
     pub fn checked(&self) -> Vec<&str> {
         self.pick(|effect| if let Effect::Check(spec) = effect { Some(spec.command.as_str()) } else { None })
+    }
+
+    /// The arguments of every task of version control, as it was executed.
+    pub fn tasks(&self) -> Vec<String> {
+        self.pick(|effect| if let Effect::Scm(spec) = effect { Some(spec.args.join(" ")) } else { None })
     }
 
     /// How long each wait was meant to be, in milliseconds.
@@ -556,7 +603,13 @@ pub fn is_note(effect: &Effect) -> bool {
 pub fn is_activity(effect: &Effect) -> bool {
     matches!(
         effect,
-        Effect::Gather { .. } | Effect::Launch(_) | Effect::LookAtTree | Effect::Check(_) | Effect::Wait { .. }
+        Effect::Gather { .. }
+            | Effect::Launch(_)
+            | Effect::LookAtTree
+            | Effect::Check(_)
+            | Effect::LookAtPending
+            | Effect::Scm(_)
+            | Effect::Wait { .. }
     )
 }
 

@@ -1,6 +1,6 @@
 //! Limits and transient failures: the same iteration again, later, and never for ever by accident.
 
-use crate::sim::{Agent, START, Sim, Turn, World, limited, observation, play, policy, transient, turn};
+use crate::sim::{Agent, START, Sim, Turn, World, agent, limited, observation, play, policy, transient, turn};
 use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Gathered, Resumed};
 use ralph_core::notice::{Notice, VerdictWord};
@@ -110,12 +110,83 @@ fn e03_a_crash_does_not_begin_the_row_of_transient_failures_anew() {
 }
 
 #[test]
-fn p12_the_wall_time_ends_a_wait() {
+fn p12_nobody_waits_for_what_lies_behind_the_wall_time() {
     let mut world = refused_by(vec![limited(Some(START / 1000 + 7200))]);
     world.policy.limits.wall = Millis::from_secs(3600);
     let sim = play(world);
     assert_eq!(sim.end(), (MaxWallTime, 4, 0));
-    assert_eq!(sim.run.elapsed(), Millis::from_secs(3600));
+    assert!(sim.waits().is_empty() && sim.run.elapsed() < Millis::from_secs(60));
+    let message = &sim.outcome().message;
+    assert_eq!(message, "the wall time of 1h00m ends before the wait of 2h00m would: usage limit reached");
+}
+
+#[test]
+fn a_limit_is_not_waited_for_if_nobody_wants_that() {
+    let mut world = refused_by(vec![limited(Some(START / 1000 + 7200))]);
+    world.policy.limits.wait = false;
+    let resumed = Resumed { wait: Some(true), ..Resumed::default() };
+    let sim = play(World { resumes: vec![Resumed::default(), resumed], ..world });
+    assert_eq!(sim.end(), (Complete, 0, 1), "the limit was over at the next try");
+    let ends = sim.told(|notice| match notice {
+        Notice::RunFinished { outcome } => Some((outcome.exit_code, outcome.message.clone())),
+        _ => None,
+    });
+    assert_eq!(ends[0], (5, "usage limit reached; not waited for, as --no-wait says".to_owned()));
+    assert_eq!(sim.numbers(), [1, 1]);
+}
+
+/// A world with two fallbacks.
+fn with_fallbacks(turns: Vec<Turn>) -> World {
+    let mut world = World::new(policy(), turns);
+    world.policy.fallback = vec![agent("second"), agent("third")];
+    world
+}
+
+fn who_worked(sim: &Sim) -> Vec<(u32, &str)> {
+    sim.launches().iter().map(|launch| (launch.iteration, launch.agent.command.as_str())).collect()
+}
+
+#[test]
+fn another_agent_goes_on_while_the_first_is_limited_and_the_first_comes_back() {
+    let short = |agent| Turn { takes: Millis::from_secs(60), ..turn(agent) };
+    let reset = START / 1000 + 200;
+    let first = Turn { refusals: vec![limited(Some(reset))], ..short(Agent::Works) };
+    let sim = play(with_fallbacks(vec![
+        first,
+        short(Agent::Works),
+        short(Agent::Works),
+        short(Agent::Works),
+        short(Agent::Works),
+        short(Agent::Claims),
+    ]));
+    // The limit and its minute are over 260 s after the start.
+    let expected =
+        [(1, "agent"), (1, "second"), (2, "second"), (3, "second"), (4, "second"), (5, "agent"), (6, "agent")];
+    assert_eq!(who_worked(&sim), expected);
+    assert!(sim.waits().is_empty());
+    assert_eq!(sim.end(), (Complete, 0, 6));
+    let notes = sim.told(|notice| match notice {
+        Notice::Note { text } => Some(text.clone()),
+        _ => None,
+    });
+    assert_eq!(notes, ["second goes on meanwhile", "agent may work again and goes on"]);
+    let verdicts = sim.told(|notice| match notice {
+        Notice::IterationFinished { verdict, .. } => Some(*verdict),
+        _ => None,
+    });
+    assert_eq!(verdicts[0], VerdictWord::Retry);
+}
+
+#[test]
+fn if_all_are_limited_the_wait_is_for_the_first_that_may_work() {
+    let at = |seconds: i64| limited(Some(START / 1000 + seconds));
+    let cannot = Failure::new(ralph_core::observation::FailureClass::CannotRun, "third: not found");
+    let refusals = vec![at(7200), at(3600), cannot];
+    let sim = play(with_fallbacks(vec![Turn { refusals, takes: Millis::from_secs(1), ..turn(Agent::Claims) }]));
+    assert_eq!(who_worked(&sim), [(1, "agent"), (1, "second"), (1, "third"), (1, "second")]);
+    assert_eq!(sim.waits().len(), 1);
+    assert!((3_600_000..3_660_000).contains(&sim.waits()[0]));
+    assert_eq!(sim.end(), (Complete, 0, 1), "a fallback that cannot run ends nothing");
 }
 
 fn gathered() -> Event {
@@ -142,7 +213,7 @@ fn g05_no_reset_and_no_clock_overflows() {
             let effects = run.step(&entry(3, refused(resets_at)));
             let Some(Effect::Wait { until }) = effects.last() else { panic!("{effects:?}") };
             let wait = i128::from(until.0) - i128::from(at);
-            assert!((0..=86_400_000).contains(&wait), "at {at}, reset {resets_at:?}: {wait}");
+            assert!((0..=8 * 86_400_000).contains(&wait), "at {at}, reset {resets_at:?}: {wait}");
             assert!(wait > 0 || at == i64::MAX);
         }
     }

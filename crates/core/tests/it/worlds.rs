@@ -2,7 +2,7 @@
 //! shrinks to a script that can be read.
 
 use crate::sim::{
-    Agent, FAIL, Knock, Look, PASS, Turn, World, guardrails, limited, observation, policy, transient, turn,
+    Agent, FAIL, Knock, Look, PASS, Turn, World, agent, guardrails, limited, observation, policy, transient, turn,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -15,6 +15,7 @@ use ralph_core::observation::{
     Ending, Failure, FailureClass, Leaked, Marker, Observation, Tokens, ToolResult, ToolRun,
 };
 use ralph_core::policy::{Passes, Policy};
+use ralph_core::scm::{Pending, ScmPolicy, ScmReport, ScmSpec};
 use ralph_core::time::Millis;
 
 pub fn policies() -> impl Strategy<Value = Policy> {
@@ -41,6 +42,17 @@ pub fn policies() -> impl Strategy<Value = Policy> {
             policy
         },
     )
+}
+
+/// Rules that also name other agents and tasks of version control.
+pub fn policies_with_helpers() -> impl Strategy<Value = Policy> {
+    let tasks = vec(select(vec!["add -A", "commit", "push"]), 0..4);
+    (policies(), tasks, 0usize..3, any::<bool>()).prop_map(|(mut policy, tasks, others, wait)| {
+        policy.scm = ScmPolicy { command: "git".to_owned(), tasks: tasks.into_iter().map(str::to_owned).collect() };
+        policy.fallback = ["second", "third"][..others].iter().map(|name| agent(name)).collect();
+        policy.limits.wait = wait;
+        policy
+    })
 }
 
 /// A plain value most of the time.
@@ -150,6 +162,8 @@ pub fn events() -> impl Strategy<Value = Event> {
         4 => observations().prop_map(|seen| Event::AgentEnded(Box::new(seen))),
         4 => looks().prop_map(|look| Event::TreeSeen { print: look.print(), changed: Vec::new() }),
         4 => reports().prop_map(|report| Event::CheckEnded(Box::new(report))),
+        1 => pending().prop_map(|pending| Event::ScmLooked { pending }),
+        2 => scm_reports().prop_map(|report| Event::ScmEnded(Box::new(report))),
         2 => Just(Event::Woke),
         1 => Just(Event::Interrupted),
         1 => Just(Event::Cancelled),
@@ -183,6 +197,19 @@ fn reports() -> impl Strategy<Value = CheckReport> {
             log: ".ralph/x.log".to_owned(),
             leaked,
         }
+    })
+}
+
+fn pending() -> impl Strategy<Value = Pending> {
+    let seen = (any::<bool>(), any::<bool>()).prop_map(|(tracked, untracked)| Pending::Seen { tracked, untracked });
+    prop_oneof![3 => seen, 1 => Just(Pending::Unknown)]
+}
+
+fn scm_reports() -> impl Strategy<Value = ScmReport> {
+    let ending = prop_oneof![8 => check_endings(), 1 => Just(CheckEnding::Stopped)];
+    (0usize..4, select(vec!["add -A", "commit", "push"]), ending).prop_map(|(index, task, ending)| {
+        let spec = ScmSpec { index, task: task.to_owned(), program: "git".to_owned(), args: vec![task.to_owned()] };
+        ScmReport { spec, ending, duration: Millis(1), output: "x".to_owned() }
     })
 }
 

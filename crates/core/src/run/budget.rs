@@ -1,0 +1,58 @@
+//! Budgets: money and tokens, of the run and of all runs of its task.
+
+use super::Run;
+use crate::effect::Effect;
+use crate::notice::Notice;
+use crate::observation::Observation;
+
+impl Run {
+    /// Which budget is used up, as a sentence.
+    pub(super) fn budget_reached(&self) -> Option<String> {
+        let limits = &self.policy.limits;
+        let (cost, tokens) = (self.cost_usd.unwrap_or(0.0), self.tokens.total());
+        let (task_cost, task_tokens) = (self.task_spent.cost_usd + cost, self.task_spent.tokens.saturating_add(tokens));
+        let task = &self.policy.task;
+        if limits.max_cost_usd > 0.0 && cost >= limits.max_cost_usd {
+            return Some(format!("the budget of ${:.2} is used up (${cost:.2} spent)", limits.max_cost_usd));
+        }
+        if limits.max_tokens > 0 && tokens >= limits.max_tokens {
+            return Some(format!("the budget of {} tokens is used up ({tokens} spent)", limits.max_tokens));
+        }
+        if limits.task_cost_usd > 0.0 && task_cost >= limits.task_cost_usd {
+            let budget = limits.task_cost_usd;
+            return Some(format!(
+                "the budget of ${budget:.2} for task {task} is used up (${task_cost:.2} spent by all its runs)"
+            ));
+        }
+        (limits.task_tokens > 0 && task_tokens >= limits.task_tokens).then(|| {
+            let budget = limits.task_tokens;
+            format!("the budget of {budget} tokens for task {task} is used up ({task_tokens} spent by all its runs)")
+        })
+    }
+
+    /// Money and tokens that an agent may use until the nearest budget; zero where there is none.
+    pub(super) fn budget_left(&self) -> (f64, u64) {
+        let limits = &self.policy.limits;
+        let (cost, tokens) = (self.cost_usd.unwrap_or(0.0), self.tokens.total());
+        let of_run = (limits.max_cost_usd > 0.0).then(|| limits.max_cost_usd - cost);
+        let of_task = (limits.task_cost_usd > 0.0).then(|| limits.task_cost_usd - self.task_spent.cost_usd - cost);
+        let cost_left = of_run.into_iter().chain(of_task).reduce(f64::min).unwrap_or(0.0);
+        let of_run = (limits.max_tokens > 0).then(|| limits.max_tokens.saturating_sub(tokens));
+        let of_task = (limits.task_tokens > 0)
+            .then(|| limits.task_tokens.saturating_sub(self.task_spent.tokens).saturating_sub(tokens));
+        (cost_left, of_run.into_iter().chain(of_task).min().unwrap_or(0))
+    }
+
+    /// Says once that a budget of money cannot be kept with an agent that states no price.
+    pub(super) fn tell_missing_price(&mut self, seen: &Observation) -> Option<Effect> {
+        let limits = &self.policy.limits;
+        let budgeted = limits.max_cost_usd > 0.0 || limits.task_cost_usd > 0.0;
+        if !budgeted || seen.cost_usd.is_some() || !seen.ended_well() || self.price_missed {
+            return None;
+        }
+        self.price_missed = true;
+        let agent = &self.agent_now().command;
+        let text = format!("{agent} states no price, so the budget of money cannot end this run; --max-tokens can");
+        Some(Effect::Tell(Notice::Note { text }))
+    }
+}

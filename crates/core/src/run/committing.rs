@@ -1,0 +1,204 @@
+//! Committing: the last part of checking. All guardrails passed, so the agent is asked for a message
+//! and the tasks of version control are executed, on exactly the tree that was checked.
+//!
+//! Whatever goes wrong here is told and changes no verdict: the work is as good as the checks say.
+
+use super::checking::{Checking, Stage};
+use super::{Phase, Run};
+use crate::check::CheckEnding;
+use crate::effect::{Effect, Launch, Purpose};
+use crate::notice::Notice;
+use crate::observation::Observation;
+use crate::scm::{self, Pending, ScmReport, ScmSpec};
+use crate::text;
+use crate::time::Millis;
+use crate::verdict::Stability;
+
+/// How the question for a message is called where tasks are shown.
+const QUESTION: &str = "commit message";
+
+/// How far version control is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Committing {
+    /// What the commit is called, once the agent has said so.
+    message: Option<String>,
+    /// Nothing is to be committed, so that task is left out.
+    skips_commit: bool,
+    /// Tasks that ended, of all rounds: none of them is executed again, not even after a crash.
+    done: Vec<String>,
+}
+
+impl Run {
+    /// Begins with version control if everything allows it, else judges the iteration.
+    pub(super) fn commit_or_conclude(&mut self, mut checking: Box<Checking>) -> Vec<Effect> {
+        let allowed = checking.seen.ended_well() && checking.all_passed();
+        if !allowed || self.policy.scm.tasks.is_empty() {
+            return self.conclude(&checking, Stability::Still);
+        }
+        if self.policy.scm.commits() && !checking.committing.has_committed() {
+            checking.stage = Stage::LookAtPending;
+        } else {
+            checking.committing.skips_commit = true;
+            checking.stage = Stage::Tasks;
+        }
+        self.go_on_checking(checking)
+    }
+
+    pub(super) fn on_scm_looked(&mut self, pending: Pending) -> Vec<Effect> {
+        let Some(mut checking) = self.checking_at(Stage::LookAtPending) else { return Vec::new() };
+        if self.policy.scm.would_commit(pending) {
+            checking.stage = Stage::Message;
+            return self.go_on_checking(checking);
+        }
+        checking.committing.skips_commit = true;
+        checking.stage = Stage::Tasks;
+        let why = match pending {
+            Pending::Seen { untracked: true, .. } => {
+                "nothing to commit but new files; `add -A` before `commit` in scm.tasks would take them in"
+            }
+            _ => "nothing to commit",
+        };
+        let mut effects = vec![self.tell_task("commit", Ok(why.to_owned()), None, Millis::ZERO)];
+        effects.extend(self.go_on_checking(checking));
+        effects
+    }
+
+    /// The question to the agent.
+    pub(super) fn ask_for_message(&mut self, checking: Box<Checking>) -> Vec<Effect> {
+        self.phase = Phase::Checking(checking);
+        let limits = &self.policy.limits;
+        let (cost_left, tokens_left) = self.budget_left();
+        let launch = Launch {
+            agent: self.agent_now().clone(),
+            purpose: Purpose::CommitMessage,
+            iteration: self.iteration,
+            prompt: scm::MESSAGE_PROMPT.to_owned(),
+            timeout: limits.iteration,
+            idle: limits.idle,
+            linger: limits.linger,
+            cost_left,
+            tokens_left,
+        };
+        let started = Notice::ScmStarted { iteration: self.iteration, task: QUESTION.to_owned() };
+        vec![Effect::Tell(started), Effect::Launch(Box::new(launch))]
+    }
+
+    /// The agent's answer. Without a message there is no commit, and what follows a commit is left out.
+    pub(super) fn on_message(&mut self, mut checking: Box<Checking>, seen: &Observation) -> Vec<Effect> {
+        self.add_usage(seen);
+        checking.committing_cost(seen);
+        if let Some(end) = self.stop_between(&checking) {
+            return end;
+        }
+        let answer = match (&seen.failure, seen.messages.last()) {
+            (Some(failure), _) => Err(failure.message.clone()),
+            (None, Some(answer)) => scm::message(answer).ok_or_else(|| "the agent gave no message".to_owned()),
+            (None, None) => Err("the agent gave no message".to_owned()),
+        };
+        match answer {
+            Ok(message) => {
+                checking.committing.message = Some(message);
+                checking.stage = Stage::LookAtAsked;
+                self.go_on_checking(checking)
+            }
+            Err(problem) => {
+                let problem = format!("{problem}; nothing was committed");
+                let mut effects = vec![self.tell_task(QUESTION, Err(problem), None, seen.process.duration)];
+                effects.extend(self.conclude(&checking, Stability::Still));
+                effects
+            }
+        }
+    }
+
+    /// The first task that is left.
+    fn task_now(&self, committing: &Committing) -> Option<ScmSpec> {
+        let message = committing.message.clone().unwrap_or_default();
+        (0..self.policy.scm.tasks.len())
+            .filter_map(|index| self.policy.scm.spec(index, &message))
+            .find(|spec| !committing.has_done(spec.index, &spec.task) && !committing.skips(&spec.task))
+    }
+
+    /// Executes the next task that is left, or judges the iteration.
+    pub(super) fn next_task(&mut self, checking: Box<Checking>) -> Vec<Effect> {
+        match self.task_now(&checking.committing) {
+            Some(spec) => {
+                self.phase = Phase::Checking(checking);
+                let started = Notice::ScmStarted { iteration: self.iteration, task: spec.task.clone() };
+                vec![Effect::Tell(started), Effect::Scm(spec)]
+            }
+            None => self.conclude(&checking, Stability::Still),
+        }
+    }
+
+    pub(super) fn on_scm_ended(&mut self, report: &ScmReport) -> Vec<Effect> {
+        let Some(mut checking) = self.checking_at(Stage::Tasks) else { return Vec::new() };
+        if self.task_now(&checking.committing).is_none_or(|spec| spec.index != report.spec.index) {
+            return Vec::new();
+        }
+        let detail = if report.ending.passed() {
+            Ok(scm::is_commit(&report.spec.task)
+                .then(|| checking.committing.message.clone())
+                .flatten()
+                .unwrap_or_default())
+        } else {
+            let said = text::without_controls(&report.output);
+            let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+            let colon = if last.is_empty() { "" } else { ": " };
+            Err(format!("{}{colon}{}", report.ending.problem(), text::cut(last, 300, "...")))
+        };
+        let mut effects = vec![self.tell_task(&report.spec.task, detail, report.ending.code(), report.duration)];
+        // One that was ended in the middle is in doubt and will be looked at again.
+        if report.ending != CheckEnding::Stopped {
+            checking.committing.done.push(key(report.spec.index, &report.spec.task));
+        }
+        if let Some(end) = self.stop_between(&checking) {
+            effects.extend(end);
+            return effects;
+        }
+        // What follows a failed task was meant for its success: nothing is pushed that was not committed.
+        effects.extend(if report.ending.passed() {
+            self.go_on_checking(checking)
+        } else {
+            self.conclude(&checking, Stability::Still)
+        });
+        effects
+    }
+
+    fn checking_at(&self, stage: Stage) -> Option<Box<Checking>> {
+        match &self.phase {
+            Phase::Checking(checking) if checking.stage == stage => Some(checking.clone()),
+            _ => None,
+        }
+    }
+
+    fn tell_task(&self, task: &str, how: Result<String, String>, exit_code: Option<i32>, duration: Millis) -> Effect {
+        let passed = how.is_ok();
+        let (Ok(detail) | Err(detail)) = how;
+        let task = task.trim().to_owned();
+        Effect::Tell(Notice::ScmFinished { iteration: self.iteration, task, passed, detail, exit_code, duration })
+    }
+}
+
+impl Committing {
+    /// The same, after a stop or a change of the tree: what was done stays done, the rest begins anew.
+    pub(super) fn anew(self) -> Committing {
+        Committing { done: self.done, ..Committing::default() }
+    }
+
+    fn has_committed(&self) -> bool {
+        self.done.iter().any(|done| done.split_once(' ').is_some_and(|(_, task)| scm::is_commit(task)))
+    }
+
+    fn has_done(&self, index: usize, task: &str) -> bool {
+        self.done.contains(&key(index, task))
+    }
+
+    fn skips(&self, task: &str) -> bool {
+        self.skips_commit && scm::is_commit(task)
+    }
+}
+
+/// A task and its place: the same task may stand there twice.
+fn key(index: usize, task: &str) -> String {
+    format!("{index} {task}")
+}

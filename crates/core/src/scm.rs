@@ -1,0 +1,175 @@
+//! Version control after green guardrails: what is asked of the agent, and what is executed.
+
+use crate::check::CheckEnding;
+use crate::text;
+use crate::time::Millis;
+use serde::{Deserialize, Serialize};
+
+/// The one question that is asked for a commit.
+pub const MESSAGE_PROMPT: &str =
+    "Provide a short imperative commit message for the changes. Output only the message, no explanation.";
+
+/// The task that needs a message.
+const COMMIT: &str = "commit";
+/// The task that makes new files part of the next commit.
+const ADD: &str = "add";
+
+/// What is done with version control once all guardrails passed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ScmPolicy {
+    /// The program.
+    pub command: String,
+    /// Its tasks, in order; none means: do nothing.
+    pub tasks: Vec<String>,
+}
+
+impl ScmPolicy {
+    /// Whether a commit is among the tasks, so that a message will be needed.
+    pub fn commits(&self) -> bool {
+        self.tasks.iter().any(|task| is_commit(task))
+    }
+
+    /// Whether new files become part of the commit.
+    fn adds(&self) -> bool {
+        self.tasks.iter().take_while(|task| !is_commit(task)).any(|task| task.split_whitespace().next() == Some(ADD))
+    }
+
+    /// Whether a commit would hold anything.
+    pub fn would_commit(&self, pending: Pending) -> bool {
+        match pending {
+            Pending::Unknown => true,
+            Pending::Seen { tracked, untracked } => tracked || (untracked && self.adds()),
+        }
+    }
+
+    /// The task at this place as something to execute.
+    pub fn spec(&self, index: usize, message: &str) -> Option<ScmSpec> {
+        let task = self.tasks.get(index)?;
+        let args = if is_commit(task) {
+            vec![COMMIT.to_owned(), "-am".to_owned(), message.to_owned()]
+        } else {
+            text::shell_words(task).unwrap_or_else(|| vec![task.clone()])
+        };
+        Some(ScmSpec { index, task: task.clone(), program: self.command.clone(), args })
+    }
+}
+
+/// Whether this task is the one that needs a message. One with flags of its own is passed through.
+pub fn is_commit(task: &str) -> bool {
+    task.trim() == COMMIT
+}
+
+/// What waits to be committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pending {
+    /// It was looked at.
+    Seen {
+        /// Changes of files that version control knows.
+        tracked: bool,
+        /// Files that it does not know.
+        untracked: bool,
+    },
+    /// It cannot be told: another program than git, or git did not answer.
+    Unknown,
+}
+
+/// One task to execute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScmSpec {
+    /// Its place among the tasks.
+    pub index: usize,
+    /// The task as it stands in the settings.
+    pub task: String,
+    /// The program.
+    pub program: String,
+    /// Its arguments; a message is one of them, and no shell reads it.
+    pub args: Vec<String>,
+}
+
+/// How a task went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScmReport {
+    /// What was executed.
+    pub spec: ScmSpec,
+    /// How it ended.
+    pub ending: CheckEnding,
+    /// How long it took.
+    pub duration: Millis,
+    /// The end of what it printed.
+    pub output: String,
+}
+
+/// The commit message in an agent's answer: what its response tag holds, else its first line that
+/// says something.
+pub fn message(answer: &str) -> Option<String> {
+    let lower = answer.to_ascii_lowercase();
+    let tagged = lower.find("<response>").and_then(|open| {
+        let begin = open + "<response>".len();
+        let end = begin + lower.get(begin..)?.find("</response>")?;
+        answer.get(begin..end)
+    });
+    let text = match tagged {
+        Some(inside) => inside,
+        None => answer.lines().find(|line| !line.trim().is_empty())?,
+    };
+    let clean = text::without_controls(text).trim().to_owned();
+    (!clean.is_empty()).then_some(clean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_is_what_the_tag_holds_or_the_first_line() {
+        for (answer, expected) in [
+            ("Fix the login", Some("Fix the login")),
+            ("\n\n  Fix it  \nbecause", Some("Fix it")),
+            (
+                "Sure!\n<response>Add \"quotes\", $HOME and\n\na body</response>",
+                Some("Add \"quotes\", $HOME and\n\na body"),
+            ),
+            ("<RESPONSE> É x </Response> tail", Some("É x")),
+            ("<response></response>", None),
+            ("<response>never closed", Some("<response>never closed")),
+            ("\u{1b}[31mred\u{1b}[0m", Some("red")),
+            ("", None),
+            (" \n\t\n", None),
+        ] {
+            assert_eq!(message(answer).as_deref(), expected, "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn tasks_become_arguments_without_a_shell() {
+        let scm = ScmPolicy {
+            command: "git".to_owned(),
+            tasks: ["add -A", " commit ", "push 'my remote' main", "commit --amend", "tag 'open"]
+                .map(str::to_owned)
+                .into(),
+        };
+        let args = |index| scm.spec(index, "a $(b)\n'c'").map(|spec| spec.args);
+        let words = |words: &[&str]| Some(words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+        assert_eq!(args(0), words(&["add", "-A"]));
+        assert_eq!(args(1), words(&["commit", "-am", "a $(b)\n'c'"]));
+        assert_eq!(args(2), words(&["push", "my remote", "main"]));
+        assert_eq!(args(3), words(&["commit", "--amend"]));
+        assert_eq!(args(4), words(&["tag 'open"]));
+        assert_eq!(args(5), None);
+        assert!(scm.commits() && scm.would_commit(Pending::Unknown));
+    }
+
+    #[test]
+    fn new_files_are_worth_a_commit_only_if_they_are_added() {
+        let tasks = |tasks: &[&str]| ScmPolicy {
+            command: "git".to_owned(),
+            tasks: tasks.iter().map(|&task| task.to_owned()).collect(),
+        };
+        let new_files = Pending::Seen { tracked: false, untracked: true };
+        assert!(!tasks(&["commit", "add -A"]).would_commit(new_files));
+        assert!(tasks(&["add -A", "commit"]).would_commit(new_files));
+        assert!(tasks(&["commit"]).would_commit(Pending::Seen { tracked: true, untracked: false }));
+        assert!(!tasks(&["push"]).commits());
+    }
+}

@@ -1,0 +1,106 @@
+//! Version control: what waits to be committed, and the tasks that the settings name.
+
+use crate::process::drive::{Job, Order, Sink, Streams, drive};
+use crate::process::{Command, Keeper};
+use crate::tree;
+use ralph_core::check::CheckEnding;
+use ralph_core::scm::{Pending, ScmReport, ScmSpec};
+use ralph_core::time::Millis;
+use std::ffi::OsString;
+use std::path::Path;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+/// How long one task may take: a hook may run a whole test suite, a push may cross half the world.
+const TASK_TIMEOUT: Millis = Millis::from_secs(600);
+/// The end of a task's output, where the reason of a failure stands.
+const OUTPUT_KEPT: usize = 4096;
+
+/// The arguments with which git lists what waits to be committed.
+pub const STATUS: &[&str] = &["status", "--porcelain=v1", "-z", "--untracked-files=normal"];
+
+/// Whether this program is git, whose status can be read.
+pub fn is_git(program: &str) -> bool {
+    Path::new(program).file_stem().is_some_and(|name| name == "git")
+}
+
+/// What a listing by [`STATUS`] amounts to.
+pub fn pending(listing: &[u8]) -> Pending {
+    let mut entries = listing.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
+    let (mut tracked, mut untracked) = (false, false);
+    while let Some(entry) = entries.next() {
+        match entry {
+            [b'?', b'?', ..] => untracked = true,
+            [b'R' | b'C', ..] | [_, b'R' | b'C', ..] => {
+                tracked = true;
+                // A renamed file's old name follows as an entry of its own.
+                entries.next();
+            }
+            _ => tracked = true,
+        }
+    }
+    Pending::Seen { tracked, untracked }
+}
+
+/// Executes one task.
+pub async fn run(keeper: &mut Keeper, spec: ScmSpec, root: &Path, orders: &mut UnboundedReceiver<Order>) -> ScmReport {
+    let command = Command {
+        program: spec.program.clone().into(),
+        args: spec.args.iter().map(OsString::from).collect(),
+        folder: root.to_owned(),
+        // Nobody is there to type a password or to edit a text.
+        set: vec![("GIT_TERMINAL_PROMPT".into(), "0".into()), ("GIT_EDITOR".into(), "true".into())],
+        remove: tree::MISLEADING_VARIABLES.iter().map(OsString::from).collect(),
+    };
+    let mut sink = Tail::default();
+    let job = Job {
+        command: &command,
+        stdin: b"",
+        streams: Streams::Together,
+        timeout: TASK_TIMEOUT,
+        idle: Millis::ZERO,
+        linger: Millis::ZERO,
+    };
+    let facts = drive(keeper, &job, &mut sink, orders).await;
+    ScmReport {
+        spec,
+        ending: CheckEnding::from(facts.ending),
+        duration: facts.duration,
+        output: String::from_utf8_lossy(&sink.0).into_owned(),
+    }
+}
+
+#[derive(Default)]
+struct Tail(Vec<u8>);
+
+impl Sink for Tail {
+    fn stdout(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes.get(bytes.len().saturating_sub(OUTPUT_KEPT)..).unwrap_or_default());
+        let excess = self.0.len().saturating_sub(OUTPUT_KEPT);
+        self.0.drain(..excess);
+    }
+
+    fn stderr(&mut self, bytes: &[u8]) {
+        self.stdout(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listing_tells_known_files_from_new_ones() {
+        let seen = |tracked, untracked| Pending::Seen { tracked, untracked };
+        for (listing, expected) in [
+            (&b""[..], seen(false, false)),
+            (b"?? new.txt\0", seen(false, true)),
+            (b" M a\0", seen(true, false)),
+            (b"A  a\0?? b\0", seen(true, true)),
+            (b"R  new\0?? old name\0", seen(true, false)),
+            (b" D a b\0", seen(true, false)),
+        ] {
+            assert_eq!(pending(listing), expected, "{:?}", String::from_utf8_lossy(listing));
+        }
+        assert!(is_git("git") && is_git("/usr/bin/git") && is_git("git.exe") && !is_git("gitx") && !is_git("hg"));
+    }
+}
