@@ -281,6 +281,8 @@ pub struct Observer {
     files: Vec<String>,
     last_text: String,
     messages: VecDeque<String>,
+    /// The newest message goes on with the next text.
+    message_open: bool,
     lines: LineCounts,
 }
 
@@ -297,6 +299,7 @@ impl Observer {
             files: Vec::new(),
             last_text: String::new(),
             messages: VecDeque::new(),
+            message_open: false,
             lines: LineCounts::default(),
         }
     }
@@ -304,13 +307,16 @@ impl Observer {
     /// Takes one event.
     pub fn see(&mut self, event: &AgentEvent) {
         match event {
-            AgentEvent::Text { text, voice: Voice::Main } => self.hear(text),
+            AgentEvent::Text { text, voice: Voice::Main, delta } => {
+                self.hear(text);
+                self.message_open = *delta;
+            }
             AgentEvent::Text { voice: Voice::Sub, .. }
             | AgentEvent::Todo { .. }
             | AgentEvent::Progress { .. }
             | AgentEvent::Limit { .. } => {}
             AgentEvent::ToolStart { id, name, command, writes, .. } => {
-                self.scanner.message_ended();
+                self.message_ended();
                 if self.tools.len() == TOOLS_KEPT {
                     self.tools.pop_front();
                 }
@@ -333,10 +339,10 @@ impl Observer {
             AgentEvent::Result { text, cost_usd, tokens, .. } => {
                 // The final text usually repeats the last message; a second copy of a claim changes nothing.
                 if !text.is_empty() && !self.last_text.ends_with(text.as_str()) {
-                    self.scanner.message_ended();
+                    self.message_ended();
                     self.hear(text);
                 }
-                self.scanner.message_ended();
+                self.message_ended();
                 self.take_usage(*cost_usd, *tokens);
             }
             AgentEvent::Error { message } => {
@@ -374,12 +380,24 @@ impl Observer {
         if self.last_text.len() > LAST_TEXT_BYTES * 2 {
             self.last_text = text::suffix(&self.last_text, LAST_TEXT_BYTES).to_owned();
         }
-        if self.messages_wanted > 0 {
-            if self.messages.len() == self.messages_wanted {
-                self.messages.pop_front();
+        match self.messages.back_mut().filter(|_| self.message_open) {
+            Some(message) => {
+                let room = LAST_TEXT_BYTES.saturating_sub(message.len());
+                message.push_str(text::prefix(said, room));
             }
-            self.messages.push_back(text::prefix(said, LAST_TEXT_BYTES).to_owned());
+            None if self.messages_wanted > 0 => {
+                if self.messages.len() == self.messages_wanted {
+                    self.messages.pop_front();
+                }
+                self.messages.push_back(text::prefix(said, LAST_TEXT_BYTES).to_owned());
+            }
+            None => {}
         }
+    }
+
+    fn message_ended(&mut self) {
+        self.scanner.message_ended();
+        self.message_open = false;
     }
 
     fn take_usage(&mut self, cost_usd: Option<f64>, tokens: Option<Tokens>) {
@@ -397,7 +415,7 @@ impl Observer {
 
     /// Closes the fold with what host knows and with the dialect's judgement of the failure.
     pub fn finish(mut self, process: ProcessFacts, marker: Marker, failure: Option<Failure>) -> Observation {
-        self.scanner.message_ended();
+        self.message_ended();
         Observation {
             process,
             claim: self.scanner.claim(),
@@ -412,5 +430,35 @@ impl Observer {
             messages: self.messages.into(),
             lines: self.lines,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claim::Completion;
+
+    #[test]
+    fn pieces_of_a_message_are_one_message() {
+        let text = |text: &str, delta| AgentEvent::Text { text: text.to_owned(), voice: Voice::Main, delta };
+        let tool = AgentEvent::ToolStart {
+            id: String::new(),
+            name: String::new(),
+            input: String::new(),
+            command: None,
+            writes: None,
+        };
+        let mut observer = Observer::new(&Patterns::new(&Completion::default()), 2);
+        for event in
+            [text("dropped", false), text("I will lo", true), text("ok around.", true), tool, text("two", true)]
+        {
+            observer.see(&event);
+        }
+        assert_eq!(observer.messages, ["I will look around.", "two"]);
+        for _ in 0..100 {
+            observer.see(&text(&"x".repeat(1000), true));
+        }
+        assert_eq!(observer.messages.len(), 2);
+        assert!(observer.messages.iter().all(|message| message.len() <= LAST_TEXT_BYTES));
     }
 }
