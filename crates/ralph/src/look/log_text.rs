@@ -3,7 +3,7 @@
 use crate::face::json_lines;
 use crate::face::render::Renderer;
 use ralph_agents::{LineKind, Reader};
-use ralph_core::agent_event::AgentEvent;
+use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::text;
 use ralph_core::time::WallTime;
 use ralph_host::lines::{Line, LineSplitter};
@@ -26,8 +26,8 @@ pub enum LogText {
     Bytes,
     /// As text that cannot drive a terminal.
     Text(Pieces),
-    /// As the agent's events, for people.
-    Events(Box<Events>, Renderer),
+    /// As the agent's events, for people; with the iteration's beginning, which is all the time that a log knows.
+    Events(Box<Events>, Box<Renderer>, WallTime),
     /// As the agent's events, one JSON line each.
     EventLines(Box<Events>, Origin),
     /// Line by line, one JSON line each; the word says which log it is.
@@ -40,9 +40,9 @@ impl LogText {
         match self {
             LogText::Bytes => bytes.to_owned(),
             LogText::Text(pieces) => text::for_terminal(&pieces.feed(bytes)).into_bytes(),
-            LogText::Events(events, renderer) => {
+            LogText::Events(events, renderer, at) => {
                 events.feed(bytes);
-                people(events, renderer)
+                people(events, renderer, *at)
             }
             LogText::EventLines(events, origin) => {
                 events.feed(bytes);
@@ -61,9 +61,9 @@ impl LogText {
         match self {
             LogText::Bytes => Vec::new(),
             LogText::Text(pieces) => text::for_terminal(&pieces.finish()).into_bytes(),
-            LogText::Events(events, renderer) => {
+            LogText::Events(events, renderer, at) => {
                 events.finish();
-                people(events, renderer)
+                [people(events, renderer, *at), renderer.end_text(*at).into_bytes()].concat()
             }
             LogText::EventLines(events, origin) => {
                 events.finish();
@@ -78,8 +78,8 @@ impl LogText {
     }
 }
 
-fn people(events: &mut Events, renderer: &mut Renderer) -> Vec<u8> {
-    events.out.drain(..).flat_map(|event| renderer.render(&event).into_bytes()).collect()
+fn people(events: &mut Events, renderer: &mut Renderer, at: WallTime) -> Vec<u8> {
+    events.out.drain(..).flat_map(|event| renderer.render(at, &event).into_bytes()).collect()
 }
 
 fn programs(events: &mut Events, origin: &Origin) -> Vec<u8> {
@@ -148,7 +148,7 @@ fn read(reader: &mut dyn Reader, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
 }
 
 fn said(text: &str) -> AgentEvent {
-    AgentEvent::Text { text: text.to_owned(), voice: ralph_core::agent_event::Voice::Main }
+    AgentEvent::Text { text: text.to_owned(), voice: Voice::Main, delta: false }
 }
 
 /// Cuts bytes into text at line ends, so that no character and no control sequence is cut; a line
@@ -222,7 +222,8 @@ mod tests {
     fn noise_among_the_events_is_shown() {
         let agent = crate::look::sample::agent();
         let reader = ralph_agents::for_agent(&agent).reader(&agent, "");
-        let mut text = LogText::Events(Box::new(Events::new(reader)), Renderer::new(false));
+        let renderer = Renderer::new(crate::face::render::tests::options(), None);
+        let mut text = LogText::Events(Box::new(Events::new(reader)), Box::new(renderer), WallTime(0));
         let mut out = text.feed(b"warning: \x1b[2Jold node\n{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}}\n");
         out.extend(text.finish());
         assert_eq!(String::from_utf8_lossy(&out), "warning: old node\nhi\n");

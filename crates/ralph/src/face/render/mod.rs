@@ -1,73 +1,218 @@
-//! An agent's events as lines for people: tools folded to one line, results to a few.
+//! An agent's events as lines for people: tools folded to one line, results to a few. The one
+//! formatter, for a run as it goes on and for its log afterwards.
+//!
+//! Nothing that comes from the agent gets out of here as it is: whatever is shown went through
+//! [`ralph_core::text::for_terminal`], piece by piece or as one line.
 
-use ralph_core::agent_event::{AgentEvent, TodoItem, TodoStatus, Voice};
+pub mod amounts;
+mod flow;
+mod lines;
+mod marks;
+#[cfg(test)]
+pub mod tests;
+mod todo;
+
+pub use marks::Marks;
+
+use super::local_time;
+use super::paint::{Paint, Tone};
+use flow::Flow;
+use lines::{Lines, one_line, shorten};
+use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::Tokens;
 use ralph_core::text;
+use ralph_core::time::{Millis, WallTime};
 use std::collections::HashMap;
-use std::fmt::Write as _;
 
-/// How much of a tool's output is shown.
-const OUTPUT_LINES: usize = 3;
-const OUTPUT_CHARS: usize = 120;
-/// The longest tool input on a line.
+/// The longest tool name and tool input on a line.
+const NAME_CHARS: usize = 80;
 const INPUT_CHARS: usize = 80;
+/// The longest sentence about an error, and the longest remark.
+const ERROR_CHARS: usize = 400;
+const REMARK_CHARS: usize = 200;
 /// Tools whose end has not come yet; an agent runs few at a time.
 const OPEN_TOOLS: usize = 200;
 
-/// Renders events, remembering which tool a result belongs to.
-#[derive(Debug, Default)]
+/// How events are shown.
+#[derive(Debug, Clone, Copy)]
+pub struct RenderOptions {
+    /// Emoji or words.
+    pub marks: Marks,
+    /// The brush for standard output.
+    pub paint: Paint,
+    /// Whether lines begin with the time.
+    pub timestamps: bool,
+    /// Whether the agent's own words are shown.
+    pub text: bool,
+    /// How many lines of a tool's output are shown.
+    pub max_output_lines: usize,
+    /// How many characters of each.
+    pub max_output_chars: usize,
+    /// Whether remarks and unknown events are shown too.
+    pub verbose: bool,
+}
+
+/// Renders the events of one iteration, remembering which tool a result belongs to.
+#[derive(Debug)]
 pub struct Renderer {
-    verbose: bool,
+    options: RenderOptions,
+    /// When the iteration began; `None` where nobody knows when things happened.
+    began: Option<WallTime>,
+    flow: Flow,
     names: HashMap<String, String>,
     tools: u64,
     errors: u64,
+    /// Whether the agent has said anything.
+    spoke: bool,
+    /// The last error that was told; a result may repeat it.
+    told: String,
 }
 
 impl Renderer {
-    /// A renderer for one iteration.
-    pub fn new(verbose: bool) -> Renderer {
-        Renderer { verbose, ..Renderer::default() }
-    }
-
-    /// The lines for one event, each with its newline; empty if it has none.
-    pub fn render(&mut self, event: &AgentEvent) -> String {
-        match event {
-            AgentEvent::Text { text, voice: Voice::Main } => with_newline(&text::for_terminal(text)),
-            AgentEvent::ToolStart { id, name, input, .. } => {
-                self.tools += 1;
-                if self.names.len() < OPEN_TOOLS {
-                    self.names.insert(id.clone(), name.clone());
-                }
-                format!("⏺ {}({})\n", text::for_terminal(name), one_line(input, INPUT_CHARS))
-            }
-            AgentEvent::ToolEnd { id, output, lines, chars, error, .. } => {
-                self.errors += u64::from(*error);
-                let name =
-                    self.names.remove(id).map_or(String::new(), |name| format!(" ← {}", text::for_terminal(&name)));
-                let word = if *error { "❌ Error" } else { "✅ Result" };
-                format!("{word}{name} ({lines} lines, {chars} chars)\n{}", excerpt(output, *lines))
-            }
-            AgentEvent::Todo { items } => todo(items),
-            AgentEvent::Result { is_error: false, cost_usd, tokens, .. } => self.complete(*cost_usd, *tokens),
-            AgentEvent::Result { text, .. } => format!("❌ {}\n", one_line(text, 400)),
-            AgentEvent::Limit { scope, rejected: true, .. } => format!("⏸️ limit reached: {}\n", one_line(scope, 100)),
-            AgentEvent::Error { message } => format!("❌ {}\n", one_line(message, 400)),
-            AgentEvent::Progress { text } if self.verbose => format!("· {}\n", one_line(text, 200)),
-            AgentEvent::Unknown { what } if self.verbose => format!("· {}\n", one_line(what, 200)),
-            AgentEvent::Text { .. }
-            | AgentEvent::Limit { .. }
-            | AgentEvent::Progress { .. }
-            | AgentEvent::Unknown { .. } => String::new(),
+    /// A renderer for one iteration. For a recorded stream, which does not say when each line came,
+    /// `began` is `None`: then neither times nor durations are shown.
+    pub fn new(options: RenderOptions, began: Option<WallTime>) -> Renderer {
+        Renderer {
+            options,
+            began,
+            flow: Flow::default(),
+            names: HashMap::new(),
+            tools: 0,
+            errors: 0,
+            spoke: false,
+            told: String::new(),
         }
     }
 
-    fn complete(&self, cost_usd: Option<f64>, tokens: Option<Tokens>) -> String {
-        let mut parts = Vec::new();
-        parts.extend(cost_usd.map(|cost| format!("cost: ${cost:.2}")));
-        parts.extend(tokens.map(token_words));
-        parts.push(format!("tools: {}", self.tools));
-        parts.push(format!("errors: {}", self.errors));
-        format!("✅ Complete ({})\n", parts.join(", "))
+    /// The lines for one event, each with its newline; empty if it has none.
+    pub fn render(&mut self, at: WallTime, event: &AgentEvent) -> String {
+        let mut lines = self.lines(at);
+        if let AgentEvent::Text { text, voice: Voice::Main, delta: true } = event {
+            self.spoke = true;
+            if self.options.text
+                && let Some(whole) = self.flow.feed(text)
+            {
+                lines.add_text(&whole);
+            }
+            return lines.into_text();
+        }
+        self.add(&mut lines, at, event);
+        let shown = lines.into_text();
+        // What is not shown interrupts nothing.
+        if shown.is_empty() { shown } else { self.end_text(at) + &shown }
+    }
+
+    /// Ends a message that came in pieces: the line that is still held, if any.
+    pub fn end_text(&mut self, at: WallTime) -> String {
+        let mut lines = self.lines(at);
+        if let Some(rest) = self.flow.end() {
+            lines.add_text(&rest);
+        }
+        lines.into_text()
+    }
+
+    fn lines(&self, at: WallTime) -> Lines {
+        Lines::new(self.options.paint, self.began.filter(|_| self.options.timestamps).map(|_| at))
+    }
+
+    fn add(&mut self, lines: &mut Lines, at: WallTime, event: &AgentEvent) {
+        let marks = self.options.marks;
+        match event {
+            AgentEvent::Text { text, voice: Voice::Main, .. } => {
+                self.spoke = true;
+                self.say(lines, text);
+            }
+            AgentEvent::ToolStart { id, name, input, .. } => {
+                self.tools += 1;
+                let name = one_line(name, NAME_CHARS);
+                let input = one_line(input, INPUT_CHARS);
+                lines.add(Tone::Head, &format!("{} {name}({input})", marks.tool()));
+                if self.names.len() < OPEN_TOOLS {
+                    self.names.insert(id.clone(), name);
+                }
+            }
+            AgentEvent::ToolEnd { .. } => self.tool_end(lines, event),
+            AgentEvent::Todo { items } => todo::add(lines, marks, items),
+            AgentEvent::Result { text, is_error: false, cost_usd, tokens } => {
+                // Usually it repeats what was said before.
+                if !std::mem::replace(&mut self.spoke, true) {
+                    self.say(lines, text);
+                }
+                let facts = self.facts(at, *cost_usd, *tokens);
+                lines.add(Tone::Good, &format!("{} Complete ({facts})", marks.ok()));
+            }
+            AgentEvent::Result { text, cost_usd, tokens, .. } => {
+                self.complain(lines, text);
+                let facts = self.facts(at, *cost_usd, *tokens);
+                lines.add(Tone::Bad, &format!("{} Failed ({facts})", marks.error()));
+            }
+            AgentEvent::Limit { scope, rejected: true, resets_at } => {
+                let resets = resets_at.map(|seconds| local_time::short(WallTime(seconds.saturating_mul(1000)), at));
+                let resets = resets.map_or(String::new(), |when| format!(" · resets {when}"));
+                let scope = one_line(scope, REMARK_CHARS);
+                lines.add(Tone::Waiting, &format!("{} limit reached: {scope}{resets}", marks.wait()));
+            }
+            AgentEvent::Error { message } => self.complain(lines, message),
+            AgentEvent::Limit { scope, .. } => self.remark(lines, &format!("limit near: {scope}")),
+            AgentEvent::Progress { text } => self.remark(lines, text),
+            AgentEvent::Unknown { what } => self.remark(lines, what),
+            AgentEvent::Text { .. } => {}
+        }
+    }
+
+    fn say(&self, lines: &mut Lines, words: &str) {
+        let clean = text::for_terminal(words);
+        if self.options.text && !clean.is_empty() {
+            lines.add_text(clean.strip_suffix('\n').unwrap_or(&clean));
+        }
+    }
+
+    fn complain(&mut self, lines: &mut Lines, message: &str) {
+        let sentence = one_line(message, ERROR_CHARS);
+        if !sentence.is_empty() && sentence != self.told {
+            lines.add(Tone::Bad, &format!("{} {sentence}", self.options.marks.error()));
+            self.told = sentence;
+        }
+    }
+
+    fn remark(&self, lines: &mut Lines, words: &str) {
+        if self.options.verbose {
+            lines.add(Tone::Dim, &format!("{} {}", self.options.marks.remark(), one_line(words, REMARK_CHARS)));
+        }
+    }
+
+    fn tool_end(&mut self, out: &mut Lines, event: &AgentEvent) {
+        let AgentEvent::ToolEnd { id, output, lines, chars, error, .. } = event else { return };
+        let marks = self.options.marks;
+        self.errors += u64::from(*error);
+        let name = self.names.remove(id).map_or(String::new(), |name| format!(" ← {name}"));
+        let (tone, mark, word) =
+            if *error { (Tone::Bad, marks.error(), "Error") } else { (Tone::Good, marks.ok(), "Result") };
+        out.add(tone, &format!("{mark} {word}{name} ({lines} lines, {chars} chars)"));
+        let clean = text::for_terminal(output);
+        let shown: Vec<&str> = clean.trim_end_matches('\n').lines().take(self.options.max_output_lines).collect();
+        for (index, line) in shown.iter().enumerate() {
+            let lead = if index == 0 { format!("  {}  ", marks.below()) } else { " ".repeat(6) };
+            out.add(Tone::Dim, &format!("{lead}{}", shorten(line, self.options.max_output_chars)));
+        }
+        let more = lines.saturating_sub(shown.len() as u64);
+        if more > 0 && !shown.is_empty() {
+            out.add(Tone::Dim, &format!("  {}  ... {more} more lines", marks.below()));
+        }
+    }
+
+    /// What the iteration took so far. What nobody stated is left out: unknown is not zero.
+    fn facts(&self, at: WallTime, cost_usd: Option<f64>, tokens: Option<Tokens>) -> String {
+        let mut facts = Vec::new();
+        facts.extend(cost_usd.filter(|cost| cost.is_finite()).map(|cost| format!("cost: ${cost:.2}")));
+        facts.extend(tokens.map(amounts::tokens));
+        facts.push(format!("tools: {}", self.tools));
+        facts.push(format!("errors: {}", self.errors));
+        facts.extend(self.began.map(|began| {
+            let took = Millis(u64::try_from(at.0.saturating_sub(began.0)).unwrap_or(0));
+            format!("time: {}", amounts::duration(took))
+        }));
+        facts.join(", ")
     }
 }
 
@@ -75,101 +220,10 @@ impl Renderer {
 pub fn in_a_few_words(event: &AgentEvent) -> Option<String> {
     match event {
         AgentEvent::ToolStart { name, input, .. } => {
-            Some(format!("{name} {}", one_line(input, 40)).trim_end().to_owned())
+            Some(format!("{} {}", one_line(name, 40), one_line(input, 40)).trim_end().to_owned())
         }
         AgentEvent::ToolEnd { .. } | AgentEvent::Text { voice: Voice::Main, .. } => Some("thinking".to_owned()),
         AgentEvent::Result { .. } => Some("finishing".to_owned()),
         _ => None,
-    }
-}
-
-/// Tokens as people read them.
-pub fn token_words(tokens: Tokens) -> String {
-    let cached = if tokens.cache_read > 0 { format!(" ({} cached)", short(tokens.cache_read)) } else { String::new() };
-    format!("tokens: {} in{cached} / {} out", short(tokens.input), short(tokens.output))
-}
-
-/// `500`, `25K`, `1.2M`.
-fn short(count: u64) -> String {
-    match count {
-        0..=999 => count.to_string(),
-        #[allow(clippy::cast_precision_loss, reason = "one decimal is shown")]
-        1000..=999_999 => format!("{:.0}K", count as f64 / 1e3),
-        #[allow(clippy::cast_precision_loss, reason = "one decimal is shown")]
-        _ => format!("{:.1}M", count as f64 / 1e6),
-    }
-}
-
-fn excerpt(output: &str, lines: u64) -> String {
-    let mut shown = String::new();
-    for (index, line) in output.trim_end_matches('\n').lines().take(OUTPUT_LINES).enumerate() {
-        let lead = if index == 0 { "  ⎿  " } else { "      " };
-        let _ = writeln!(shown, "{lead}{}", one_line(line, OUTPUT_CHARS));
-    }
-    if lines > OUTPUT_LINES as u64 {
-        let _ = writeln!(shown, "  ⎿  ... {} more lines", lines - OUTPUT_LINES as u64);
-    }
-    shown
-}
-
-fn todo(items: &[TodoItem]) -> String {
-    let mut text = "📋 Todo List\n".to_owned();
-    for item in items {
-        let (mark, tail) = match item.status {
-            TodoStatus::Completed => ("✅", ""),
-            TodoStatus::InProgress => ("🔄", " ← ACTIVE"),
-            TodoStatus::Pending => ("⏸️", ""),
-        };
-        let priority =
-            item.priority.as_ref().map_or(String::new(), |priority| format!(" [{}]", one_line(priority, 20)));
-        let _ = writeln!(text, "  {mark} {}{tail}{priority}", one_line(&item.content, 200));
-    }
-    text
-}
-
-fn one_line(text: &str, chars: usize) -> String {
-    let clean = text::for_terminal(text.lines().next().unwrap_or_default());
-    if clean.chars().count() <= chars { clean } else { text::cut(&clean, chars.saturating_sub(3), "...") }
-}
-
-fn with_newline(text: &str) -> String {
-    if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tools_and_their_results_find_each_other() {
-        let mut renderer = Renderer::new(false);
-        let start = AgentEvent::ToolStart {
-            id: "t1".to_owned(),
-            name: "Read".to_owned(),
-            input: "/test.go".to_owned(),
-            command: None,
-            writes: None,
-        };
-        assert_eq!(renderer.render(&start), "⏺ Read(/test.go)\n");
-        let end = AgentEvent::ToolEnd {
-            id: "t1".to_owned(),
-            output: "line1\nline2\nline3\nline4\nline5".to_owned(),
-            lines: 5,
-            chars: 29,
-            error: false,
-            exit_code: None,
-        };
-        let shown = renderer.render(&end);
-        assert_eq!(
-            shown,
-            "✅ Result ← Read (5 lines, 29 chars)\n  ⎿  line1\n      line2\n      line3\n  ⎿  ... 2 more lines\n"
-        );
-    }
-
-    #[test]
-    fn o01_agent_text_cannot_drive_the_terminal() {
-        let mut renderer = Renderer::new(false);
-        let text = AgentEvent::Text { text: "\u{1b}[2Jhi\r\u{1b}]0;x\u{7}".to_owned(), voice: Voice::Main };
-        assert_eq!(renderer.render(&text), "hi\n");
     }
 }
