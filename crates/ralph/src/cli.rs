@@ -110,6 +110,10 @@ pub enum Command {
     /// Look at the settings
     #[command(subcommand)]
     Config(commands::config::ConfigCommand),
+    /// Print a script that completes commands and flags in a shell
+    Completions(commands::completions::CompletionsArgs),
+    /// Print the manual page, or write those of all commands
+    Man(commands::man::ManArgs),
     /// See the whole thing work in a scratch folder: no account, no network
     Demo(commands::demo::DemoArgs),
     /// The scripted agent of the demo
@@ -143,6 +147,8 @@ pub fn main() -> u8 {
         Command::Explain(args) => commands::explain::run(&cli.global, &args),
         Command::Cancel(args) => commands::cancel::run(&cli.global, &args),
         Command::Config(command) => commands::config::run(&cli.global, &command),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&cli.global, &args),
         Command::Demo(args) => commands::demo::run(&cli.global, &args),
         Command::DemoAgent => commands::demo::agent(),
         Command::Docs { folder } => commands::config::write_docs(&folder),
