@@ -6,6 +6,7 @@ use super::paint::Paint;
 use super::render::{self, Marks, Renderer, amounts};
 use super::status_line::StatusLine;
 use super::{FaceOptions, Shown, Volume, local_time};
+use crate::look::log_text::Pieces;
 use crate::look::words;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::claim::Claim;
@@ -32,6 +33,7 @@ pub struct Terminal {
     std: Paint,
     clock: Clock,
     renderer: Renderer,
+    stderr: Pieces,
     line: StatusLine,
     drawn: bool,
     run: String,
@@ -55,10 +57,11 @@ impl Terminal {
             std,
             clock,
             renderer: Renderer::new(options.render, None),
+            stderr: Pieces::default(),
             line: StatusLine::default(),
             drawn: false,
             run: String::new(),
-            project: project.name,
+            project: text::for_terminal(&project.name),
             folder_flag: project.folder_flag,
             policy: None,
             waiting_until: None,
@@ -98,6 +101,14 @@ impl Terminal {
         }
     }
 
+    /// Lines that the agent wrote to standard error.
+    fn pass_on(&mut self, lines: String) {
+        if !lines.is_empty() {
+            self.clear();
+            self.out.write(Target::Stderr, Worth::Skippable, lines);
+        }
+    }
+
     fn marks(&self) -> Marks {
         self.options.render.marks
     }
@@ -113,7 +124,7 @@ impl Terminal {
             env!("CARGO_PKG_VERSION"),
             self.project,
             self.run,
-            policy.agent.command,
+            text::for_terminal(&policy.agent.command),
             policy.task
         );
         self.say(&head);
@@ -272,6 +283,8 @@ impl Face for Terminal {
             Notice::AgentEnded { how, well, lines, duration, .. } => {
                 let rest = self.renderer.end_text(at);
                 self.show(rest);
+                let rest = self.stderr.finish();
+                self.pass_on(if rest.is_empty() { rest } else { rest + "\n" });
                 self.line.heard = None;
                 self.line.activity = "checking".to_owned();
                 self.log(&format!("Agent {} ({:.1}s)", text::for_terminal(how), duration.duration().as_secs_f64()));
@@ -340,9 +353,8 @@ impl Face for Terminal {
 
     fn agent_stderr(&mut self, bytes: &[u8]) {
         if self.options.volume == Volume::Verbose {
-            let text = text::for_terminal(&String::from_utf8_lossy(bytes));
-            self.clear();
-            self.out.write(Target::Stderr, Worth::Skippable, text);
+            let lines = self.stderr.feed(bytes);
+            self.pass_on(lines);
         }
     }
 

@@ -4,7 +4,7 @@ use crate::face::json_lines;
 use crate::face::render::Renderer;
 use ralph_agents::{LineKind, Reader};
 use ralph_core::agent_event::{AgentEvent, Voice};
-use ralph_core::text;
+use ralph_core::text::TerminalText;
 use ralph_core::time::WallTime;
 use ralph_host::lines::{Line, LineSplitter};
 use serde_json::json;
@@ -39,7 +39,7 @@ impl LogText {
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
         match self {
             LogText::Bytes => bytes.to_owned(),
-            LogText::Text(pieces) => text::for_terminal(&pieces.feed(bytes)).into_bytes(),
+            LogText::Text(pieces) => pieces.feed(bytes).into_bytes(),
             LogText::Events(events, renderer, at) => {
                 events.feed(bytes);
                 people(events, renderer, *at)
@@ -60,7 +60,7 @@ impl LogText {
     pub fn finish(&mut self) -> Vec<u8> {
         match self {
             LogText::Bytes => Vec::new(),
-            LogText::Text(pieces) => text::for_terminal(&pieces.finish()).into_bytes(),
+            LogText::Text(pieces) => pieces.finish().into_bytes(),
             LogText::Events(events, renderer, at) => {
                 events.finish();
                 [people(events, renderer, *at), renderer.end_text(*at).into_bytes()].concat()
@@ -151,18 +151,20 @@ fn said(text: &str) -> AgentEvent {
     AgentEvent::Text { text: text.to_owned(), voice: Voice::Main, delta: false }
 }
 
-/// Cuts bytes into text at line ends, so that no character and no control sequence is cut; a line
-/// that is longer than can be held is let go between characters.
+/// Cuts bytes into text at line ends, so that no character is cut, and makes it safe for a terminal; a
+/// line that is longer than can be held is let go between characters.
 #[derive(Debug, Default)]
 pub struct Pieces {
     held: Vec<u8>,
+    clean: TerminalText,
 }
 
 /// How much of a line without an end is held.
 const HELD: usize = 256 << 10;
 
 impl Pieces {
-    fn feed(&mut self, bytes: &[u8]) -> String {
+    /// The lines that these bytes make whole.
+    pub fn feed(&mut self, bytes: &[u8]) -> String {
         // What is held has no line end, so only what is new is searched.
         let end = bytes.iter().rposition(|&byte| byte == b'\n').map(|newline| self.held.len() + newline + 1);
         self.held.extend_from_slice(bytes);
@@ -173,11 +175,13 @@ impl Pieces {
         };
         let rest = self.held.split_off(end);
         let ready = std::mem::replace(&mut self.held, rest);
-        String::from_utf8_lossy(&ready).into_owned()
+        self.clean.feed(&String::from_utf8_lossy(&ready))
     }
 
-    fn finish(&mut self) -> String {
-        String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
+    /// What is left at the end.
+    pub fn finish(&mut self) -> String {
+        let Pieces { held, mut clean } = std::mem::take(self);
+        clean.feed(&String::from_utf8_lossy(&held))
     }
 }
 
@@ -216,6 +220,14 @@ mod tests {
         }
         shown.push_str(&pieces.finish());
         assert_eq!(shown.into_bytes(), log, "no character was cut");
+    }
+
+    #[test]
+    fn o02_a_sequence_longer_than_can_be_held_does_not_get_through() {
+        let mut pieces = Pieces::default();
+        let log = format!("a\u{1b}]0;{}\u{7}b\n", "x".repeat(2 * HELD));
+        let shown: String = log.as_bytes().chunks(1000).map(|chunk| pieces.feed(chunk)).collect();
+        assert_eq!(shown, "ab\n");
     }
 
     #[test]
