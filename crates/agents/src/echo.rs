@@ -150,7 +150,7 @@ pub(crate) fn push_text(line: &[u8], out: &mut Vec<AgentEvent>) {
         Err(_) => text.push_str(&String::from_utf8_lossy(line)),
     }
     text.push('\n');
-    out.push(AgentEvent::Text { text, voice: Voice::Main });
+    out.push(AgentEvent::Text { text, voice: Voice::Main, delta: false });
 }
 
 /// The line without colours, if it has any.
@@ -178,7 +178,7 @@ mod tests {
         filter.end(&mut out);
         out.into_iter()
             .map(|event| match event {
-                AgentEvent::Text { text, voice: Voice::Main } => text,
+                AgentEvent::Text { text, voice: Voice::Main, .. } => text,
                 other => panic!("{other:?}"),
             })
             .collect()

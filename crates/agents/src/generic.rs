@@ -123,7 +123,7 @@ mod tests {
         }
         reader.long_line(b"head", &mut out);
         reader.end(&mut out);
-        let text = |text: &str| AgentEvent::Text { text: text.to_owned(), voice: Voice::Main };
+        let text = |text: &str| AgentEvent::Text { text: text.to_owned(), voice: Voice::Main, delta: false };
         let expected = ["café\n", "\u{fffd}\u{fffd}\0\n", "\n", "no tags here\n", "head\n"].map(text);
         assert_eq!(out, expected);
     }

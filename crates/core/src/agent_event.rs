@@ -48,6 +48,10 @@ pub enum AgentEvent {
         /// Whose words they are: only the main agent can claim anything.
         #[serde(skip_serializing_if = "Voice::is_main", default)]
         voice: Voice,
+        /// Whether the message is still being written: the next text goes on in the same line. Without
+        /// it the text is a whole message, or whole lines of one.
+        #[serde(skip_serializing_if = "is_false", default)]
+        delta: bool,
     },
     /// A turn ended.
     Result {
@@ -113,6 +117,11 @@ impl Voice {
     pub fn is_main(&self) -> bool {
         *self == Voice::Main
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// One line of a todo list.

@@ -6,7 +6,7 @@
 use crate::check::CheckKind;
 use crate::claim::Claim;
 use crate::id::RunId;
-use crate::observation::Tokens;
+use crate::observation::{LineCounts, Tokens};
 use crate::outcome::Outcome;
 use crate::policy::Policy;
 use crate::time::{Millis, WallTime};
@@ -42,6 +42,8 @@ pub enum Notice {
         how: String,
         /// Whether it ended well.
         well: bool,
+        /// What the lines of its stream were worth.
+        lines: LineCounts,
         /// How long it took.
         duration: Millis,
     },
@@ -178,4 +180,14 @@ pub enum ResumeKind {
     Checks(u32),
     /// Not at all: the limits leave nothing to do.
     AtALimit,
+}
+
+impl ResumeKind {
+    /// The iteration with which it goes on; 0 if with none.
+    pub const fn iteration(self) -> u32 {
+        match self {
+            ResumeKind::NextIteration(n) | ResumeKind::SameIteration(n) | ResumeKind::Checks(n) => n,
+            ResumeKind::AtALimit => 0,
+        }
+    }
 }

@@ -281,7 +281,7 @@ pub struct Observer {
     files: Vec<String>,
     last_text: String,
     messages: VecDeque<String>,
-    /// Whether the newest of them still goes on.
+    /// The newest message goes on with the next text.
     message_open: bool,
     lines: LineCounts,
 }
@@ -307,7 +307,11 @@ impl Observer {
     /// Takes one event.
     pub fn see(&mut self, event: &AgentEvent) {
         match event {
-            AgentEvent::Text { text, voice: Voice::Main } => self.hear(text),
+            AgentEvent::Text { text, voice: Voice::Main, delta } => {
+                self.hear(text);
+                // Plain text comes line by line; a message of a stream is whole, or says that it goes on.
+                self.message_open = *delta || text.ends_with('\n');
+            }
             AgentEvent::Text { voice: Voice::Sub, .. }
             | AgentEvent::Todo { .. }
             | AgentEvent::Progress { .. }
@@ -377,24 +381,19 @@ impl Observer {
         if self.last_text.len() > LAST_TEXT_BYTES * 2 {
             self.last_text = text::suffix(&self.last_text, LAST_TEXT_BYTES).to_owned();
         }
-        if self.messages_wanted > 0 {
-            self.keep_message(said);
-        }
-    }
-
-    /// Pieces of one message follow each other; whatever is no text ends it.
-    fn keep_message(&mut self, said: &str) {
-        if let Some(open) = self.messages.back_mut().filter(|_| self.message_open) {
-            let room = LAST_TEXT_BYTES.saturating_sub(open.len());
-            open.push_str(text::prefix(said, room));
-        } else {
-            if self.messages.len() == self.messages_wanted {
-                self.messages.pop_front();
+        match self.messages.back_mut().filter(|_| self.message_open) {
+            Some(message) => {
+                let room = LAST_TEXT_BYTES.saturating_sub(message.len());
+                message.push_str(text::prefix(said, room));
             }
-            self.messages.push_back(text::prefix(said, LAST_TEXT_BYTES).to_owned());
+            None if self.messages_wanted > 0 => {
+                if self.messages.len() == self.messages_wanted {
+                    self.messages.pop_front();
+                }
+                self.messages.push_back(text::prefix(said, LAST_TEXT_BYTES).to_owned());
+            }
+            None => {}
         }
-        // A line of plain text is a piece; a message of a stream is whole.
-        self.message_open = said.ends_with('\n');
     }
 
     fn message_ended(&mut self) {
@@ -417,7 +416,7 @@ impl Observer {
 
     /// Closes the fold with what host knows and with the dialect's judgement of the failure.
     pub fn finish(mut self, process: ProcessFacts, marker: Marker, failure: Option<Failure>) -> Observation {
-        self.scanner.message_ended();
+        self.message_ended();
         Observation {
             process,
             claim: self.scanner.claim(),
@@ -432,5 +431,35 @@ impl Observer {
             messages: self.messages.into(),
             lines: self.lines,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claim::Completion;
+
+    #[test]
+    fn pieces_of_a_message_are_one_message() {
+        let text = |text: &str, delta| AgentEvent::Text { text: text.to_owned(), voice: Voice::Main, delta };
+        let tool = AgentEvent::ToolStart {
+            id: String::new(),
+            name: String::new(),
+            input: String::new(),
+            command: None,
+            writes: None,
+        };
+        let mut observer = Observer::new(&Patterns::new(&Completion::default()), 2);
+        for event in
+            [text("dropped", false), text("I will lo", true), text("ok around.", true), tool, text("two", true)]
+        {
+            observer.see(&event);
+        }
+        assert_eq!(observer.messages, ["I will look around.", "two"]);
+        for _ in 0..100 {
+            observer.see(&text(&"x".repeat(1000), true));
+        }
+        assert_eq!(observer.messages.len(), 2);
+        assert!(observer.messages.iter().all(|message| message.len() <= LAST_TEXT_BYTES));
     }
 }

@@ -197,4 +197,12 @@ impl Policy {
     pub fn looks_at_the_tree(&self) -> bool {
         !self.guardrails.is_empty() || self.limits.stall_after > 0 || self.scm.commits()
     }
+
+    /// The last iteration there can be, seen from this one: a single pass has no other behind it.
+    pub fn last_iteration(&self, iteration: u32) -> u32 {
+        match self.passes {
+            Passes::Loop => self.limits.max_iterations,
+            Passes::Single => iteration.max(1),
+        }
+    }
 }

@@ -31,7 +31,7 @@ pub fn compose(policy: &Policy, from: &Ingredients<'_>) -> String {
         from.failures.iter().fold(base.to_owned(), |prompt, failure| failure.action.apply(&prompt, &failure.message));
     let mut parts: Vec<String> = Vec::new();
     if policy.iteration_line {
-        let max = policy.limits.max_iterations;
+        let max = policy.last_iteration(from.iteration);
         parts.push(format!("Iteration {} of {max}, {} remaining.", from.iteration, max.saturating_sub(from.iteration)));
     }
     let has_memory =

@@ -45,27 +45,52 @@ pub fn without_controls(text: &str) -> String {
 /// Makes agent text safe for a terminal: escape sequences and other controls vanish, and characters
 /// that reorder or hide text are shown by their number.
 pub fn for_terminal(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut state = Escape::None;
-    for c in text.chars() {
-        state = state.next(c, |c| match c {
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => {
-                // Emoji sequences need the joiner; it can hide nothing by itself.
-                if c == '\u{200d}' {
-                    clean.push(c);
-                } else {
+    TerminalText::default().feed(text)
+}
+
+/// The same for text that comes in pieces: a sequence may begin in one and end in another. Nothing is
+/// held back but where in a sequence the last piece ended.
+#[derive(Debug, Default)]
+pub struct TerminalText {
+    state: Escape,
+}
+
+impl TerminalText {
+    /// The next piece, made safe.
+    pub fn feed(&mut self, piece: &str) -> String {
+        let harmless = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+        if self.state == Escape::None && piece.bytes().all(harmless) {
+            return piece.to_owned();
+        }
+        let mut clean = String::with_capacity(piece.len());
+        for c in piece.chars() {
+            self.state = self.state.next(c, |c| {
+                if misleads(c) {
                     let _ = write!(clean, "⟨U+{:04X}⟩", c as u32);
+                } else {
+                    clean.push(c);
                 }
-            }
-            c => clean.push(c),
-        });
+            });
+        }
+        clean
     }
-    clean
+}
+
+/// Whether a character reorders the text around it, breaks its line, or cannot be seen.
+fn misleads(c: char) -> bool {
+    match c {
+        // Emoji sequences need the joiner; it can hide nothing by itself.
+        '\u{200d}' => false,
+        '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
+        '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
+        _ => false,
+    }
 }
 
 /// Where in an escape sequence the cleaner stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Escape {
+    #[default]
     None,
     /// After ESC.
     Begun,
@@ -202,6 +227,23 @@ mod tests {
             assert_eq!(without_controls(dirty), clean);
             assert_eq!(for_terminal(dirty), clean);
         }
-        assert_eq!(for_terminal("a\u{202e}b"), "a⟨U+202E⟩b");
+        for c in ['\u{202e}', '\u{2066}', '\u{2069}', '\u{61c}', '\u{200b}', '\u{2028}', '\u{feff}', '\u{e0041}'] {
+            assert_eq!(for_terminal(&format!("a{c}b")), format!("a⟨U+{:04X}⟩b", c as u32));
+        }
+        assert_eq!(for_terminal("⏸️ 👩‍💻"), "⏸️ 👩‍💻", "emoji need their joiners");
+    }
+
+    #[test]
+    fn o02_sequences_do_not_survive_wherever_the_text_is_cut() {
+        let dirty = "a\u{1b}[31mb\u{1b}]52;c;aGk=\u{1b}\\c\u{9b}2Jd\u{1b}Pq\u{1b}\\e\u{1b}]0;never\nf\rg";
+        for first in 0..=dirty.len() {
+            for second in first..=dirty.len() {
+                let pieces = (dirty.get(..first), dirty.get(first..second), dirty.get(second..));
+                let (Some(head), Some(middle), Some(tail)) = pieces else { continue };
+                let mut text = TerminalText::default();
+                let clean: String = [head, middle, tail].iter().map(|piece| text.feed(piece)).collect();
+                assert_eq!(clean, "abcde\nfg", "cut at {first} and {second}");
+            }
+        }
     }
 }

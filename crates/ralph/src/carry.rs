@@ -1,10 +1,9 @@
 //! Carrying a run from the command line: the lock, the store, the keeper and a face are put
 //! together here, for a new run and for one that goes on.
 
-use crate::cli::Global;
 use crate::commands::run::quoted;
 use crate::error::CommandError;
-use crate::face::{self, Shown};
+use crate::face::{self, FaceOptions, Shown, Volume};
 use crate::look::page;
 use crate::place::{self, Place};
 use ralph_core::claim::Patterns;
@@ -82,7 +81,7 @@ impl Claimed {
     }
 
     /// Carries the run to its end and returns its exit code.
-    pub fn carry(mut self, global: &Global, place: &Place, beginning: Beginning) -> Result<u8, CommandError> {
+    pub fn carry(mut self, options: FaceOptions, place: &Place, beginning: Beginning) -> Result<u8, CommandError> {
         let (run, policy) = match &beginning {
             Beginning::New(started) => (started.run.clone(), started.policy.clone()),
             Beginning::Old(machine, _) => (machine.id().clone(), machine.policy().clone()),
@@ -99,14 +98,14 @@ impl Claimed {
             .mode(0o700)
             .create(&run_folder)
             .map_err(|error| CommandError::io(format!("the folder {} cannot be made", run_folder.display()), &error))?;
-        if global.verbose && !global.json {
+        if options.volume == Volume::Verbose && !options.json {
             let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
             page::say(&format!("[ralph] Agent command: {}", [vec![line.program], line.args].concat().join(" ")));
         }
         let folder = Folder::prepare(&place.root, &policy.task)
             .map_err(|error| CommandError::usage("the project's .ralph folder cannot be used").because(&error))?;
         let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
-        let face = face::start(global.face(policy.agent.stream), clock.clone(), shown(place))
+        let face = face::start(options, clock.clone(), shown(place))
             .map_err(|error| CommandError::io("the output threads cannot be started", &error))?;
         let outcome = runtime.block_on(async {
             let signals =

@@ -3,9 +3,11 @@
 use crate::commands;
 use crate::error::CommandError;
 use crate::face::paint::ColorChoice;
+use crate::face::render::{Marks, RenderOptions};
 use crate::face::{FaceOptions, Volume};
 use crate::look::page;
 use crate::place;
+use crate::settings::DisplaySettings;
 use clap::{Args, Parser, Subcommand};
 use ralph_core::outcome::exit;
 use std::path::PathBuf;
@@ -40,6 +42,9 @@ pub struct Global {
     /// When to colour
     #[arg(long, value_enum, default_value_t, value_name = "WHEN", global = true)]
     pub color: ColorChoice,
+    /// Show runs without emoji, colour and live line, as screen readers and logs like it
+    #[arg(long, global = true)]
+    pub plain: bool,
     /// Say more: every step as a `[ralph]` line
     #[arg(short = 'V', long, global = true)]
     pub verbose: bool,
@@ -53,14 +58,35 @@ pub struct Global {
 
 impl Global {
     /// How a run is to be shown.
-    pub fn face(&self, stream: bool) -> FaceOptions {
+    pub fn face(&self, stream: bool, display: &DisplaySettings) -> FaceOptions {
         let volume = match (self.quiet, self.verbose) {
             (true, _) => Volume::Quiet,
             (false, true) => Volume::Verbose,
             (false, false) => Volume::Normal,
         };
-        let live = !self.json && !self.quiet && FaceOptions::can_be_live(place::term().as_deref());
-        FaceOptions { json: self.json, volume, color: self.color, plain: place::is_plain(), stream, live }
+        let live = !(self.json || self.quiet || self.plain) && FaceOptions::can_be_live(place::term().as_deref());
+        let (json, color, colorless) = (self.json, self.color, self.colorless());
+        FaceOptions { json, volume, color, colorless, stream, live, render: self.render(display) }
+    }
+
+    /// How an agent's events are to be shown.
+    pub fn render(&self, display: &DisplaySettings) -> RenderOptions {
+        let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+        let emoji = display.emoji && !self.plain && place::shows_unicode();
+        RenderOptions {
+            marks: if emoji { Marks::Emoji } else { Marks::Words },
+            paint: page::paint(self),
+            timestamps: display.timestamps,
+            text: display.text,
+            max_output_lines: size(display.max_output_lines),
+            max_output_chars: size(display.max_output_chars),
+            verbose: self.verbose,
+        }
+    }
+
+    /// Whether colour is unwanted unless it is asked for.
+    pub fn colorless(&self) -> bool {
+        self.plain || place::is_colorless()
     }
 }
 
@@ -84,6 +110,10 @@ pub enum Command {
     /// Look at the settings
     #[command(subcommand)]
     Config(commands::config::ConfigCommand),
+    /// Print a script that completes commands and flags in a shell
+    Completions(commands::completions::CompletionsArgs),
+    /// Print the manual page, or write those of all commands
+    Man(commands::man::ManArgs),
     /// See the whole thing work in a scratch folder: no account, no network
     Demo(commands::demo::DemoArgs),
     /// The scripted agent of the demo
@@ -117,6 +147,8 @@ pub fn main() -> u8 {
         Command::Explain(args) => commands::explain::run(&cli.global, &args),
         Command::Cancel(args) => commands::cancel::run(&cli.global, &args),
         Command::Config(command) => commands::config::run(&cli.global, &command),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&cli.global, &args),
         Command::Demo(args) => commands::demo::run(&cli.global, &args),
         Command::DemoAgent => commands::demo::agent(),
         Command::Docs { folder } => commands::config::write_docs(&folder),

@@ -85,9 +85,21 @@ pub fn parent_run() -> Option<RunId> {
 }
 
 /// Whether colour is unwanted here.
-pub fn is_plain() -> bool {
+pub fn is_colorless() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var("TERM").is_ok_and(|term| term == "dumb")
+}
+
+/// Whether the locale has emoji. Where none is set, as in most containers, the terminal usually does.
+pub fn shows_unicode() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+    locale.is_none_or(|locale| is_utf8(&locale.to_string_lossy()))
+}
+
+fn is_utf8(locale: &str) -> bool {
+    let locale = locale.to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
 }
 
 /// The terminal's kind.

@@ -189,7 +189,7 @@ fn sub_agent(message: &Message<'_>, out: &mut Vec<AgentEvent>) {
 
 fn push_words(text: String, voice: Voice, out: &mut Vec<AgentEvent>) {
     if !text.is_empty() {
-        out.push(AgentEvent::Text { text, voice });
+        out.push(AgentEvent::Text { text, voice, delta: false });
     }
 }
 

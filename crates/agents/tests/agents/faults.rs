@@ -136,7 +136,7 @@ fn sub_agents_are_seen_but_prove_nothing() {
     ];
     let heard = claude(&stream.join("\n"));
     let expected = [
-        AgentEvent::Text { text: "mine".to_owned(), voice: Voice::Sub },
+        AgentEvent::Text { text: "mine".to_owned(), voice: Voice::Sub, delta: false },
         AgentEvent::Progress { text: "sub-agent: Bash(npm test)".to_owned() },
     ];
     assert_eq!(heard.events, expected);

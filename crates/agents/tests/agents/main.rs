@@ -70,7 +70,7 @@ impl Heard {
     /// The main agent's own words.
     fn text(&self) -> String {
         let own = |event: &AgentEvent| match event {
-            AgentEvent::Text { text, voice: Voice::Main } => Some(text.clone()),
+            AgentEvent::Text { text, voice: Voice::Main, .. } => Some(text.clone()),
             _ => None,
         };
         self.events.iter().filter_map(own).collect::<Vec<_>>().join("|")

@@ -280,7 +280,7 @@ impl Run {
             verified: outcome.is_some_and(|outcome| outcome.verified),
             exit_code: outcome.map(|outcome| outcome.exit_code),
             iteration: self.iteration,
-            max_iterations: self.policy.limits.max_iterations,
+            max_iterations: self.policy.last_iteration(self.iteration),
             started_at: self.started_at,
             updated_at: self.updated_at,
             last_check: self.last_check.clone(),

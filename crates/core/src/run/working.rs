@@ -26,6 +26,7 @@ impl Run {
             iteration: self.iteration,
             how,
             well: seen.ended_well(),
+            lines: seen.lines,
             duration: seen.process.duration,
         })];
         if seen.process.leaked_count > 0 {

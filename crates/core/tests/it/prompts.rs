@@ -3,7 +3,7 @@
 use crate::sim::{Agent, FAIL, PASS, Turn, World, guardrail, guardrails, play, policy, turn, turns};
 use ralph_core::claim::{Claim, Completion, Patterns, Scanner};
 use ralph_core::guardrail::{FailAction, Guardrail, GuardrailFailure, failure_message, slug};
-use ralph_core::policy::{Policy, StopCriteria};
+use ralph_core::policy::{Passes, Policy, StopCriteria};
 use ralph_core::prompt::{Ingredients, compose};
 use ralph_core::text::truncate;
 use ralph_core::time::Millis;
@@ -90,6 +90,13 @@ fn the_iteration_line_stands_first() {
         sim.prompts(),
         ["Iteration 1 of 10, 9 remaining.\n\nFix the login.\n", "Iteration 2 of 10, 8 remaining.\n\nFix the login.\n"]
     );
+}
+
+#[test]
+fn a_single_pass_is_the_last_iteration_whatever_the_limit() {
+    let policy = Policy { iteration_line: true, passes: Passes::Single, ..policy() };
+    let sim = play(World::new(policy, turns(&[Agent::Claims])));
+    assert_eq!(sim.prompts(), ["Iteration 1 of 1, 0 remaining.\n\nFix the login.\n"]);
 }
 
 const PROTOCOL: &str = "## Completion protocol

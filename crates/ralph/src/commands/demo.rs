@@ -56,7 +56,8 @@ pub fn run(global: &Global, args: &DemoArgs) -> Result<u8, CommandError> {
     let run = RunId::from_random(clock::random_bits());
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let started = Started { run: run.clone(), parent: None, policy, root: place.root.display().to_string(), version };
-    let code = Claimed::take(&place, &run)?.carry(global, &place, Beginning::New(Box::new(started)))?;
+    let face = global.face(started.policy.agent.stream, &settings.display);
+    let code = Claimed::take(&place, &run)?.carry(face, &place, Beginning::New(Box::new(started)))?;
     if !global.json && !global.quiet {
         conclude(&place, &run, code);
     }

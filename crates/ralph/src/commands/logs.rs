@@ -12,6 +12,7 @@ use crate::look::pick::{self, Wanted};
 use crate::look::state::State;
 use crate::look::story::{Chapter, Check, Story};
 use crate::place::Place;
+use crate::settings::Loaded;
 use clap::Args;
 use ralph_core::outcome::exit;
 use ralph_core::policy::AgentPolicy;
@@ -222,7 +223,12 @@ impl Viewer<'_> {
         let events = Box::new(Events::new(ralph_agents::for_agent(agent).reader(agent, "")));
         match self.global.json {
             true => LogText::EventLines(events, self.origin(iteration, at)),
-            false => LogText::Events(events, Renderer::new(self.global.verbose)),
+            false => {
+                // Settings that cannot be read are no reason not to see a log.
+                let display = Loaded::read(&self.place.root).map(|loaded| loaded.display()).unwrap_or_default();
+                let renderer = Renderer::new(self.global.render(&display), None);
+                LogText::Events(events, Box::new(renderer), at)
+            }
         }
     }
 

@@ -1,10 +1,12 @@
 //! One file per command: its arguments, whose doc comments are the help, and one function.
 
 pub mod cancel;
+pub mod completions;
 pub mod config;
 pub mod demo;
 pub mod explain;
 pub mod logs;
+pub mod man;
 pub mod resume;
 pub mod run;
 pub mod show;

@@ -52,7 +52,10 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
             .hint(format!("look at it: ralph show {run}"))
             .hint("begin a new one: ralph run"));
     }
-    tell_edited_settings(&place, &machine);
+    let loaded = Loaded::read(&place.root).ok();
+    tell_edited_settings(loaded.as_ref(), &machine);
+    let display = loaded.map(|loaded| loaded.display()).unwrap_or_default();
+    let face = global.face(machine.policy().agent.stream, &display);
     let resumed = Resumed {
         max_iterations: args.maximum_iterations,
         wall: args.limits.max_wall_time,
@@ -62,13 +65,12 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
         max_tokens: args.limits.max_tokens,
         agent: args.agent,
     };
-    claimed.carry(global, &place, Beginning::Old(Box::new(machine), resumed))
+    claimed.carry(face, &place, Beginning::Old(Box::new(machine), resumed))
 }
 
 /// A run keeps the settings it began with; whoever edited them since should know.
-fn tell_edited_settings(place: &Place, machine: &Run) {
-    let edited = Loaded::read(&place.root).map_or(true, |loaded| loaded.hash() != machine.policy().config_hash);
-    if edited {
+fn tell_edited_settings(loaded: Option<&Loaded>, machine: &Run) {
+    if loaded.is_none_or(|loaded| loaded.hash() != machine.policy().config_hash) {
         page::say("note: the settings were edited since this run began; it keeps those that it began with");
         page::say("hint: to use the new ones, begin a new run: ralph run");
     }

@@ -128,7 +128,8 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     if args.dry_run {
         return dry_run(global, &place, started);
     }
-    Claimed::take(&place, &started.run)?.carry(global, &place, Beginning::New(Box::new(started)))
+    let face = global.face(started.policy.agent.stream, &settings.display);
+    Claimed::take(&place, &started.run)?.carry(face, &place, Beginning::New(Box::new(started)))
 }
 
 /// The settings' judgement, with the dialects that there are.

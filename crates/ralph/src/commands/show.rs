@@ -2,9 +2,10 @@
 
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::face::json_lines;
 use crate::face::json_lines::VERSION;
 use crate::face::paint::Paint;
-use crate::face::render::token_words;
+use crate::face::render::amounts;
 use crate::look::live::Live;
 use crate::look::pick::{self, Wanted};
 use crate::look::state::State;
@@ -113,7 +114,7 @@ fn header(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String
     let checks = if checks.is_empty() { "none".to_owned() } else { checks.join(", ") };
     let mut facts =
         vec![("task", vec![row.task.to_string()]), ("prompt", words::prompt(&policy.prompt)), ("agent", vec![agent])];
-    facts.push(("limits", vec![words::limits(&policy.limits)]));
+    facts.push(("limits", vec![words::limits(policy)]));
     facts.push(("checks", vec![checks]));
     facts.push(("began", vec![format!("{} in {}", words::local(row.started_at), story.started.root)]));
     facts.push(("settings", vec![format!("{} · ralph {}", words::short(&policy.config_hash), story.started.version)]));
@@ -181,7 +182,7 @@ fn end(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String {
         format!("{} of work", story.worked(state, Clock::start().now())),
     ];
     facts.extend(row.cost_usd.map(|cost| format!("${cost:.2}")));
-    facts.extend((row.tokens.total() > 0).then(|| token_words(row.tokens)));
+    facts.extend((row.tokens.total() > 0).then(|| amounts::tokens(row.tokens)));
     let word = state.heading(row.verified, paint);
     let mut block = format!("\n{word}\n  {}\n  {}\n", words::one_line(&message), paint.dim(&facts.join(" · ")));
     // Not this command again.
@@ -208,7 +209,7 @@ fn whole_json(story: &Story<'_>, row: &RunRow, state: State) -> serde_json::Valu
         "iterations": story.chapters.iter().map(json::iteration).collect::<Vec<_>>(),
         "receipts": json::receipts(story),
         "notes": story.notes.iter().map(|(_, note)| note).collect::<Vec<_>>(),
-        "outcome": story.outcome().map(json::outcome),
+        "outcome": story.outcome().map(json_lines::outcome_object),
     });
     json::extend(&mut object, more);
     object

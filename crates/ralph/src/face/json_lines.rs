@@ -1,8 +1,9 @@
 //! The JSON lines of a run: a contract, so it is a file of its own. Additive only.
 
 use ralph_core::agent_event::AgentEvent;
-use ralph_core::notice::Notice;
+use ralph_core::notice::{Notice, ResumeKind};
 use ralph_core::observation::Tokens;
+use ralph_core::outcome::Outcome;
 use ralph_core::time::WallTime;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -27,7 +28,7 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice) -> Option<String> {
                 "task": policy.task.as_str(),
                 "kind": policy.kind.as_str(),
                 "agent": policy.agent.command,
-                "max_iterations": policy.limits.max_iterations,
+                "max_iterations": policy.last_iteration(resumed.map_or(1, ResumeKind::iteration)),
                 "resumed": resumed.is_some(),
             }),
         ),
@@ -64,19 +65,7 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice) -> Option<String> {
             ("run.waiting", json!({ "iteration": iteration, "until": timestamp(*until), "why": why }))
         }
         Notice::Note { text } => ("note", json!({ "text": text })),
-        Notice::RunFinished { outcome } => (
-            "run.finished",
-            json!({
-                "stop_reason": outcome.reason.as_str(),
-                "message": outcome.message,
-                "verified": outcome.verified,
-                "iterations": outcome.iterations,
-                "exit_code": outcome.exit_code,
-                "cost_usd": outcome.cost_usd,
-                "tokens": tokens_object(outcome.tokens),
-                "next": outcome.next,
-            }),
-        ),
+        Notice::RunFinished { outcome } => ("run.finished", outcome_object(outcome)),
         Notice::AgentEnded { .. } | Notice::CheckStarted { .. } | Notice::Stopping { .. } => return None,
     };
     Some(line(kind, at, run, fields))
@@ -101,6 +90,20 @@ pub fn agent_line(at: WallTime, run: &str, iteration: u32, event: &AgentEvent) -
 /// A line that says that lines are missing.
 pub fn skipped_line(at: WallTime, run: &str, count: u64) -> String {
     line("output.skipped", at, run, json!({ "count": count }))
+}
+
+/// How a run ended, as every JSON output writes it.
+pub fn outcome_object(outcome: &Outcome) -> Value {
+    json!({
+        "stop_reason": outcome.reason.as_str(),
+        "message": outcome.message,
+        "verified": outcome.verified,
+        "iterations": outcome.iterations,
+        "exit_code": outcome.exit_code,
+        "cost_usd": outcome.cost_usd,
+        "tokens": tokens_object(outcome.tokens),
+        "next": outcome.next,
+    })
 }
 
 /// Tokens as every JSON output writes them.

@@ -2,6 +2,7 @@
 
 mod json;
 pub mod json_lines;
+pub mod local_time;
 mod out;
 pub mod paint;
 pub mod render;
@@ -13,6 +14,7 @@ use out::Out;
 use paint::ColorChoice;
 use ralph_engine::Face;
 use ralph_host::clock::Clock;
+use render::RenderOptions;
 use std::cell::RefCell;
 use std::io::{self, IsTerminal};
 use terminal::Terminal;
@@ -37,12 +39,14 @@ pub struct FaceOptions {
     pub volume: Volume,
     /// When to colour.
     pub color: ColorChoice,
-    /// NO_COLOR is set or the terminal is dumb.
-    pub plain: bool,
+    /// Colour is unwanted: NO_COLOR or `--plain` is set, or the terminal is dumb.
+    pub colorless: bool,
     /// Whether the agent's output is shown as it comes.
     pub stream: bool,
     /// Whether there is a terminal that can show a live line.
     pub live: bool,
+    /// How the agent's events are shown.
+    pub render: RenderOptions,
 }
 
 impl FaceOptions {

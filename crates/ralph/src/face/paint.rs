@@ -14,6 +14,23 @@ pub enum ColorChoice {
     Never,
 }
 
+/// What a line means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// What somebody says.
+    Plain,
+    /// The beginning of something.
+    Head,
+    /// What matters less.
+    Dim,
+    /// It went well.
+    Good,
+    /// It failed.
+    Bad,
+    /// It waits, or is going on.
+    Waiting,
+}
+
 /// A brush that may be dry.
 #[derive(Debug, Clone, Copy)]
 pub struct Paint {
@@ -21,19 +38,32 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// A brush for an end.
-    pub fn for_end(choice: ColorChoice, end: &impl IsTerminal, plain: bool) -> Paint {
+    /// A brush for an end. A choice is a choice: only where there is none does `colorless` count.
+    pub fn for_end(choice: ColorChoice, end: &impl IsTerminal, colorless: bool) -> Paint {
         Paint {
             on: match choice {
                 ColorChoice::Always => true,
                 ColorChoice::Never => false,
-                ColorChoice::Auto => end.is_terminal() && !plain,
+                ColorChoice::Auto => end.is_terminal() && !colorless,
             },
         }
     }
 
     fn wrap(self, code: &str, text: &str) -> String {
         if self.on { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// A whole line by its meaning.
+    pub fn tone(self, tone: Tone, line: &str) -> String {
+        match tone {
+            Tone::Plain => line.to_owned(),
+            _ if line.is_empty() => String::new(),
+            Tone::Head => self.bold(line),
+            Tone::Dim => self.dim(line),
+            Tone::Good => self.green(line),
+            Tone::Bad => self.red(line),
+            Tone::Waiting => self.yellow(line),
+        }
     }
 
     /// Heads.

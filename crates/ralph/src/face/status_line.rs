@@ -24,8 +24,8 @@ pub struct StatusLine {
     pub cost_usd: Option<f64>,
     /// Somebody asked to stop.
     pub stopping: bool,
-    /// Waiting for a point in time, in milliseconds from now.
-    pub waiting: Option<u64>,
+    /// How long the wait will still take; the activity says until when.
+    pub waiting: Option<Millis>,
     frame: usize,
 }
 
@@ -35,11 +35,10 @@ impl StatusLine {
         self.frame = (self.frame + 1) % WHEEL.len();
         let wheel = WHEEL.get(self.frame).copied().unwrap_or_default();
         let mut parts = vec![format!("{wheel} iteration {}/{}", self.iteration.0, self.iteration.1)];
-        if !self.activity.is_empty() {
-            parts.push(self.activity.clone());
-        }
-        if let Some(left) = self.waiting {
-            parts.push(format!("goes on in {}", Millis(left)));
+        match self.waiting {
+            Some(left) => parts.push(format!("{}, {left} left", self.activity)),
+            None if self.activity.is_empty() => {}
+            None => parts.push(self.activity.clone()),
         }
         if let Some(heard) = self.heard {
             let silent = now.minus(heard);
@@ -72,6 +71,16 @@ pub fn fit(line: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wait_counts_down() {
+        let mut line = StatusLine { activity: "waiting until 14:05".to_owned(), ..StatusLine::default() };
+        for (left, words) in [(720_000, "12m00s"), (9_500, "9.5s"), (0, "0ms")] {
+            line.waiting = Some(Millis(left));
+            let drawn = line.draw(Millis(1000), 200);
+            assert!(drawn.contains(&format!(" · waiting until 14:05, {words} left · ")), "{drawn}");
+        }
+    }
 
     #[test]
     fn the_line_fits_any_terminal_and_says_what_matters() {

@@ -3,12 +3,15 @@
 
 use super::out::{Out, Target, Worth};
 use super::paint::Paint;
-use super::render::{self, Renderer};
+use super::render::{self, Marks, Renderer, amounts};
 use super::status_line::StatusLine;
-use super::{FaceOptions, Shown, Volume};
+use super::{FaceOptions, Shown, Volume, local_time};
+use crate::look::log_text::Pieces;
+use crate::look::words;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::claim::Claim;
 use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
+use ralph_core::observation::LineCounts;
 use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::policy::Policy;
 use ralph_core::text;
@@ -19,7 +22,7 @@ use std::time::Duration;
 
 /// How often the live line is drawn: often enough to look alive, seldom enough to cost nothing.
 const REDRAW: Duration = Duration::from_millis(500);
-/// Off a terminal, a line this often says that it still lives.
+/// Off a terminal, a line this often says that it still lives; a wait has said how long it will take.
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
 /// Shows a run to a person.
@@ -30,13 +33,14 @@ pub struct Terminal {
     std: Paint,
     clock: Clock,
     renderer: Renderer,
+    stderr: Pieces,
     line: StatusLine,
     drawn: bool,
     run: String,
     project: String,
     /// What a command needs to find the project from the caller's folder.
     folder_flag: String,
-    max_iterations: u32,
+    policy: Option<Box<Policy>>,
     waiting_until: Option<WallTime>,
     last_word: Millis,
 }
@@ -44,21 +48,22 @@ pub struct Terminal {
 impl Terminal {
     /// A face on these ends.
     pub fn new(out: Out, options: FaceOptions, clock: Clock, project: Shown) -> Terminal {
-        let err = Paint::for_end(options.color, &std::io::stderr(), options.plain);
-        let std = Paint::for_end(options.color, &std::io::stdout(), options.plain);
+        let err = Paint::for_end(options.color, &std::io::stderr(), options.colorless);
+        let std = Paint::for_end(options.color, &std::io::stdout(), options.colorless);
         Terminal {
             out,
             options,
             err,
             std,
             clock,
-            renderer: Renderer::default(),
+            renderer: Renderer::new(options.render, None),
+            stderr: Pieces::default(),
             line: StatusLine::default(),
             drawn: false,
             run: String::new(),
-            project: project.name,
+            project: text::for_terminal(&project.name),
             folder_flag: project.folder_flag,
-            max_iterations: 0,
+            policy: None,
             waiting_until: None,
             last_word: Millis::ZERO,
         }
@@ -87,6 +92,31 @@ impl Terminal {
         }
     }
 
+    /// Lines of the agent.
+    fn show(&mut self, lines: String) {
+        if !lines.is_empty() {
+            self.clear();
+            self.last_word = self.clock.elapsed();
+            self.out.write(Target::Stdout, Worth::Skippable, lines);
+        }
+    }
+
+    /// Lines that the agent wrote to standard error.
+    fn pass_on(&mut self, lines: String) {
+        if !lines.is_empty() {
+            self.clear();
+            self.out.write(Target::Stderr, Worth::Skippable, lines);
+        }
+    }
+
+    fn marks(&self) -> Marks {
+        self.options.render.marks
+    }
+
+    fn last_iteration(&self, iteration: u32) -> u32 {
+        self.policy.as_ref().map_or(iteration, |policy| policy.last_iteration(iteration))
+    }
+
     fn header(&mut self, policy: &Policy, resumed: Option<ResumeKind>) {
         let head = format!(
             "{} {} · project {} · run {} · agent {} · task {}",
@@ -94,11 +124,11 @@ impl Terminal {
             env!("CARGO_PKG_VERSION"),
             self.project,
             self.run,
-            policy.agent.command,
+            text::for_terminal(&policy.agent.command),
             policy.task
         );
         self.say(&head);
-        let mut limits = vec![text::count(policy.limits.max_iterations.into(), "iteration")];
+        let mut limits = vec![words::passes(policy)];
         limits.extend((!policy.limits.wall.is_off()).then(|| policy.limits.wall.to_string()));
         limits.extend((policy.limits.max_cost_usd > 0.0).then(|| format!("${:.2}", policy.limits.max_cost_usd)));
         limits.extend((policy.limits.max_tokens > 0).then(|| format!("{} tokens", policy.limits.max_tokens)));
@@ -135,14 +165,19 @@ impl Terminal {
         }
         let name = text::for_terminal(name);
         if *passed {
-            let line = format!("  {} {} {name} passed ({duration})", self.err.green("✓"), kind.as_str());
+            let line =
+                format!("  {} {} {name} passed ({duration})", self.err.green(self.marks().passed()), kind.as_str());
             return self.say(&line);
         }
         let action = fail_action.map_or(String::new(), |action| {
             format!(" · {action} to the next prompt").replace("REPLACE to", "REPLACE for")
         });
-        let line =
-            format!("  {} {} {name} {} ({duration}){action}", self.err.red("✗"), kind.as_str(), self.err.red(problem));
+        let line = format!(
+            "  {} {} {name} {} ({duration}){action}",
+            self.err.red(self.marks().failed()),
+            kind.as_str(),
+            self.err.red(problem)
+        );
         self.say(&line);
         // A failure is unfolded: its first lines, and where the rest is.
         for shown in text::for_terminal(output).lines().filter(|line| !line.trim().is_empty()).take(5) {
@@ -182,7 +217,7 @@ impl Terminal {
         let leaked = if *leaked > 0 { format!(" · {leaked} leaked") } else { String::new() };
         self.say(&format!(
             "iteration {iteration}/{}{said} · {verdict} · {duration}{cost}{leaked}",
-            self.max_iterations
+            self.last_iteration(*iteration)
         ));
         for reason in reasons {
             let line = self.err.dim(&format!("  - {}", text::for_terminal(reason)));
@@ -201,7 +236,7 @@ impl Terminal {
         let mut facts = vec![format!("run {}", self.run), text::count(outcome.iterations.into(), "iteration")];
         facts.push(self.clock.elapsed().to_string());
         facts.extend(outcome.cost_usd.map(|cost| format!("${cost:.2}")));
-        facts.extend((outcome.tokens.total() > 0).then(|| render::token_words(outcome.tokens)));
+        facts.extend((outcome.tokens.total() > 0).then(|| amounts::tokens(outcome.tokens)));
         let mut block = format!(
             "\n{}\n  {}\n  {}\n",
             paint.bold(&verified),
@@ -218,22 +253,23 @@ impl Terminal {
 }
 
 impl Face for Terminal {
-    fn notice(&mut self, _at: WallTime, notice: &Notice) {
+    fn notice(&mut self, at: WallTime, notice: &Notice) {
         match notice {
             Notice::RunStarted { run, policy, resumed } => {
                 self.run = run.to_string();
-                self.max_iterations = policy.limits.max_iterations;
+                self.policy = Some(policy.clone());
                 self.line.began = self.clock.elapsed();
                 self.header(policy, *resumed);
             }
             Notice::IterationStarted { iteration, attempt, prompt } => {
-                self.renderer = Renderer::new(self.options.volume == Volume::Verbose);
-                self.line.iteration = (*iteration, self.max_iterations);
+                let last = self.last_iteration(*iteration);
+                self.renderer = Renderer::new(self.options.render, Some(at));
+                self.line.iteration = (*iteration, last);
                 self.line.activity = "agent starting".to_owned();
                 self.line.heard = Some(self.clock.elapsed());
                 self.line.waiting = None;
                 self.waiting_until = None;
-                self.log(&format!("Iteration {iteration}/{} starting", self.max_iterations));
+                self.log(&format!("Iteration {iteration}/{last} starting"));
                 if self.options.volume == Volume::Verbose {
                     self.log(&format!(
                         "Prompt: {}",
@@ -241,15 +277,23 @@ impl Face for Terminal {
                     ));
                 }
                 let again = if *attempt > 1 { format!(" · attempt {attempt}") } else { String::new() };
-                let line = self.err.bold(&format!("iteration {iteration}/{}{again}", self.max_iterations));
+                let line = self.err.bold(&format!("iteration {iteration}/{last}{again}"));
                 self.say(&line);
             }
-            Notice::AgentEnded { how, well, duration, .. } => {
+            Notice::AgentEnded { how, well, lines, duration, .. } => {
+                let rest = self.renderer.end_text(at);
+                self.show(rest);
+                let rest = self.stderr.finish();
+                self.pass_on(if rest.is_empty() { rest } else { rest + "\n" });
                 self.line.heard = None;
                 self.line.activity = "checking".to_owned();
                 self.log(&format!("Agent {} ({:.1}s)", text::for_terminal(how), duration.duration().as_secs_f64()));
+                if let Some(counts) = not_understood(*lines).filter(|_| self.options.volume == Volume::Verbose) {
+                    let line = self.err.dim(&format!("  {counts}"));
+                    self.say(&line);
+                }
                 if !well {
-                    let line = format!("  {} agent: {}", self.err.red("✗"), text::for_terminal(how));
+                    let line = format!("  {} agent: {}", self.err.red(self.marks().failed()), text::for_terminal(how));
                     self.say(&line);
                 }
             }
@@ -261,11 +305,10 @@ impl Face for Terminal {
             Notice::IterationFinished { .. } => self.iteration_finished(notice),
             Notice::Waiting { until, why, .. } => {
                 self.waiting_until = Some(*until);
-                self.line.activity = "waiting".to_owned();
-                let local =
-                    jiff::Timestamp::from_millisecond(until.0).map(|at| at.to_zoned(jiff::tz::TimeZone::system()));
-                let when = local.map_or(String::new(), |at| at.strftime("%H:%M:%S").to_string());
-                let line = self.err.yellow(&format!("waiting until {when} · {}", text::for_terminal(why)));
+                self.line.activity = format!("waiting until {}", local_time::short(*until, at));
+                let left = words::between(at, *until);
+                let words = format!("{}, {left} left · {}", self.line.activity, text::for_terminal(why));
+                let line = self.err.yellow(&words);
                 self.say(&line);
             }
             Notice::Stopping { now } => {
@@ -288,17 +331,13 @@ impl Face for Terminal {
         }
     }
 
-    fn agent_event(&mut self, _at: WallTime, _iteration: u32, event: &AgentEvent) {
+    fn agent_event(&mut self, at: WallTime, _iteration: u32, event: &AgentEvent) {
         if let Some(words) = render::in_a_few_words(event) {
             self.line.activity = words;
         }
         if self.options.stream && self.options.volume != Volume::Quiet {
-            let shown = self.renderer.render(event);
-            if !shown.is_empty() {
-                self.clear();
-                self.last_word = self.clock.elapsed();
-                self.out.write(Target::Stdout, Worth::Skippable, shown);
-            }
+            let shown = self.renderer.render(at, event);
+            self.show(shown);
         }
     }
 
@@ -314,9 +353,8 @@ impl Face for Terminal {
 
     fn agent_stderr(&mut self, bytes: &[u8]) {
         if self.options.volume == Volume::Verbose {
-            let text = text::for_terminal(&String::from_utf8_lossy(bytes));
-            self.clear();
-            self.out.write(Target::Stderr, Worth::Skippable, text);
+            let lines = self.stderr.feed(bytes);
+            self.pass_on(lines);
         }
     }
 
@@ -330,7 +368,7 @@ impl Face for Terminal {
 
     fn tick(&mut self) {
         let now = self.clock.elapsed();
-        self.line.waiting = self.waiting_until.map(|until| u64::try_from(until.0 - self.clock.now().0).unwrap_or(0));
+        self.line.waiting = self.waiting_until.map(|until| words::between(self.clock.now(), until));
         let skipped = self.out.take_skipped();
         if skipped > 0 {
             self.say(&format!(
@@ -343,7 +381,7 @@ impl Face for Terminal {
             let line = self.line.draw(now, columns);
             self.drawn = true;
             self.out.write(Target::Stderr, Worth::Skippable, format!("\r\u{1b}[K{line}"));
-        } else if now.minus(self.last_word) >= Millis::from(KEEP_ALIVE) {
+        } else if self.waiting_until.is_none() && now.minus(self.last_word) >= Millis::from(KEEP_ALIVE) {
             let line = self.line.draw(now, 200).chars().skip(2).collect::<String>().replace(" · ^C stop", "");
             self.say(&line);
         }
@@ -359,4 +397,21 @@ impl Face for Terminal {
         self.clear();
         self.out.finish();
     }
+}
+
+/// What was in an agent's stream and not understood; `None` if that is nothing.
+fn not_understood(lines: LineCounts) -> Option<String> {
+    let LineCounts { noise, unknown, too_long, suspect_usage } = lines;
+    let counts = [
+        (unknown, "unknown event", ""),
+        (noise, "line", " not understood"),
+        (too_long, "line", " too long to be read"),
+        (suspect_usage, "usage figure", " that cannot be true"),
+    ];
+    let told: Vec<String> = counts
+        .into_iter()
+        .filter(|(number, ..)| *number > 0)
+        .map(|(number, word, what)| text::count(number, word) + what)
+        .collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }

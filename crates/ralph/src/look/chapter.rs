@@ -5,7 +5,7 @@ use super::story::{Chapter, Story};
 use super::words;
 use crate::face::json_lines::VERSION;
 use crate::face::paint::Paint;
-use crate::face::render::token_words;
+use crate::face::render::amounts;
 use ralph_core::observation::{Marker, Observation, ToolResult};
 use ralph_core::text;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub fn as_json(story: &Story<'_>, chapter: &Chapter<'_>) -> Value {
 /// The iteration as a person reads it.
 pub fn for_people(story: &Story<'_>, chapter: &Chapter<'_>, paint: Paint) -> String {
     let run = &story.started.run;
-    let max = story.machine.policy().limits.max_iterations;
+    let max = story.machine.policy().last_iteration(chapter.iteration);
     let again = if chapter.attempt > 1 { format!(" · attempt {}", chapter.attempt) } else { String::new() };
     let head = format!("run {run} · iteration {}/{max}{again}", chapter.iteration);
     let mut page = format!("{} · {} · {}\n", paint.bold(&head), words::local(chapter.at), words::verdict(chapter));
@@ -65,7 +65,7 @@ fn observation(page: &mut String, seen: &Observation, paint: Paint) {
     let process = &seen.process;
     let mut facts = vec![format!("{} printed", text::count(process.bytes, "byte"))];
     facts.extend(seen.cost_usd.map(|cost| format!("${cost:.2}")));
-    facts.extend((seen.tokens.total() > 0).then(|| token_words(seen.tokens)));
+    facts.extend((seen.tokens.total() > 0).then(|| amounts::tokens(seen.tokens)));
     block(page, &facts.join(" · "));
     let marker = match &seen.marker {
         Marker::Absent => String::new(),

@@ -6,7 +6,6 @@ use super::story::{Chapter, Check, Story};
 use crate::face::json_lines::{timestamp, tokens_object};
 use ralph_core::check::{CheckKind, TreePrint};
 use ralph_core::observation::{Observation, ToolResult};
-use ralph_core::outcome::Outcome;
 use ralph_core::policy::Policy;
 use ralph_core::run::RunRow;
 use serde_json::{Value, json};
@@ -50,20 +49,6 @@ pub fn policy(policy: &Policy) -> Value {
         *env = policy.agent.env.keys().cloned().collect();
     }
     object
-}
-
-/// How a run ended, with the fields of `run.finished`.
-pub fn outcome(outcome: &Outcome) -> Value {
-    json!({
-        "stop_reason": outcome.reason.as_str(),
-        "message": outcome.message,
-        "verified": outcome.verified,
-        "iterations": outcome.iterations,
-        "exit_code": outcome.exit_code,
-        "cost_usd": outcome.cost_usd,
-        "tokens": tokens_object(outcome.tokens),
-        "next": outcome.next,
-    })
 }
 
 /// One iteration, with the fields of `iteration.finished` and its checks.

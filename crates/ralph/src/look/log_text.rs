@@ -3,8 +3,8 @@
 use crate::face::json_lines;
 use crate::face::render::Renderer;
 use ralph_agents::{LineKind, Reader};
-use ralph_core::agent_event::AgentEvent;
-use ralph_core::text;
+use ralph_core::agent_event::{AgentEvent, Voice};
+use ralph_core::text::TerminalText;
 use ralph_core::time::WallTime;
 use ralph_host::lines::{Line, LineSplitter};
 use serde_json::json;
@@ -26,8 +26,8 @@ pub enum LogText {
     Bytes,
     /// As text that cannot drive a terminal.
     Text(Pieces),
-    /// As the agent's events, for people.
-    Events(Box<Events>, Renderer),
+    /// As the agent's events, for people; with the iteration's beginning, which is all the time that a log knows.
+    Events(Box<Events>, Box<Renderer>, WallTime),
     /// As the agent's events, one JSON line each.
     EventLines(Box<Events>, Origin),
     /// Line by line, one JSON line each; the word says which log it is.
@@ -39,10 +39,10 @@ impl LogText {
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
         match self {
             LogText::Bytes => bytes.to_owned(),
-            LogText::Text(pieces) => text::for_terminal(&pieces.feed(bytes)).into_bytes(),
-            LogText::Events(events, renderer) => {
+            LogText::Text(pieces) => pieces.feed(bytes).into_bytes(),
+            LogText::Events(events, renderer, at) => {
                 events.feed(bytes);
-                people(events, renderer)
+                people(events, renderer, *at)
             }
             LogText::EventLines(events, origin) => {
                 events.feed(bytes);
@@ -60,10 +60,10 @@ impl LogText {
     pub fn finish(&mut self) -> Vec<u8> {
         match self {
             LogText::Bytes => Vec::new(),
-            LogText::Text(pieces) => text::for_terminal(&pieces.finish()).into_bytes(),
-            LogText::Events(events, renderer) => {
+            LogText::Text(pieces) => pieces.finish().into_bytes(),
+            LogText::Events(events, renderer, at) => {
                 events.finish();
-                people(events, renderer)
+                [people(events, renderer, *at), renderer.end_text(*at).into_bytes()].concat()
             }
             LogText::EventLines(events, origin) => {
                 events.finish();
@@ -78,8 +78,8 @@ impl LogText {
     }
 }
 
-fn people(events: &mut Events, renderer: &mut Renderer) -> Vec<u8> {
-    events.out.drain(..).flat_map(|event| renderer.render(&event).into_bytes()).collect()
+fn people(events: &mut Events, renderer: &mut Renderer, at: WallTime) -> Vec<u8> {
+    events.out.drain(..).flat_map(|event| renderer.render(at, &event).into_bytes()).collect()
 }
 
 fn programs(events: &mut Events, origin: &Origin) -> Vec<u8> {
@@ -148,21 +148,23 @@ fn read(reader: &mut dyn Reader, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
 }
 
 fn said(text: &str) -> AgentEvent {
-    AgentEvent::Text { text: text.to_owned(), voice: ralph_core::agent_event::Voice::Main }
+    AgentEvent::Text { text: text.to_owned(), voice: Voice::Main, delta: false }
 }
 
-/// Cuts bytes into text at line ends, so that no character and no control sequence is cut; a line
-/// that is longer than can be held is let go between characters.
+/// Cuts bytes into text at line ends, so that no character is cut, and makes it safe for a terminal; a
+/// line that is longer than can be held is let go between characters.
 #[derive(Debug, Default)]
 pub struct Pieces {
     held: Vec<u8>,
+    clean: TerminalText,
 }
 
 /// How much of a line without an end is held.
 const HELD: usize = 256 << 10;
 
 impl Pieces {
-    fn feed(&mut self, bytes: &[u8]) -> String {
+    /// The lines that these bytes make whole.
+    pub fn feed(&mut self, bytes: &[u8]) -> String {
         // What is held has no line end, so only what is new is searched.
         let end = bytes.iter().rposition(|&byte| byte == b'\n').map(|newline| self.held.len() + newline + 1);
         self.held.extend_from_slice(bytes);
@@ -173,11 +175,13 @@ impl Pieces {
         };
         let rest = self.held.split_off(end);
         let ready = std::mem::replace(&mut self.held, rest);
-        String::from_utf8_lossy(&ready).into_owned()
+        self.clean.feed(&String::from_utf8_lossy(&ready))
     }
 
-    fn finish(&mut self) -> String {
-        String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
+    /// What is left at the end.
+    pub fn finish(&mut self) -> String {
+        let Pieces { held, mut clean } = std::mem::take(self);
+        clean.feed(&String::from_utf8_lossy(&held))
     }
 }
 
@@ -219,10 +223,19 @@ mod tests {
     }
 
     #[test]
+    fn o02_a_sequence_longer_than_can_be_held_does_not_get_through() {
+        let mut pieces = Pieces::default();
+        let log = format!("a\u{1b}]0;{}\u{7}b\n", "x".repeat(2 * HELD));
+        let shown: String = log.as_bytes().chunks(1000).map(|chunk| pieces.feed(chunk)).collect();
+        assert_eq!(shown, "ab\n");
+    }
+
+    #[test]
     fn noise_among_the_events_is_shown() {
         let agent = crate::look::sample::agent();
         let reader = ralph_agents::for_agent(&agent).reader(&agent, "");
-        let mut text = LogText::Events(Box::new(Events::new(reader)), Renderer::new(false));
+        let renderer = Renderer::new(crate::face::render::tests::options(), None);
+        let mut text = LogText::Events(Box::new(Events::new(reader)), Box::new(renderer), WallTime(0));
         let mut out = text.feed(b"warning: \x1b[2Jold node\n{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}}\n");
         out.extend(text.finish());
         assert_eq!(String::from_utf8_lossy(&out), "warning: old node\nhi\n");

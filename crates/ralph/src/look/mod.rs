@@ -12,7 +12,7 @@ pub mod log_text;
 pub mod page;
 pub mod pick;
 #[cfg(test)]
-mod sample;
+pub mod sample;
 pub mod state;
 pub mod story;
 pub mod table;

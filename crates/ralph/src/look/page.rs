@@ -3,14 +3,13 @@
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::face::paint::Paint;
-use crate::place;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
 
 /// A brush for results.
 pub fn paint(global: &Global) -> Paint {
-    Paint::for_end(global.color, &io::stdout(), place::is_plain())
+    Paint::for_end(global.color, &io::stdout(), global.colorless())
 }
 
 /// Prints a result.

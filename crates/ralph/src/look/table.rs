@@ -3,6 +3,7 @@
 use super::live::Live;
 use super::state::State;
 use super::words;
+use crate::face::local_time;
 use crate::face::paint::Paint;
 use crate::place::Place;
 use ralph_core::run::RunRow;
@@ -48,7 +49,7 @@ impl<'a> Seen<'a> {
             row.run.to_string(),
             state.words(row.verified).to_owned(),
             format!("{}/{}", row.iteration, row.max_iterations),
-            words::local_short(row.started_at, *now),
+            local_time::short(row.started_at, *now),
             words::between(row.started_at, end).to_string(),
             if *state == State::Running {
                 format!("quiet {}", words::age(*quiet))

@@ -1,12 +1,13 @@
 //! The words in which facts about runs are told to people.
 
 use super::story::{AgentEnd, Chapter, Check, InFlight, OnResume};
+use crate::face::local_time::zoned;
 use crate::face::paint::Paint;
 use ralph_core::check::TreePrint;
 use ralph_core::claim::Claim;
 use ralph_core::notice::{ResumeKind, VerdictWord};
 use ralph_core::observation::Ending;
-use ralph_core::policy::{Limits, Policy, PromptSource};
+use ralph_core::policy::{Passes, Policy, PromptSource};
 use ralph_core::run::RunRow;
 use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
@@ -14,19 +15,6 @@ use ralph_core::time::{Millis, WallTime};
 /// A moment by the clock on the wall.
 pub fn local(at: WallTime) -> String {
     zoned(at).map_or_else(|| at.0.to_string(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())
-}
-
-/// The same, shorter: today's moments need no date.
-pub fn local_short(at: WallTime, now: WallTime) -> String {
-    match (zoned(at), zoned(now)) {
-        (Some(at), Some(now)) if at.date() == now.date() => at.strftime("%H:%M").to_string(),
-        (Some(at), _) => at.strftime("%b %d %H:%M").to_string(),
-        (None, _) => "?".to_owned(),
-    }
-}
-
-fn zoned(at: WallTime) -> Option<jiff::Zoned> {
-    jiff::Timestamp::from_millisecond(at.0).ok().map(|at| at.to_zoned(jiff::tz::TimeZone::system()))
 }
 
 /// The span between two moments; a clock that was set back makes it zero.
@@ -132,9 +120,18 @@ pub fn ending(ending: &Ending) -> String {
     }
 }
 
+/// How many iterations there may be.
+pub fn passes(policy: &Policy) -> String {
+    match policy.passes {
+        Passes::Loop => text::count(policy.limits.max_iterations.into(), "iteration"),
+        Passes::Single => "a single pass".to_owned(),
+    }
+}
+
 /// The limits that are on.
-pub fn limits(limits: &Limits) -> String {
-    let mut parts = vec![text::count(limits.max_iterations.into(), "iteration")];
+pub fn limits(policy: &Policy) -> String {
+    let limits = &policy.limits;
+    let mut parts = vec![passes(policy)];
     parts.extend((!limits.wall.is_off()).then(|| format!("{} in all", limits.wall)));
     parts.extend((!limits.iteration.is_off()).then(|| format!("{} per iteration", limits.iteration)));
     parts.extend((!limits.idle.is_off()).then(|| format!("{} idle", limits.idle)));
@@ -146,7 +143,7 @@ pub fn limits(limits: &Limits) -> String {
 /// What the limits were used up to.
 pub fn used(policy: &Policy, row: &RunRow, judged: u32, elapsed: Millis) -> Vec<String> {
     let limits = &policy.limits;
-    let mut parts = vec![format!("iterations {judged}/{}", limits.max_iterations)];
+    let mut parts = vec![format!("iterations {judged}/{}", policy.last_iteration(judged))];
     parts.push(match limits.wall.is_off() {
         true => format!("time {elapsed}, no limit"),
         false => format!("time {elapsed} of {}", limits.wall),

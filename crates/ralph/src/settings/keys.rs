@@ -4,8 +4,9 @@
 //! defaults in `config show` and the reference page all come from these types, and the doc comments
 //! are the documentation. So a doc comment on a key speaks to whoever writes settings, not to whoever
 //! reads the code. What a bound cannot say stands as a `format` that [`super::formats`] knows. The
-//! larger sections are in [`super::loop_keys`].
+//! larger sections are in [`super::loop_keys`] and [`super::display_keys`].
 
+use super::display_keys::DisplaySettings;
 use super::loop_keys::{LimitSettings, Loop, MemorySettings};
 use ralph_core::guardrail::FailAction;
 use ralph_core::policy::PromptVia;
@@ -54,6 +55,8 @@ pub struct Settings {
     pub limits: LimitSettings,
     /// What is remembered from one iteration to the next.
     pub memory: MemorySettings,
+    /// How the agent's output is shown to people.
+    pub display: DisplaySettings,
     /// Settings for single tasks, by the name that `--task` gives them.
     pub tasks: BTreeMap<String, Task>,
     /// Reserved for the verification of claims. Not read by this version.
@@ -94,6 +97,7 @@ impl Default for Settings {
             looping: Loop::default(),
             limits: LimitSettings::default(),
             memory: MemorySettings::default(),
+            display: DisplaySettings::default(),
             tasks: BTreeMap::new(),
             verify: Unread::default(),
             protect: Unread::default(),

@@ -10,6 +10,7 @@
 //! else walks the JSON Schema that is made from them.
 
 mod check;
+mod display_keys;
 mod file;
 mod flags;
 mod formats;
@@ -27,6 +28,7 @@ mod show;
 mod tests;
 mod unknown;
 
+pub use display_keys::DisplaySettings;
 pub use flags::Flags;
 pub use keys::Settings;
 pub use problem::SettingsError;
@@ -108,6 +110,13 @@ impl Loaded {
     /// the caller, who knows the agents.
     pub fn check(&self, known_dialects: &[&str]) -> Result<Settings, SettingsError> {
         check::check(&self.layers, Node(&schema()), known_dialects).map_err(SettingsError::Invalid)
+    }
+
+    /// How the agent's output is shown. Looking at a run and going on with it need no settings that a
+    /// new run could use, so a section with something wrong in it counts as not there.
+    pub fn display(&self) -> DisplaySettings {
+        let section = self.layers.merged().get_mut("display").map(Value::take);
+        section.and_then(|section| serde_json::from_value(section).ok()).unwrap_or_default()
     }
 
     /// The merged settings with defaults, for programs; values of secret variables are covered.

@@ -728,6 +728,8 @@ fn every_command_has_help_with_an_example_and_the_version_is_told() {
         "config show",
         "config check",
         "config schema",
+        "completions",
+        "man",
         "demo",
     ];
     for command in commands {
