@@ -67,6 +67,8 @@ impl Global {
 /// What ralph can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Write .ralph/settings.json by answering a few questions
+    Init(commands::init::InitArgs),
     /// Run the loop until the agent's claim is verified
     Run(Box<commands::run::RunArgs>),
     /// Go on with a run after a stop, a limit or a crash
@@ -109,6 +111,7 @@ pub fn main() -> u8 {
         }
     };
     let result = match cli.command {
+        Command::Init(args) => commands::init::run(&cli.global, &args),
         Command::Run(args) => commands::run::run(&cli.global, *args),
         Command::Resume(args) => commands::resume::run(&cli.global, args),
         Command::Status(args) => commands::status::run(&cli.global, &args),

@@ -3,6 +3,7 @@
 
 use crate::error::CommandError;
 use ralph_core::id::RunId;
+use ralph_host::process::find_program;
 use ralph_host::{state_dir, tree};
 use std::path::{Path, PathBuf};
 
@@ -82,6 +83,12 @@ fn state_root() -> Result<PathBuf, CommandError> {
 pub fn parent_run() -> Option<RunId> {
     let set = |name: &str| std::env::var(name).ok().and_then(|id| RunId::parse(&id));
     set("RALPH_PARENT_RUN_ID").or_else(|| set("RALPH_RUN_ID"))
+}
+
+/// Whether a program of this name can be executed here, as an agent in `folder` would be.
+pub fn is_program(name: &str, folder: &Path) -> bool {
+    let path = std::env::var_os("PATH");
+    find_program(name.as_ref(), folder, path.as_deref()).is_ok_and(|file| file.is_file())
 }
 
 /// Whether colour is unwanted here.

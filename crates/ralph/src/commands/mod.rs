@@ -4,6 +4,7 @@ pub mod cancel;
 pub mod config;
 pub mod demo;
 pub mod explain;
+pub mod init;
 pub mod logs;
 pub mod resume;
 pub mod run;
