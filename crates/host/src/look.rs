@@ -26,6 +26,20 @@ pub fn may_write(folder: &Path) -> io::Result<()> {
     Ok(rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK)?)
 }
 
+/// Whether this user may execute a file that is there.
+pub fn may_execute(file: &Path) -> io::Result<()> {
+    if file.metadata()?.is_file() {
+        Ok(rustix::fs::access(file, Access::EXEC_OK)?)
+    } else {
+        Err(io::Error::new(io::ErrorKind::IsADirectory, "it is not a file"))
+    }
+}
+
+/// The kind of what stands at a path, links not followed; `None` if nothing does.
+pub fn kind(path: &Path) -> Option<&'static str> {
+    plain_file::kind_at(path)
+}
+
 /// Bytes that this user may still write at a path that is there.
 pub fn room(path: &Path) -> io::Result<u64> {
     let disk = rustix::fs::statvfs(path)?;

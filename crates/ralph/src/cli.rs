@@ -86,11 +86,16 @@ pub enum Command {
     /// Look at the settings
     #[command(subcommand)]
     Config(commands::config::ConfigCommand),
+    /// Say whether a run could start here, and what to do where it could not
+    Doctor(commands::doctor::DoctorArgs),
     /// See the whole thing work in a scratch folder: no account, no network
     Demo(commands::demo::DemoArgs),
     /// The scripted agent of the demo
     #[command(hide = true, name = "__demo-agent")]
     DemoAgent,
+    /// What a child process can do to isolate itself
+    #[command(hide = true, name = "__isolation")]
+    Isolation,
     /// Writes the generated pages of the documentation
     #[command(hide = true, name = "__docs")]
     Docs {
@@ -120,6 +125,8 @@ pub fn main() -> u8 {
         Command::Explain(args) => commands::explain::run(&cli.global, &args),
         Command::Cancel(args) => commands::cancel::run(&cli.global, &args),
         Command::Config(command) => commands::config::run(&cli.global, &command),
+        Command::Doctor(args) => commands::doctor::run(&cli.global, &args),
+        Command::Isolation => commands::doctor::isolation_child(),
         Command::Demo(args) => commands::demo::run(&cli.global, &args),
         Command::DemoAgent => commands::demo::agent(),
         Command::Docs { folder } => commands::config::write_docs(&folder),

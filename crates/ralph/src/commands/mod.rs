@@ -3,6 +3,7 @@
 pub mod cancel;
 pub mod config;
 pub mod demo;
+pub mod doctor;
 pub mod explain;
 pub mod init;
 pub mod logs;

@@ -13,6 +13,7 @@ mod bad_input;
 mod clock;
 mod crash;
 mod disk;
+mod doctor;
 mod init;
 mod locks;
 mod output;

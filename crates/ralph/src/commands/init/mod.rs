@@ -219,7 +219,7 @@ fn tell(global: &Global, args: &InitArgs, settings: &Value, file: &str) -> Resul
 }
 
 fn warn_of_a_missing_agent(place: &Place, answers: &Answers) {
-    if !place::is_program(&answers.agent, &place.root) {
+    if place::program(&answers.agent, &place.root).is_err() {
         let agent = text::for_terminal(&answers.agent);
         page::say(&format!("warning: {agent} cannot be found; what is there: ralph doctor"));
     }

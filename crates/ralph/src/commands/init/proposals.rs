@@ -19,7 +19,7 @@ impl Proposals {
     /// Looks at the machine and the project.
     pub(super) fn find(place: &Place) -> Proposals {
         Proposals {
-            agents: known_agents().filter(|name| place::is_program(name, &place.root)).collect(),
+            agents: known_agents().filter(|name| place::program(name, &place.root).is_ok()).collect(),
             guardrails: guardrails::find(&|name| look::text(&place.root.join(name))),
             scm: place.git_root.as_ref().map(|_| "git"),
         }
