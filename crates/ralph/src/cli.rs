@@ -19,7 +19,7 @@ use std::path::PathBuf;
     name = "ralph",
     version,
     disable_version_flag = true,
-    after_help = "Examples:\n  ralph demo                                   see it work, without account or network\n  ralph run -p 'make the tests pass' --agent claude\n  ralph run -f PROMPT.md -m 20 --max-wall-time 8h\n  ralph resume                                 go on after a stop, a limit or a crash\n  ralph explain                                why the last run ended\n\nExit codes: 0 complete, 1 used up, 2 usage, 3 blocked, 4 time or budget, 5 agent cannot run,\n6 waiting, 7 stalled, 70 internal, 74 disk, 75 another ralph owns the tree, 130 interrupted."
+    after_help = "Examples:\n  ralph demo                                   see it work, without account or network\n  ralph init                                   settings for your project, by a few questions\n  ralph doctor                                 whether a run could start here\n  ralph run -p 'make the tests pass' --agent claude\n  ralph run -f PROMPT.md -m 20 --max-wall-time 8h\n  ralph resume                                 go on after a stop, a limit or a crash\n  ralph explain                                why the last run ended\n\nExit codes: 0 complete, 1 used up, 2 usage, 3 blocked, 4 time or budget, 5 agent cannot run,\n6 waiting, 7 stalled, 70 internal, 74 disk, 75 another ralph owns the tree, 130 interrupted."
 )]
 pub struct Cli {
     #[command(flatten)]

@@ -81,7 +81,7 @@ pub fn run(global: &Global, args: &InitArgs) -> Result<u8, CommandError> {
         refuse_to_overwrite(&place, args)?;
         Some(from_flags(args, &proposals)?)
     } else {
-        match ask(&place, &proposals)? {
+        match ask(args, &place, &proposals)? {
             Asked::Answered(answers) => Some(answers),
             Asked::Declined => None,
             Asked::Gone => {
@@ -105,28 +105,26 @@ enum Asked {
     Gone,
 }
 
-fn ask(place: &Place, proposals: &Proposals) -> Result<Asked, CommandError> {
+fn ask(args: &InitArgs, place: &Place, proposals: &Proposals) -> Result<Asked, CommandError> {
     if !std::io::stdin().is_terminal() {
         return Err(CommandError::usage("ralph init asks questions, and standard input is not a terminal")
             .hint("write the settings without questions: ralph init --yes --agent claude"));
     }
     let mut terminal =
         Terminal::open().map_err(|error| CommandError::io("the terminal cannot be read beside signals", &error))?;
-    Ok(converse(&mut terminal, place, proposals).unwrap_or(Asked::Gone))
-}
-
-fn converse(terminal: &mut Terminal, place: &Place, proposals: &Proposals) -> Result<Asked, Gone> {
-    if exists(place) {
+    if exists(place) && !args.dry_run {
         show_existing(place);
-        if !terminal.agrees("Overwrite? (y/N): ", false)? {
-            return Ok(Asked::Declined);
+        match terminal.agrees("Overwrite? (y/N): ", false) {
+            Ok(true) => {}
+            Ok(false) => return Ok(Asked::Declined),
+            Err(Gone) => return Ok(Asked::Gone),
         }
     }
     if place.root != place.cwd {
         terminal.remark(&format!("Settings for the project {}", text::for_terminal(&place.root.to_string_lossy())));
     }
     terminal.remark("");
-    interview::interview(terminal, proposals).map(Asked::Answered)
+    Ok(interview::interview(&mut terminal, proposals).map_or(Asked::Gone, Asked::Answered))
 }
 
 /// What is there now: merged, and from where; or why it cannot be shown.
