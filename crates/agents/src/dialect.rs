@@ -2,6 +2,7 @@
 
 use crate::claude::Claude;
 use crate::generic::Generic;
+use crate::login::{self, Login};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Ending, Failure};
 use ralph_core::policy::AgentPolicy;
@@ -24,6 +25,12 @@ pub trait Dialect: Sync {
     /// every agent that ralph starts: a fresh process must not believe that it is nested.
     fn session_markers(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// How to tell from outside whether the program is logged in and new enough; `None` if nobody
+    /// can say, as of a program that ralph does not know.
+    fn login(&self) -> Option<&'static Login> {
+        login::of(self.name())
     }
 }
 

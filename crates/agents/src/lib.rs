@@ -18,5 +18,7 @@ mod echo;
 mod ending;
 mod generic;
 mod json;
+mod login;
 
 pub use dialect::{CommandLine, Delivery, Dialect, LineKind, Reader, by_name, for_agent, names};
+pub use login::{Login, LoginFile, Unseen};

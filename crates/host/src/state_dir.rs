@@ -3,8 +3,9 @@
 //! The journal decides what counts as done, so a folder that somebody else could have prepared is
 //! refused and not repaired. Which root to use is the binary's choice; it comes in as a path.
 
+use crate::look;
 use ralph_core::text;
-use std::fs::{DirBuilder, Permissions};
+use std::fs::{DirBuilder, Metadata, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -80,6 +81,34 @@ pub fn prepare(folder: &Path, root: &Path) -> Result<(), StateDirError> {
         // A link or file in this place is named below as what it is.
         if folder.symlink_metadata().is_ok() { Ok(()) } else { Err(failed(error)) }
     })?;
+    let found = judge(folder)?;
+    if found.mode() & 0o7777 != PRIVATE {
+        std::fs::set_permissions(folder, Permissions::from_mode(PRIVATE)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Whether [`prepare`] would succeed, without making or changing anything.
+pub fn inspect(folder: &Path, root: &Path) -> Result<(), StateDirError> {
+    outside(folder, root)?;
+    let mut nearest = folder;
+    if folder.symlink_metadata().is_ok() {
+        judge(folder)?;
+    } else {
+        // Whatever is missing will be made in the nearest folder that there is.
+        nearest = folder.ancestors().find(|part| part.symlink_metadata().is_ok()).unwrap_or(folder);
+    }
+    if nearest.is_dir() {
+        look::may_write(nearest).map_err(|source| StateDirError::Io { path: nearest.to_owned(), source })
+    } else {
+        let kind = crate::plain_file::kind_at(nearest).unwrap_or("file");
+        Err(StateDirError::NotAFolder { path: nearest.to_owned(), kind })
+    }
+}
+
+/// Makes sure that a folder which is there is its owner's alone.
+fn judge(folder: &Path) -> Result<Metadata, StateDirError> {
+    let failed = |source| StateDirError::Io { path: folder.to_owned(), source };
     let found = folder.symlink_metadata().map_err(failed)?;
     if !found.is_dir() {
         let kind = crate::plain_file::kind_at(folder).unwrap_or("file");
@@ -99,10 +128,7 @@ pub fn prepare(folder: &Path, root: &Path) -> Result<(), StateDirError> {
             return Err(StateDirError::WorldWritable { path: parent.to_owned() });
         }
     }
-    if found.mode() & 0o7777 != PRIVATE {
-        std::fs::set_permissions(folder, Permissions::from_mode(PRIVATE)).map_err(failed)?;
-    }
-    Ok(())
+    Ok(found)
 }
 
 /// Compares real paths: of the folder, the part that exists already.
@@ -201,6 +227,23 @@ mod tests {
                 std::fs::write(&folder, "").unwrap();
             }
         }
+    }
+
+    #[test]
+    fn looking_makes_nothing_and_says_what_preparing_would() {
+        let place = place();
+        let folder = project_folder(&place.state, &place.project);
+        inspect(&folder, &place.project).unwrap();
+        assert!(!place.state.exists());
+        prepare(&folder, &place.project).unwrap();
+        inspect(&folder, &place.project).unwrap();
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
+        assert!(matches!(inspect(&folder, &place.project), Err(StateDirError::WorldWritable { .. })));
+        let inside = place.project.join("state");
+        assert!(matches!(inspect(&inside, &place.project), Err(StateDirError::InsideProject { .. })));
+        std::fs::write(place.state.with_file_name("file"), "").unwrap();
+        let below = place.state.with_file_name("file").join("state");
+        assert!(matches!(inspect(&below, &place.project), Err(StateDirError::NotAFolder { .. })));
     }
 
     #[test]

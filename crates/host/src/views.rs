@@ -5,6 +5,10 @@
 //! place, so every name is opened relative to a folder that was checked, no link is followed, and
 //! what stands in the way is replaced and never written through.
 
+mod settings_file;
+
+pub use settings_file::write_settings;
+
 use crate::plain_file::{self, Links};
 use ralph_core::effect::Purpose;
 use ralph_core::id::TaskName;
@@ -286,18 +290,24 @@ pub fn read_prompt_file(path: &Path) -> Result<String, String> {
 }
 
 fn make_folders(root: &Path, task: &str) -> Result<(Held, Held), ViewError> {
+    let own = make_own_folder(root)?;
+    let tasks = Held::make(own.open.as_fd(), "tasks", own.path.join("tasks"))?;
+    let task = Held::make(tasks.open.as_fd(), plain(task)?, tasks.path.join(task))?;
+    Ok((own, task))
+}
+
+/// `.ralph/` with its rules for git.
+fn make_own_folder(root: &Path) -> Result<Held, ViewError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let root_open = rustix::fs::open(root, flags, Mode::empty()).map_err(|errno| failed(root)(errno.into()))?;
     let own = Held::make(root_open.as_fd(), ".ralph", root.join(".ralph"))?;
-    let tasks = Held::make(own.open.as_fd(), "tasks", own.path.join("tasks"))?;
-    let task = Held::make(tasks.open.as_fd(), plain(task)?, tasks.path.join(task))?;
     // A project that has its own rules keeps them.
     if let Err(Errno::NOENT) = rustix::fs::statat(&own.open, ".gitignore", AtFlags::SYMLINK_NOFOLLOW) {
         let path = own.path.join(".gitignore");
         let written = create_fresh(own.open.as_fd(), ".gitignore").map(File::from);
         written.and_then(|mut file| file.write_all(GITIGNORE.as_bytes())).map_err(failed(&path))?;
     }
-    Ok((own, task))
+    Ok(own)
 }
 
 /// A process that was killed while it wrote leaves its temporary file. The caller owns the work

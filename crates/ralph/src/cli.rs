@@ -21,7 +21,7 @@ use std::path::PathBuf;
     name = "ralph",
     version,
     disable_version_flag = true,
-    after_help = "Examples:\n  ralph demo                                   see it work, without account or network\n  ralph run -p 'make the tests pass' --agent claude\n  ralph run -f PROMPT.md -m 20 --max-wall-time 8h\n  ralph resume                                 go on after a stop, a limit or a crash\n  ralph explain                                why the last run ended\n\nExit codes: 0 complete, 1 used up, 2 usage, 3 blocked, 4 time or budget, 5 agent cannot run,\n6 waiting, 7 stalled, 70 internal, 74 disk, 75 another ralph owns the tree, 130 interrupted."
+    after_help = "Examples:\n  ralph demo                                   see it work, without account or network\n  ralph init                                   settings for your project, by a few questions\n  ralph doctor                                 whether a run could start here\n  ralph run -p 'make the tests pass' --agent claude\n  ralph run -f PROMPT.md -m 20 --max-wall-time 8h\n  ralph resume                                 go on after a stop, a limit or a crash\n  ralph explain                                why the last run ended\n\nExit codes: 0 complete, 1 used up, 2 usage, 3 blocked, 4 time or budget, 5 agent cannot run,\n6 waiting, 7 stalled, 70 internal, 74 disk, 75 another ralph owns the tree, 130 interrupted."
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -93,6 +93,8 @@ impl Global {
 /// What ralph can do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Write .ralph/settings.json by answering a few questions
+    Init(commands::init::InitArgs),
     /// Run the loop until the agent's claim is verified
     Run(Box<commands::run::RunArgs>),
     /// Go on with a run after a stop, a limit or a crash
@@ -114,11 +116,16 @@ pub enum Command {
     Completions(commands::completions::CompletionsArgs),
     /// Print the manual page, or write those of all commands
     Man(commands::man::ManArgs),
+    /// Say whether a run could start here, and what to do where it could not
+    Doctor(commands::doctor::DoctorArgs),
     /// See the whole thing work in a scratch folder: no account, no network
     Demo(commands::demo::DemoArgs),
     /// The scripted agent of the demo
     #[command(hide = true, name = "__demo-agent")]
     DemoAgent,
+    /// What a child process can do to isolate itself
+    #[command(hide = true, name = "__isolation")]
+    Isolation,
     /// Writes the generated pages of the documentation
     #[command(hide = true, name = "__docs")]
     Docs {
@@ -139,6 +146,7 @@ pub fn main() -> u8 {
         }
     };
     let result = match cli.command {
+        Command::Init(args) => commands::init::run(&cli.global, &args),
         Command::Run(args) => commands::run::run(&cli.global, *args),
         Command::Resume(args) => commands::resume::run(&cli.global, args),
         Command::Status(args) => commands::status::run(&cli.global, &args),
@@ -149,6 +157,8 @@ pub fn main() -> u8 {
         Command::Config(command) => commands::config::run(&cli.global, &command),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&cli.global, &args),
+        Command::Doctor(args) => commands::doctor::run(&cli.global, &args),
+        Command::Isolation => commands::doctor::isolation_child(),
         Command::Demo(args) => commands::demo::run(&cli.global, &args),
         Command::DemoAgent => commands::demo::agent(),
         Command::Docs { folder } => commands::config::write_docs(&folder),

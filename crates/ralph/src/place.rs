@@ -3,7 +3,10 @@
 
 use crate::error::CommandError;
 use ralph_core::id::RunId;
-use ralph_host::{state_dir, tree};
+use ralph_host::process::find_program;
+use ralph_host::{look, state_dir, tree};
+use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A project and its state.
@@ -64,7 +67,7 @@ impl Place {
 
 /// `$RALPH_STATE_DIR`, else `$XDG_STATE_HOME/ralph`, else `~/.local/state/ralph`.
 fn state_root() -> Result<PathBuf, CommandError> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let set = |name: &str| variable(name).map(PathBuf::from);
     let root = set("RALPH_STATE_DIR")
         .or_else(|| set("XDG_STATE_HOME").map(|folder| folder.join("ralph")))
         .or_else(|| set("HOME").map(|folder| folder.join(".local/state/ralph")))
@@ -82,6 +85,17 @@ fn state_root() -> Result<PathBuf, CommandError> {
 pub fn parent_run() -> Option<RunId> {
     let set = |name: &str| std::env::var(name).ok().and_then(|id| RunId::parse(&id));
     set("RALPH_PARENT_RUN_ID").or_else(|| set("RALPH_RUN_ID"))
+}
+
+/// A variable that is set to something.
+pub fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The file that a program's name means to an agent in `folder`, if it can be executed.
+pub fn program(name: &str, folder: &Path) -> io::Result<PathBuf> {
+    let file = find_program(name.as_ref(), folder, std::env::var_os("PATH").as_deref())?;
+    look::may_execute(&file).map(|()| file)
 }
 
 /// Whether colour is unwanted here.

@@ -23,6 +23,12 @@ pub(super) fn members(folder: &std::path::Path) -> Vec<i32> {
     list.lines().filter_map(|line| line.parse().ok()).filter(|pid| *pid != own && *pid > 1).collect()
 }
 
+/// Whether this process is in the group of a run.
+pub(super) fn is_inside_one() -> bool {
+    std::fs::read_to_string("/proc/self/cgroup")
+        .is_ok_and(|own| own.lines().filter_map(|line| line.strip_prefix("0::/")).any(|group| group.contains("ralph-")))
+}
+
 /// Ends whatever is left in the run's group, and removes it.
 pub(super) fn remove(run: &RunId) {
     if let Some(folder) = folder(run).filter(|folder| folder.exists()) {

@@ -1,11 +1,11 @@
 //! The keeper: the parent of every agent and check. One thread, no memory to speak of, and no wait
 //! without an end.
 
+use super::find::find_program;
 use super::wire::{self, Reply, Request};
 use super::{Command, Ended, cgroup, sys, tree};
 use ralph_core::id::RunId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::Access;
 use rustix::process::{Signal, WaitStatus};
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
@@ -13,7 +13,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tree::Reaped;
 
@@ -224,7 +224,8 @@ fn signal_all(pids: &[i32], signal: Signal) {
 
 fn start(command: &Command, ends: [OwnedFd; 3]) -> io::Result<i32> {
     let environment = environment(command);
-    let program = find(&command.program, &command.folder, &environment)?;
+    let path = environment.get(OsStr::new("PATH")).map(OsString::as_os_str);
+    let program = find_program(&command.program, &command.folder, path)?;
     let args = std::iter::once(&command.program).chain(&command.args).map(|arg| CString::new(arg.as_bytes()));
     let environment = environment.into_iter().map(|(name, value)| {
         let mut entry = name.into_vec();
@@ -250,25 +251,6 @@ fn environment(command: &Command) -> BTreeMap<OsString, OsString> {
     }
     environment.extend(command.set.iter().cloned());
     environment
-}
-
-/// The file that a program's name means to the process that will run it.
-fn find(program: &OsStr, folder: &Path, environment: &BTreeMap<OsString, OsString>) -> io::Result<PathBuf> {
-    if program.as_bytes().contains(&b'/') {
-        return Ok(folder.join(program));
-    }
-    let path =
-        environment.get(OsStr::new("PATH")).map_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"), OsString::as_os_str);
-    let mut found = io::ErrorKind::NotFound;
-    for place in std::env::split_paths(path) {
-        let file = folder.join(place).join(program);
-        match rustix::fs::access(&file, Access::EXEC_OK) {
-            Ok(()) if file.is_file() => return Ok(file),
-            Err(rustix::io::Errno::ACCESS) => found = io::ErrorKind::PermissionDenied,
-            _ => {}
-        }
-    }
-    Err(found.into())
 }
 
 /// Says why a program did not start, and which one.

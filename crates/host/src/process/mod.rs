@@ -25,11 +25,14 @@
 
 mod cgroup;
 pub mod drive;
+mod find;
+pub mod isolation;
 mod keeper;
 mod sys;
 mod tree;
 mod wire;
 
+pub use find::find_program;
 pub use keeper::keeper_main;
 pub(crate) use sys::unblock_signals;
 

@@ -136,6 +136,25 @@ pub(super) fn close_inherited() {
     }
 }
 
+/// Puts this process into namespaces of its own for users, mounts and the network, as a sandbox does.
+#[cfg(target_os = "linux")]
+pub(super) fn enter_namespaces() -> io::Result<()> {
+    // SAFETY: the call takes a number, and none of its flags touches memory or descriptors.
+    let result = unsafe { libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWNET) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The version of Landlock that the kernel offers.
+#[cfg(target_os = "linux")]
+pub(super) fn landlock_version() -> io::Result<i64> {
+    /// Asks for the version instead of a ruleset.
+    const VERSION: libc::c_int = 1;
+    let nothing = std::ptr::null::<libc::c_void>();
+    // SAFETY: with this flag the call takes no attributes, so nothing is read through the pointer.
+    let answer = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0_usize, VERSION) };
+    if answer >= 0 { Ok(answer) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Watches a descriptor for readiness.
 pub(super) fn watch<T: AsFd + AsRawFd>(end: T, interest: Interest) -> io::Result<AsyncFd<T>> {
     // SAFETY: `T` owns its descriptor (an `OwnedFd` or a socket), keeps it for its whole life and

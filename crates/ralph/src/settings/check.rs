@@ -14,7 +14,7 @@ use serde_json::{Map, Number, Value};
 const MISSING_FROM: &str = super::FILES[0];
 
 /// What to do about a missing agent.
-const NO_AGENT: &str = "pass --agent NAME, or write {\"agent\": {\"command\": \"NAME\"}} into .ralph/settings.json, or try `ralph demo` to see it work";
+const NO_AGENT: &str = "pass --agent NAME, or write settings with `ralph init`, or try `ralph demo` to see it work";
 
 /// Judges the merged settings and reads them into their type.
 pub(super) fn check(layers: &Layers, schema: Node<'_>, dialects: &[&str]) -> Result<Settings, Report> {

@@ -72,22 +72,36 @@ pub struct Loaded {
 impl Loaded {
     /// Reads the settings of the project at `root`. Files that are not there mean defaults.
     pub fn read(root: &Path) -> Result<Loaded, SettingsError> {
-        let mut loaded = Loaded { layers: Layers::default(), warnings: Vec::new(), files: Vec::new() };
+        let mut loaded = Loaded::empty();
         let mut report = Report::default();
         let schema = schema();
         for file in FILES {
             match file::read(root, file) {
                 Ok(None) => {}
-                Ok(Some(mut value)) => {
-                    loaded.warnings.extend(unknown::drop_unknown(file, &mut value, Node(&schema)));
-                    loaded.warnings.extend(unused(file, &value));
-                    loaded.layers.add(Origin::File(file), value);
-                    loaded.files.push(file.to_owned());
-                }
+                Ok(Some(value)) => loaded.add(file, value, Node(&schema)),
                 Err(problem) => report.add(*problem),
             }
         }
         if report.is_empty() { Ok(loaded) } else { Err(SettingsError::Unreadable(report)) }
+    }
+
+    /// Settings that nobody has written yet, as if they stood alone in the project's file.
+    pub fn of(value: Value) -> Loaded {
+        let [file, _] = FILES;
+        let mut loaded = Loaded::empty();
+        loaded.add(file, value, Node(&schema()));
+        loaded
+    }
+
+    fn empty() -> Loaded {
+        Loaded { layers: Layers::default(), warnings: Vec::new(), files: Vec::new() }
+    }
+
+    fn add(&mut self, file: &'static str, mut value: Value, schema: Node<'_>) {
+        self.warnings.extend(unknown::drop_unknown(file, &mut value, schema));
+        self.warnings.extend(unused(file, &value));
+        self.layers.add(Origin::File(file), value);
+        self.files.push(file.to_owned());
     }
 
     /// Lays flags over the settings.

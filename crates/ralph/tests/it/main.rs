@@ -14,6 +14,8 @@ mod clock;
 mod crash;
 mod disk;
 mod display;
+mod doctor;
+mod init;
 mod locks;
 mod output;
 mod process;

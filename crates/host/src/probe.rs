@@ -1,0 +1,71 @@
+//! Asking a program something small, such as its version: its beginning of output, and never longer
+//! than a few seconds, whatever it does. What it started is ended with it.
+
+use crate::process::drive::{Job, Sink, Streams, drive};
+use crate::process::{Command, Keeper};
+use ralph_core::id::RunId;
+use ralph_core::observation::Ending;
+use ralph_core::time::Millis;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// Answers are a line or two.
+const LONGEST_ANSWER: usize = 16 << 10;
+
+/// What came of asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// It ended by itself, having printed this on either stream.
+    Said {
+        /// Its exit code.
+        code: i32,
+        /// The beginning of what it printed.
+        text: String,
+    },
+    /// It was ended by a signal, or took longer than it was given and was cut.
+    Silent,
+    /// It could not be started.
+    NotStarted {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Asks one program. Each question has a keeper of its own, so several can be asked at once; `name`
+/// is what that keeper goes by.
+pub async fn ask(name: &RunId, command: &Command, patience: Duration) -> Answer {
+    let mut keeper = match Keeper::start(name) {
+        Ok(keeper) => keeper,
+        Err(error) => return Answer::NotStarted { reason: error.to_string() },
+    };
+    let mut sink = Beginning::default();
+    let (_silent, mut orders) = mpsc::unbounded_channel();
+    let no_limit = Millis::ZERO;
+    let streams = Streams::Together;
+    let job = Job { command, stdin: b"", streams, timeout: no_limit, idle: no_limit, linger: no_limit };
+    // The keeper's own way to end a tree whose ralph is gone is quicker than the ladder, which waits
+    // for work to be saved; a version has no work to save.
+    let facts = tokio::time::timeout(patience, drive(&mut keeper, &job, &mut sink, &mut orders)).await;
+    keeper.close();
+    match facts.map(|facts| facts.ending) {
+        Ok(Ending::Exited { code }) => Answer::Said { code, text: String::from_utf8_lossy(&sink.bytes).into_owned() },
+        Ok(Ending::NotStarted { reason }) => Answer::NotStarted { reason },
+        Ok(_) | Err(_) => Answer::Silent,
+    }
+}
+
+#[derive(Default)]
+struct Beginning {
+    bytes: Vec<u8>,
+}
+
+impl Sink for Beginning {
+    fn stdout(&mut self, bytes: &[u8]) {
+        let room = LONGEST_ANSWER.saturating_sub(self.bytes.len()).min(bytes.len());
+        self.bytes.extend_from_slice(bytes.get(..room).unwrap_or_default());
+    }
+
+    fn stderr(&mut self, bytes: &[u8]) {
+        self.stdout(bytes);
+    }
+}

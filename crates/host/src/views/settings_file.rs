@@ -1,0 +1,76 @@
+//! Writing `.ralph/settings.json` for a person who asked for it.
+
+use super::{ViewError, failed, make_own_folder, write_temporary};
+use rustix::fs::{AtFlags, FileType};
+use rustix::io::Errno;
+use std::fs::File;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+
+/// The file's name.
+const NAME: &str = "settings.json";
+
+/// Writes the settings, whole or not at all, and what is missing around them. Nobody has another
+/// copy of a person's answers, so they are on the disk before their name is.
+pub fn write_settings(root: &Path, text: &str) -> Result<(), ViewError> {
+    let own = make_own_folder(root)?;
+    let (folder, path) = (own.open.as_fd(), own.path.join(NAME));
+    let temporary = write_temporary(folder, text.as_bytes()).map_err(failed(&path))?;
+    let put = || -> Result<(), Errno> {
+        // A folder under this name is somebody's mistake, and not ours to throw away.
+        if let Ok(stat) = rustix::fs::statat(folder, NAME, AtFlags::SYMLINK_NOFOLLOW)
+            && FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+        {
+            return Err(Errno::ISDIR);
+        }
+        let written = crate::plain_file::open(folder, temporary.as_str(), crate::plain_file::Links::Refuse);
+        written
+            .and_then(|file: File| file.sync_all())
+            .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        rustix::fs::renameat(folder, temporary.as_str(), folder, NAME)
+    };
+    put().map_err(|errno| {
+        _ = rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty());
+        failed(&path)(errno.into())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn settings_are_written_whole_and_with_the_rules_for_git() {
+        let root = tempfile::tempdir().unwrap();
+        let own = root.path().join(".ralph");
+        for text in ["{}\n", "{\"a\": 1}\n"] {
+            write_settings(root.path(), text).unwrap();
+            assert_eq!(std::fs::read_to_string(own.join(NAME)).unwrap(), text);
+            assert_eq!(names(&own), [".gitignore", NAME]);
+        }
+        assert!(std::fs::read_to_string(own.join(".gitignore")).unwrap().contains("!settings.json"));
+    }
+
+    #[test]
+    fn a_link_is_replaced_and_a_folder_refused_and_nothing_is_left_behind() {
+        let root = tempfile::tempdir().unwrap();
+        let own = root.path().join(".ralph");
+        std::fs::create_dir(&own).unwrap();
+        std::fs::write(root.path().join("elsewhere"), "kept").unwrap();
+        std::os::unix::fs::symlink(root.path().join("elsewhere"), own.join(NAME)).unwrap();
+        write_settings(root.path(), "{}").unwrap();
+        assert_eq!(std::fs::read_to_string(root.path().join("elsewhere")).unwrap(), "kept");
+        std::fs::remove_file(own.join(NAME)).unwrap();
+        std::fs::create_dir(own.join(NAME)).unwrap();
+        let error = write_settings(root.path(), "{}").unwrap_err().to_string();
+        assert!(error.contains("settings.json cannot be written"), "{error}");
+        assert_eq!(names(&own), [".gitignore", NAME]);
+    }
+}

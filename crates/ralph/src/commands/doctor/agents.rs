@@ -1,0 +1,212 @@
+//! The agents: which there are, how old they are, and whether they are logged in.
+//!
+//! Only programs that ralph knows are asked for their version. What an unknown one makes of
+//! `--version` is anybody's guess, and it might be work; that it is there must be enough.
+
+use super::Setup;
+use super::asking::{Answers, Asking, Question};
+use super::finding::Finding;
+use super::login::{self, Standing};
+use super::version::Version;
+use crate::place::{self, Place};
+use ralph_agents::Dialect;
+use ralph_core::id::TaskName;
+use ralph_core::outcome::exit;
+use ralph_core::policy::{AgentPolicy, PromptSource, PromptVia};
+use ralph_host::probe::Answer;
+use ralph_host::process::Command;
+use std::collections::BTreeMap;
+use std::io;
+
+/// The agents that are being asked.
+pub(super) struct Agents {
+    /// The one that a run would start.
+    chosen: Option<Agent>,
+    others: Vec<Agent>,
+    /// Programs that ralph knows and that are there, but cannot be executed.
+    forbidden: Vec<&'static str>,
+}
+
+struct Agent {
+    policy: AgentPolicy,
+    dialect: &'static dyn Dialect,
+    presence: Presence,
+}
+
+enum Presence {
+    /// It was asked for its version.
+    Asked(Question),
+    /// It is there, and is not asked.
+    There,
+    /// It cannot be executed.
+    Absent(String),
+}
+
+/// Asks the agent of the settings and every other one that ralph knows and that is there.
+pub(super) fn ask(asking: &mut Asking, setup: &Setup, place: &Place) -> Agents {
+    let mut agents = Agents { chosen: chosen(asking, setup, place), others: Vec::new(), forbidden: Vec::new() };
+    let is_chosen = |name: &str| agents.chosen.as_ref().is_some_and(|agent| agent.policy.command == name);
+    let known: Vec<&str> = ralph_agents::names().filter(|name| *name != "generic" && !is_chosen(name)).collect();
+    for name in known {
+        match place::program(name, &place.root) {
+            Ok(_) => agents.others.push(Agent::ask(asking, plain(name), place)),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => agents.forbidden.push(name),
+            Err(_) => {}
+        }
+    }
+    agents
+}
+
+fn chosen(asking: &mut Asking, setup: &Setup, place: &Place) -> Option<Agent> {
+    let command = setup.agent.as_deref()?;
+    // Settings that cannot be used still name the agent.
+    let policy = setup.usable().map_or_else(
+        || plain(command),
+        |settings| {
+            let prompt = PromptSource::Text(String::new());
+            settings.policy(TaskName::from_text("doctor"), prompt, &setup.flags, String::new()).agent
+        },
+    );
+    Some(Agent::ask(asking, policy, place))
+}
+
+/// An agent about which nothing is known but its program.
+fn plain(command: &str) -> AgentPolicy {
+    AgentPolicy {
+        command: command.to_owned(),
+        flags: Vec::new(),
+        dialect: String::new(),
+        model: String::new(),
+        prompt_via: PromptVia::Auto,
+        env: BTreeMap::new(),
+        env_remove: Vec::new(),
+        stream: true,
+    }
+}
+
+impl Agent {
+    fn ask(asking: &mut Asking, policy: AgentPolicy, place: &Place) -> Agent {
+        let dialect = ralph_agents::for_agent(&policy);
+        let presence = if dialect.login().is_some() {
+            let line = dialect.command(&policy);
+            Presence::Asked(asking.add_command(Command {
+                program: line.program.into(),
+                args: vec!["--version".into()],
+                folder: asking.folder().to_owned(),
+                set: line.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+                remove: line.env_remove.into_iter().map(Into::into).collect(),
+            }))
+        } else {
+            match place::program(&policy.command, &place.root) {
+                Ok(_) => Presence::There,
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !policy.command.contains('/') => {
+                    Presence::Absent(format!("{} was not found in PATH", policy.command))
+                }
+                Err(error) => Presence::Absent(format!("{} cannot be executed: {error}", policy.command)),
+            }
+        };
+        Agent { policy, dialect, presence }
+    }
+
+    /// Why it cannot be started.
+    fn missing<'a>(&'a self, answers: &'a Answers) -> Option<&'a str> {
+        match &self.presence {
+            Presence::Asked(question) => match answers.to(*question) {
+                Answer::NotStarted { reason } => Some(reason),
+                Answer::Said { .. } | Answer::Silent => None,
+            },
+            Presence::There => None,
+            Presence::Absent(reason) => Some(reason),
+        }
+    }
+
+    fn finding(&self, answers: &Answers, check: String) -> Finding {
+        let name = &self.policy.command;
+        let (Presence::Asked(question), Some(login)) = (&self.presence, self.dialect.login()) else {
+            return Finding::ok(check, format!("{name} is there; ralph does not know it, so it was not started"));
+        };
+        let version = match answers.to(*question) {
+            Answer::Said { code: 0, text } => Version::find(text).ok_or("its version cannot be told"),
+            Answer::Said { .. } => Err("its --version failed"),
+            Answer::Silent | Answer::NotStarted { .. } => Err("its --version did not end and was stopped"),
+        };
+        let standing = login::look(login, &self.policy);
+        let (word, fix) = match &standing {
+            Standing::LoggedIn(sign) => (format!("logged in, by {sign}"), None),
+            Standing::LoggedOut => ("not logged in".to_owned(), Some(login.how.to_owned())),
+            Standing::Unknown => ("logged in or not: unknown".to_owned(), Some(login.how.to_owned())),
+        };
+        match version {
+            Err(why) => {
+                let fix = fix.unwrap_or_else(|| format!("{name} --version"));
+                Finding::note(check, format!("{name}: {why}; {word}")).fix(fix)
+            }
+            Ok(version) => {
+                let oldest = Version::find(login.measured).filter(|oldest| version.is_older_than(oldest));
+                let detail = match &oldest {
+                    Some(oldest) => {
+                        format!("{name} {version} is older than {oldest}, which ralph was made with; {word}")
+                    }
+                    None => format!("{name} {version}, {word}"),
+                };
+                match fix.or_else(|| oldest.map(|_| self.dialect.hint().to_owned())) {
+                    Some(fix) => Finding::note(check, detail).fix(fix),
+                    None => Finding::ok(check, detail),
+                }
+            }
+        }
+    }
+}
+
+impl Agents {
+    /// The agent of a run first.
+    pub(super) fn findings(&self, answers: &Answers) -> Vec<Finding> {
+        let mut findings = vec![self.first(answers)];
+        for agent in &self.others {
+            let check = format!("agent {}", agent.dialect.name());
+            findings.push(match agent.missing(answers) {
+                Some(reason) => Finding::note(check, reason).fix(agent.dialect.hint()),
+                None => agent.finding(answers, check),
+            });
+        }
+        for name in &self.forbidden {
+            let fix = format!("chmod +x \"$(which -a {name})\"");
+            findings
+                .push(Finding::note(format!("agent {name}"), format!("{name} is in PATH but not executable")).fix(fix));
+        }
+        findings
+    }
+
+    fn first(&self, answers: &Answers) -> Finding {
+        match &self.chosen {
+            Some(agent) => match agent.missing(answers) {
+                Some(reason) => Finding::problem("agent", reason, exit::AGENT).fix(self.instead(agent, answers)),
+                None => agent.finding(answers, "agent".to_owned()),
+            },
+            None => match self.usable(answers) {
+                Some(name) => Finding::note("agent", format!("none is configured; {name} is there"))
+                    .fix(format!("ralph init --yes --agent {name}")),
+                None => {
+                    let known: Vec<&str> = ralph_agents::names().filter(|name| *name != "generic").collect();
+                    let detail = format!("none is configured and none was found; looked for {}", known.join(", "));
+                    let hint = known.first().and_then(|name| ralph_agents::by_name(name)).map(|dialect| dialect.hint());
+                    Finding::problem("agent", detail, exit::AGENT).fix(hint.unwrap_or("ralph init"))
+                }
+            },
+        }
+    }
+
+    /// What to do about an agent that is not there.
+    fn instead(&self, agent: &Agent, answers: &Answers) -> String {
+        match self.usable(answers) {
+            _ if agent.dialect.login().is_some() => agent.dialect.hint().to_owned(),
+            Some(name) => format!("ralph run --agent {name} …"),
+            None => "ralph init --yes --force --agent COMMAND".to_owned(),
+        }
+    }
+
+    /// An agent that could be used if the chosen one cannot.
+    fn usable(&self, answers: &Answers) -> Option<&'static str> {
+        self.others.iter().find(|agent| agent.missing(answers).is_none()).map(|agent| agent.dialect.name())
+    }
+}

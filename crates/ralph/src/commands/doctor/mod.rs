@@ -1,0 +1,126 @@
+//! `ralph doctor`: says whether a run could start here, and what to type where it could not.
+//!
+//! It looks and asks, and changes nothing: agents are asked for their version and never for work,
+//! and whether they are logged in is told by signs that cost nothing.
+
+mod agents;
+mod asking;
+mod finding;
+mod git;
+mod isolation;
+mod login;
+mod runs;
+mod storage;
+mod version;
+
+use crate::cli::Global;
+use crate::error::CommandError;
+use crate::look::page;
+use crate::place::Place;
+use crate::settings::{Flags, Loaded, Settings, SettingsError};
+use asking::Asking;
+use clap::Args;
+use finding::{Finding, Report};
+use ralph_core::outcome::exit;
+use serde_json::Value;
+
+/// Say whether a run could start here, and what to do where it could not.
+///
+/// Looks at the settings, the agents, git, the disk, the lock, earlier runs and what the machine
+/// offers for isolation. Nothing is changed, nothing is asked of a model, and no login is shown.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  ralph doctor\n  ralph doctor --agent codex\n  ralph doctor --json | jq -r '.checks[] | select(.status == \"problem\") | .fix'\n\nExit codes: 0 a run could start; else that of the first problem: 2 settings or a folder that cannot be\nused, 5 no agent that could run, 74 disk, 75 another ralph owns the work tree."
+)]
+pub struct DoctorArgs {
+    /// The agent program, instead of the one in the settings
+    #[arg(long, value_name = "COMMAND")]
+    agent: Option<String>,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, args: &DoctorArgs) -> Result<u8, CommandError> {
+    let place = Place::find(global.directory.as_deref())?;
+    let setup = Setup::read(&place, args);
+    let mut asking = Asking::new(&place.root);
+    let agents = agents::ask(&mut asking, &setup, &place);
+    let git = git::ask(&mut asking, &setup);
+    let isolation = isolation::ask(&mut asking, &place);
+    let answers = asking.wait()?;
+    let findings = [
+        vec![setup.finding()],
+        agents.findings(&answers),
+        storage::findings(&place),
+        runs::findings(&place),
+        git.findings(&answers, &place),
+        isolation.findings(&answers),
+    ];
+    let report = Report::new(findings.into_iter().flatten().collect());
+    if global.json {
+        page::print_json(&report.for_programs())?;
+    } else {
+        page::print(&report.for_people(page::paint(global)))?;
+    }
+    Ok(report.exit_code())
+}
+
+/// The child that tries what the machine offers for isolation.
+pub fn isolation_child() -> Result<u8, CommandError> {
+    let measured = ralph_host::process::isolation::measure();
+    let object = serde_json::to_value(measured)
+        .map_err(|error| CommandError::new(exit::INTERNAL, "what was measured cannot be told").because(&error))?;
+    page::print_json(&object)?;
+    Ok(exit::OK)
+}
+
+/// The settings, and the agent that they name.
+struct Setup {
+    settings: Result<(Loaded, Settings), SettingsError>,
+    /// The agent that a run would start; `None` if nobody has named one.
+    agent: Option<String>,
+    flags: Flags,
+}
+
+/// Stands where no agent is named, so that everything else in the settings can be judged.
+const SOME_AGENT: &str = "agent";
+
+impl Setup {
+    fn read(place: &Place, args: &DoctorArgs) -> Setup {
+        let flags = Flags { agent: args.agent.clone(), ..Flags::default() };
+        let loaded = match Loaded::read(&place.root) {
+            Ok(loaded) => loaded.with_flags(&flags),
+            Err(error) => return Setup { settings: Err(error), agent: args.agent.clone(), flags },
+        };
+        let shown = loaded.show_json();
+        let agent = shown.pointer("/agent/command").and_then(Value::as_str).map(str::to_owned);
+        let dialects: Vec<&str> = ralph_agents::names().collect();
+        let judged = if agent.is_some() {
+            loaded.check(&dialects)
+        } else {
+            let some = Flags { agent: Some(SOME_AGENT.to_owned()), ..Flags::default() };
+            loaded.clone().with_flags(&some).check(&dialects)
+        };
+        Setup { settings: judged.map(|settings| (loaded, settings)), agent, flags }
+    }
+
+    /// The settings, if a run could use them.
+    fn usable(&self) -> Option<&Settings> {
+        self.settings.as_ref().ok().map(|(_, settings)| settings)
+    }
+
+    fn finding(&self) -> Finding {
+        let loaded = match &self.settings {
+            Ok((loaded, _)) => loaded,
+            Err(error) => {
+                return Finding::problem("settings", error.to_string(), exit::USAGE).fix("ralph config check");
+            }
+        };
+        if !loaded.warnings().is_empty() {
+            Finding::note("settings", loaded.warnings().join("\n")).fix("ralph config check")
+        } else if loaded.files().is_empty() {
+            Finding::note("settings", "there are none, so the defaults hold").fix("ralph init")
+        } else {
+            Finding::ok("settings", loaded.files().join(", "))
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What can be proposed: agents on the PATH, what the project itself uses to test, and git.
+
+use super::guardrails::{self, Found};
+use crate::place::{self, Place};
+use ralph_host::look;
+
+/// Everything that was found.
+#[derive(Debug)]
+pub(super) struct Proposals {
+    /// Agents, the first to be proposed.
+    pub(super) agents: Vec<&'static str>,
+    /// Commands that the project is tested with.
+    pub(super) guardrails: Vec<Found>,
+    /// The version control program.
+    pub(super) scm: Option<&'static str>,
+}
+
+impl Proposals {
+    /// Looks at the machine and the project.
+    pub(super) fn find(place: &Place) -> Proposals {
+        Proposals {
+            agents: known_agents().filter(|name| place::program(name, &place.root).is_ok()).collect(),
+            guardrails: guardrails::find(&|name| look::text(&place.root.join(name))),
+            scm: place.git_root.as_ref().map(|_| "git"),
+        }
+    }
+}
+
+/// The agents that have a dialect of their own; its name is the program's.
+pub(super) fn known_agents() -> impl Iterator<Item = &'static str> {
+    ralph_agents::names().filter(|&name| name != "generic")
+}
