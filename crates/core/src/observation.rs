@@ -312,7 +312,7 @@ impl Observer {
                 // Plain text comes line by line; a message of a stream is whole, or says that it goes on.
                 self.message_open = *delta || text.ends_with('\n');
             }
-            AgentEvent::Text { voice: Voice::Sub, .. }
+            AgentEvent::Text { voice: Voice::Sub | Voice::Thinking, .. }
             | AgentEvent::Todo { .. }
             | AgentEvent::Progress { .. }
             | AgentEvent::Limit { .. } => {}
@@ -339,13 +339,14 @@ impl Observer {
             }
             AgentEvent::Result { text, cost_usd, tokens, .. } => {
                 // The final text usually repeats the last message; a second copy of a claim changes nothing.
-                if !text.is_empty() && !self.last_text.ends_with(text.as_str()) {
+                if !text.is_empty() && !self.last_text.ends_with(text::suffix(text, LAST_TEXT_BYTES)) {
                     self.message_ended();
                     self.hear(text);
                 }
                 self.message_ended();
                 self.take_usage(*cost_usd, *tokens);
             }
+            AgentEvent::Spent { cost_usd, tokens } => self.take_usage(*cost_usd, *tokens),
             AgentEvent::Error { message } => {
                 if self.errors.len() < ERRORS_KEPT {
                     self.errors.push(text::prefix(message, ERROR_BYTES).to_owned());

@@ -25,6 +25,7 @@ pub mod probe;
 pub mod process;
 pub mod raw_log;
 pub mod scm;
+pub mod side_file;
 pub mod signals;
 pub mod state_dir;
 pub mod tree;

@@ -8,8 +8,8 @@ use crate::look::page;
 use crate::place::{self, Place};
 use ralph_core::claim::Patterns;
 use ralph_core::effect::Effect;
-use ralph_core::event::{Entry, Event, Resumed, Started};
-use ralph_core::id::RunId;
+use ralph_core::event::{Entry, Event, Resumed, Spent, Started};
+use ralph_core::id::{RunId, TaskName};
 use ralph_core::outcome::exit;
 use ralph_core::run::Run;
 use ralph_engine::{Engine, World};
@@ -80,8 +80,18 @@ impl Claimed {
         Ok(effects)
     }
 
+    /// What all other runs of a task have used.
+    fn spent_by_others(&self, run: &RunId, task: &TaskName) -> Result<Spent, CommandError> {
+        let rows = self.store.runs()?;
+        let others = rows.iter().filter(|row| row.task == *task && row.run != *run);
+        Ok(others.fold(Spent::default(), |sum, row| Spent {
+            cost_usd: sum.cost_usd + row.cost_usd.unwrap_or(0.0),
+            tokens: sum.tokens.saturating_add(row.tokens.total()),
+        }))
+    }
+
     /// Carries the run to its end and returns its exit code.
-    pub fn carry(mut self, options: FaceOptions, place: &Place, beginning: Beginning) -> Result<u8, CommandError> {
+    pub fn carry(mut self, options: FaceOptions, place: &Place, mut beginning: Beginning) -> Result<u8, CommandError> {
         let (run, policy) = match &beginning {
             Beginning::New(started) => (started.run.clone(), started.policy.clone()),
             Beginning::Old(machine, _) => (machine.id().clone(), machine.policy().clone()),
@@ -90,6 +100,11 @@ impl Claimed {
             self.store.clear_cancel(&run)?;
             // What a crash left alive must not work beside its successor.
             identity::end_marked(&run, END_OLD_TREE);
+        }
+        let task_spent = self.spent_by_others(&run, &policy.task)?;
+        match &mut beginning {
+            Beginning::New(started) => started.task_spent = task_spent,
+            Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
         }
         let Claimed { store, clock, lock } = self;
         let run_folder = place.run_folder(&run);
@@ -126,6 +141,7 @@ impl Claimed {
                 unwritten: None,
                 lock,
                 base_known: None,
+                variable: place::variable,
             };
             let engine = Engine { store, world, face: face.as_ref(), signals };
             let outcome = match beginning {

@@ -106,8 +106,7 @@ pub fn is_colorless() -> bool {
 
 /// Whether the locale has emoji. Where none is set, as in most containers, the terminal usually does.
 pub fn shows_unicode() -> bool {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
     locale.is_none_or(|locale| is_utf8(&locale.to_string_lossy()))
 }
 

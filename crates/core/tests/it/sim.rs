@@ -77,6 +77,7 @@ pub fn agent(command: &str) -> AgentPolicy {
         command: command.to_owned(),
         flags: Vec::new(),
         dialect: String::new(),
+        format: String::new(),
         model: String::new(),
         prompt_via: PromptVia::Auto,
         env: BTreeMap::new(),

@@ -16,6 +16,7 @@ use ralph_core::event::Event;
 use ralph_core::observation::{Ending, Failure, FailureClass, Observation};
 use ralph_core::outcome::exit;
 use ralph_core::run::RunRow;
+use ralph_core::scm::ScmReport;
 use ralph_core::text;
 use ralph_core::time::Millis;
 use ralph_host::clock::Clock;
@@ -156,6 +157,10 @@ fn answer(in_flight: Option<InFlight>) -> Option<Event> {
             Some(Event::AgentEnded(Box::new(Observation::not_started(failure, Ending::Stopped))))
         }
         InFlight::Check(spec) => Some(Event::CheckEnded(Box::new(stopped(spec)))),
+        InFlight::Scm(spec) => {
+            let (ending, duration, output) = (CheckEnding::Stopped, Millis::ZERO, String::new());
+            Some(Event::ScmEnded(Box::new(ScmReport { spec, ending, duration, output })))
+        }
         InFlight::Prompt | InFlight::Tree | InFlight::Wait(_) => None,
     }
 }

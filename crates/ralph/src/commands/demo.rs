@@ -8,7 +8,7 @@ use crate::look::page;
 use crate::place::Place;
 use crate::settings::{Flags, Loaded};
 use clap::Args;
-use ralph_core::event::Started;
+use ralph_core::event::{Spent, Started};
 use ralph_core::id::{RunId, TaskName};
 use ralph_core::outcome::exit;
 use ralph_core::policy::PromptSource;
@@ -55,7 +55,8 @@ pub fn run(global: &Global, args: &DemoArgs) -> Result<u8, CommandError> {
         settings.policy(TaskName::from_text("demo"), PromptSource::Text(PROMPT.to_owned()), &flags, loaded.hash());
     let run = RunId::from_random(clock::random_bits());
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    let started = Started { run: run.clone(), parent: None, policy, root: place.root.display().to_string(), version };
+    let root = place.root.display().to_string();
+    let started = Started { run: run.clone(), parent: None, policy, root, version, task_spent: Spent::default() };
     let face = global.face(started.policy.agent.stream, &settings.display);
     let code = Claimed::take(&place, &run)?.carry(face, &place, Beginning::New(Box::new(started)))?;
     if !global.json && !global.quiet {

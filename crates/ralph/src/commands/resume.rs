@@ -8,7 +8,7 @@ use crate::look::page;
 use crate::place::Place;
 use crate::settings::Loaded;
 use clap::Args;
-use ralph_core::event::Resumed;
+use ralph_core::event::{Resumed, Spent};
 use ralph_core::id::RunId;
 use ralph_core::outcome::StopReason;
 use ralph_core::run::Run;
@@ -64,6 +64,8 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
         max_cost_usd: args.limits.max_cost,
         max_tokens: args.limits.max_tokens,
         agent: args.agent,
+        wait: args.limits.no_wait.then_some(false),
+        task_spent: Spent::default(),
     };
     claimed.carry(face, &place, Beginning::Old(Box::new(machine), resumed))
 }

@@ -10,7 +10,7 @@ use crate::settings::{Flags, Loaded, Settings};
 use clap::Args;
 use ralph_agents::Delivery;
 use ralph_core::effect::Effect;
-use ralph_core::event::{Entry, Event, Gathered, Started};
+use ralph_core::event::{Entry, Event, Gathered, Spent, Started};
 use ralph_core::id::{RunId, TaskName};
 use ralph_core::memory;
 use ralph_core::outcome::exit;
@@ -97,6 +97,9 @@ pub struct LimitArgs {
     /// How many tokens the whole run may use
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<u64>,
+    /// Stop when the agent's provider refuses, instead of waiting until its limit is over
+    #[arg(long)]
+    pub no_wait: bool,
 }
 
 fn money(text: &str) -> Result<f64, String> {
@@ -119,6 +122,7 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     let policy = settings.policy(task, source, &flags, hash);
     let run = RunId::from_random(clock::random_bits());
     let started = Started {
+        task_spent: Spent::default(),
         parent: place::parent_run(),
         root: place.root.display().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -207,6 +211,7 @@ fn flags(args: &RunArgs) -> Flags {
         idle_timeout: args.limits.idle_timeout,
         max_cost: args.limits.max_cost,
         max_tokens: args.limits.max_tokens,
+        no_wait: args.limits.no_wait,
         once: args.once,
     }
 }

@@ -32,8 +32,8 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice) -> Option<String> {
                 "resumed": resumed.is_some(),
             }),
         ),
-        Notice::IterationStarted { iteration, attempt, .. } => {
-            ("iteration.started", json!({ "iteration": iteration, "attempt": attempt }))
+        Notice::IterationStarted { iteration, attempt, agent, .. } => {
+            ("iteration.started", json!({ "iteration": iteration, "attempt": attempt, "agent": agent }))
         }
         Notice::CheckFinished { iteration, kind, name, passed, exit_code, duration, log, problem, .. } => (
             "check.finished",
@@ -46,6 +46,17 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice) -> Option<String> {
                 "duration_ms": duration.0,
                 "log": log,
                 "problem": problem,
+            }),
+        ),
+        Notice::ScmFinished { iteration, task, passed, detail, exit_code, duration } => (
+            "scm.finished",
+            json!({
+                "iteration": iteration,
+                "task": task,
+                "passed": passed,
+                "detail": detail,
+                "exit_code": exit_code,
+                "duration_ms": duration.0,
             }),
         ),
         Notice::IterationFinished { iteration, claim, verdict, reasons, cost_usd, tokens, leaked, duration } => (
@@ -66,7 +77,10 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice) -> Option<String> {
         }
         Notice::Note { text } => ("note", json!({ "text": text })),
         Notice::RunFinished { outcome } => ("run.finished", outcome_object(outcome)),
-        Notice::AgentEnded { .. } | Notice::CheckStarted { .. } | Notice::Stopping { .. } => return None,
+        Notice::AgentEnded { .. }
+        | Notice::CheckStarted { .. }
+        | Notice::ScmStarted { .. }
+        | Notice::Stopping { .. } => return None,
     };
     Some(line(kind, at, run, fields))
 }

@@ -261,7 +261,7 @@ impl Face for Terminal {
                 self.line.began = self.clock.elapsed();
                 self.header(policy, *resumed);
             }
-            Notice::IterationStarted { iteration, attempt, prompt } => {
+            Notice::IterationStarted { iteration, attempt, prompt, .. } => {
                 let last = self.last_iteration(*iteration);
                 self.renderer = Renderer::new(self.options.render, Some(at));
                 self.line.iteration = (*iteration, last);
@@ -302,6 +302,21 @@ impl Face for Terminal {
                 self.log(&format!("Running guardrail: {}", text::for_terminal(name)));
             }
             Notice::CheckFinished { .. } => self.check(notice),
+            Notice::ScmStarted { task, .. } => {
+                self.line.activity = format!("scm {task}");
+                self.log(&format!("Running SCM task: {}", text::for_terminal(task)));
+            }
+            Notice::ScmFinished { task, passed, detail, duration, .. } => {
+                let task = text::for_terminal(task);
+                // A message may have a body; its subject is what people know a commit by.
+                let detail = text::for_terminal(detail.lines().next().unwrap_or_default());
+                let line = match (*passed, detail.is_empty()) {
+                    (true, true) => format!("  {} scm {task} ({duration})", self.err.green("✓")),
+                    (true, false) => format!("  {} scm {task}: {detail} ({duration})", self.err.green("✓")),
+                    (false, _) => format!("  {} scm {task} {} ({duration})", self.err.red("✗"), self.err.red(&detail)),
+                };
+                self.say(&line);
+            }
             Notice::IterationFinished { .. } => self.iteration_finished(notice),
             Notice::Waiting { until, why, .. } => {
                 self.waiting_until = Some(*until);

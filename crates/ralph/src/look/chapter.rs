@@ -54,6 +54,7 @@ pub fn for_people(story: &Story<'_>, chapter: &Chapter<'_>, paint: Paint) -> Str
         }
     }
     checks(&mut page, chapter, paint);
+    tasks(&mut page, chapter, paint);
     if let Some(judged) = &chapter.judged {
         section(&mut page, paint, &format!("verdict: {}, {}", words::claim(&judged.claim), words::verdict(chapter)));
         judged.reasons.iter().for_each(|reason| block(&mut page, &format!("- {reason}")));
@@ -123,6 +124,17 @@ fn checks(page: &mut String, chapter: &Chapter<'_>, paint: Paint) {
     for finding in &chapter.evidence {
         let mark = words::mark(finding.passed, paint);
         let _ = writeln!(page, "  {mark} evidence: {} {}", finding.name, text::for_terminal(&finding.problem));
+    }
+}
+
+fn tasks(page: &mut String, chapter: &Chapter<'_>, paint: Paint) {
+    if !chapter.tasks.is_empty() {
+        section(page, paint, "version control");
+    }
+    for task in &chapter.tasks {
+        let mark = words::mark(task.passed, paint);
+        let line = format!("{mark} {} {}", text::for_terminal(&task.name), text::for_terminal(&task.problem));
+        let _ = writeln!(page, "  {}", line.replace('\n', " ").trim_end());
     }
 }
 

@@ -6,7 +6,7 @@ use super::story::{Chapter, Check, Story};
 use crate::face::json_lines::{timestamp, tokens_object};
 use ralph_core::check::{CheckKind, TreePrint};
 use ralph_core::observation::{Observation, ToolResult};
-use ralph_core::policy::Policy;
+use ralph_core::policy::{AgentPolicy, Policy};
 use ralph_core::run::RunRow;
 use serde_json::{Value, json};
 
@@ -45,9 +45,13 @@ pub fn extend(object: &mut Value, more: Value) {
 /// The rules of a run. Variables are named only: a value may be a secret.
 pub fn policy(policy: &Policy) -> Value {
     let mut object = json!(policy);
-    if let Some(env) = object.pointer_mut("/agent/env") {
-        *env = policy.agent.env.keys().cloned().collect();
-    }
+    let mut cover = |pointer: String, agent: &AgentPolicy| {
+        if let Some(env) = object.pointer_mut(&pointer) {
+            *env = agent.env.keys().cloned().collect();
+        }
+    };
+    cover("/agent/env".to_owned(), &policy.agent);
+    policy.fallback.iter().enumerate().for_each(|(index, agent)| cover(format!("/fallback/{index}/env"), agent));
     object
 }
 
@@ -73,7 +77,13 @@ pub fn iteration(chapter: &Chapter<'_>) -> Value {
             "duration_ms": agent.seen.process.duration.0,
             "bytes": agent.seen.process.bytes,
         })),
+        "program": chapter.program,
         "checks": checks(chapter),
+        "scm": chapter.tasks.iter().map(|task| json!({
+            "task": task.name,
+            "passed": task.passed,
+            "detail": task.problem,
+        })).collect::<Vec<_>>(),
     })
 }
 

@@ -19,6 +19,7 @@ pub fn agent() -> AgentPolicy {
         command: "claude".to_owned(),
         flags: Vec::new(),
         dialect: String::new(),
+        format: String::new(),
         model: String::new(),
         prompt_via: PromptVia::Auto,
         env: BTreeMap::from([("TOKEN".to_owned(), "secret".to_owned())]),
@@ -53,6 +54,9 @@ fn policy() -> Policy {
             linger: Millis::ZERO,
             max_cost_usd: 0.0,
             max_tokens: 0,
+            task_cost_usd: 0.0,
+            task_tokens: 0,
+            wait: true,
             stall_after: 0,
             max_consecutive_failures: 0,
         },
@@ -65,6 +69,8 @@ fn policy() -> Policy {
             last_messages: 0,
         },
         agent: agent(),
+        fallback: Vec::new(),
+        scm: Default::default(),
         config_hash: "0123456789abcdef".to_owned(),
     }
 }
@@ -104,6 +110,7 @@ fn check(iteration: u32, code: i32) -> Event {
 /// The journal: iteration 1 fails, iteration 2 is complete in the second round of its checks.
 pub fn journal() -> Vec<Entry> {
     let started = Started {
+        task_spent: Default::default(),
         run: RunId::from_random(7),
         parent: None,
         policy: policy(),

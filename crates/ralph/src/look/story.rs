@@ -14,6 +14,7 @@ use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
 use ralph_core::observation::Observation;
 use ralph_core::outcome::Outcome;
 use ralph_core::run::{ReplayError, Run};
+use ralph_core::scm::ScmSpec;
 use ralph_core::time::{Millis, WallTime};
 use teller::Teller;
 
@@ -41,12 +42,16 @@ pub struct Chapter<'a> {
     pub at: WallTime,
     /// The exact prompt; empty unless this iteration's was asked for.
     pub prompt: String,
+    /// The agent's program.
+    pub program: String,
     /// What the agent did; `None` if its end was never seen.
     pub agent: Option<AgentEnd<'a>>,
     /// Every check that ralph executed after it.
     pub checks: Vec<Check<'a>>,
     /// What the agent's own tool runs were found to show, as far as it was told.
     pub evidence: Vec<Finding>,
+    /// Tasks of version control, and what there is to know about them.
+    pub tasks: Vec<Finding>,
     /// The tree after the checks, where it was looked at again.
     pub look_after: Option<&'a TreePrint>,
     /// What was made of it; `None` if it was never judged.
@@ -110,6 +115,8 @@ pub enum InFlight {
     Tree,
     /// This check was running.
     Check(CheckSpec),
+    /// This task of version control was running.
+    Scm(ScmSpec),
     /// It was waiting until then.
     Wait(WallTime),
 }

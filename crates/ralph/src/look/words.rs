@@ -182,6 +182,7 @@ pub fn in_flight(in_flight: &InFlight, iteration: u32) -> String {
         InFlight::Check(spec) => {
             format!("guardrail \"{}\" of iteration {iteration}", text::for_terminal(&spec.command))
         }
+        InFlight::Scm(spec) => format!("scm task {} of iteration {iteration}", text::for_terminal(&spec.task)),
         InFlight::Wait(until) => format!("waiting until {} to repeat iteration {iteration}", local(*until)),
     }
 }

@@ -155,7 +155,7 @@ impl Walk<'_> {
 
     fn unexpected(&mut self, expected: &str, value: &Value) {
         // What stands in an environment may be a secret.
-        let hidden = self.path.is_inside(&["agent", "env"]);
+        let hidden = self.path.is_inside(&["agent", "env"]) || self.path.is_inside(&["agents", "fallback"]);
         let found = if hidden { found_kind(value).to_owned() } else { found(value) };
         self.problem(format!("expected {expected}, found {found}"));
     }

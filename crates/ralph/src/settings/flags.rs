@@ -30,6 +30,8 @@ pub struct Flags {
     pub max_cost: Option<f64>,
     /// `--max-tokens`.
     pub max_tokens: Option<u64>,
+    /// `--no-wait`.
+    pub no_wait: bool,
     /// `--once`. No key says this; the policy asks for it.
     pub once: bool,
 }
@@ -72,6 +74,7 @@ impl Flags {
             self.idle_timeout.map(|time| ("--idle-timeout", json!({"loop": {"idleTimeoutMs": time}}))),
             self.max_cost.map(|cost| ("--max-cost", json!({"limits": {"maxCostUsd": number(cost)}}))),
             self.max_tokens.map(|tokens| ("--max-tokens", json!({"limits": {"maxTokens": tokens}}))),
+            self.no_wait.then(|| ("--no-wait", json!({"limits": {"waitForReset": false}}))),
         ];
         layers.into_iter().flatten().collect()
     }
@@ -90,6 +93,7 @@ fn another_agent(agent: &str, merged: &Value) -> (Value, Vec<&'static str>) {
         let of_the_program = [
             ("flags", "agent.flags", Value::Null),
             ("dialect", "agent.dialect", Value::Null),
+            ("format", "agent.format", Value::Null),
             ("model", "agent.model", Value::Null),
             ("promptVia", "agent.promptVia", Value::from("auto")),
         ];
@@ -140,6 +144,7 @@ mod tests {
             idle_timeout: Some(Millis(0)),
             max_cost: Some(1.5),
             max_tokens: Some(7),
+            no_wait: true,
             once: true,
         };
         let (merged, warnings) = laid(json!({}), &flags);
@@ -160,6 +165,7 @@ mod tests {
             ("/loop/idleTimeoutMs", json!(0)),
             ("/limits/maxCostUsd", json!(1.5)),
             ("/limits/maxTokens", json!(7)),
+            ("/limits/waitForReset", json!(false)),
         ] {
             assert_eq!(merged.pointer(pointer), Some(&value), "{pointer}");
         }

@@ -74,9 +74,8 @@ pub struct Settings {
     /// Reserved for the sandbox. Not read by this version.
     #[serde(skip_serializing_if = "Unread::is_empty")]
     pub sandbox: Unread,
-    /// Reserved for several agents by name. Not read by this version.
-    #[serde(skip_serializing_if = "Unread::is_empty")]
-    pub agents: Unread,
+    /// Other agents than the first.
+    pub agents: Agents,
     /// Reserved for notifications. Not read by this version.
     #[serde(skip_serializing_if = "Unread::is_empty")]
     pub notify: Unread,
@@ -104,7 +103,7 @@ impl Default for Settings {
             plan: Unread::default(),
             pipeline: Unread::default(),
             sandbox: Unread::default(),
-            agents: Unread::default(),
+            agents: Agents::default(),
             notify: Unread::default(),
         }
     }
@@ -123,6 +122,10 @@ pub struct Agent {
     /// The dialect that the program speaks; null means: by the program's name.
     #[schemars(extend("format" = "dialect"))]
     pub dialect: Option<String>,
+    /// What a program of the dialect `generic` prints: `text`, or the name of the dialect whose stream of
+    /// events it is, such as `claude` for a wrapper that prints Claude Code's; null means `text`.
+    #[schemars(extend("format" = "stream-format"))]
+    pub format: Option<String>,
     /// The model to ask for; null means the agent's own choice.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
@@ -136,6 +139,36 @@ pub struct Agent {
     /// Variables to remove from the agent's environment.
     #[schemars(extend("items" = { "type": "string", "format": "variable", "pattern": "^[^=]+$" }))]
     pub env_remove: Vec<String>,
+}
+
+/// Other agents than the first.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Agents {
+    /// Who works while `agent` is limited by its provider, in the order of preference; `agent` goes on as
+    /// soon as it may. Each is the name of a program, or an object with the keys of `agent`.
+    #[schemars(schema_with = "fallback")]
+    pub fallback: Vec<Fallback>,
+}
+
+/// Another agent, by its program alone or with everything that `agent` may say.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Fallback {
+    /// The program.
+    Command(String),
+    /// The program and how to start it.
+    Agent(Box<Agent>),
+}
+
+impl Fallback {
+    /// All of it.
+    pub fn agent(&self) -> Agent {
+        match self {
+            Fallback::Command(command) => Agent { command: command.clone(), ..Agent::default() },
+            Fallback::Agent(agent) => agent.as_ref().clone(),
+        }
+    }
 }
 
 /// One command that must pass.
@@ -213,6 +246,15 @@ const fn ten_minutes() -> Millis {
 
 fn prompt_via(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": ["auto", "stdin", "arg", "file"] })
+}
+
+/// Objects like `agent`, or only their command.
+fn fallback(generator: &mut SchemaGenerator) -> Schema {
+    let mut item = Agent::json_schema(generator);
+    item.insert("type".to_owned(), Value::from(vec!["string", "object"]));
+    item.insert("minLength".to_owned(), Value::from(1));
+    item.insert("required".to_owned(), Value::from(vec!["command"]));
+    json_schema!({ "type": "array", "items": item, "default": [] })
 }
 
 /// An `enum` would refuse other mixes of case, so the pattern judges and the examples name the words.

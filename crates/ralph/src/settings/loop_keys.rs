@@ -113,11 +113,26 @@ pub struct LimitSettings {
     /// How many tokens a whole run may use; 0 means without limit.
     #[schemars(range(min = 0, max = LARGEST_COUNT))]
     pub max_tokens: u64,
+    /// What all runs of one task together may cost, in US dollars; 0 means without limit.
+    #[schemars(range(min = 0))]
+    pub task_max_cost_usd: f64,
+    /// How many tokens all runs of one task together may use; 0 means without limit.
+    #[schemars(range(min = 0, max = LARGEST_COUNT))]
+    pub task_max_tokens: u64,
+    /// Wait until a provider's limit is over, and then repeat the iteration; false ends the run instead.
+    pub wait_for_reset: bool,
 }
 
 impl Default for LimitSettings {
     fn default() -> LimitSettings {
-        LimitSettings { linger_ms: Millis(30_000), max_cost_usd: 0.0, max_tokens: 0 }
+        LimitSettings {
+            linger_ms: Millis(30_000),
+            max_cost_usd: 0.0,
+            max_tokens: 0,
+            task_max_cost_usd: 0.0,
+            task_max_tokens: 0,
+            wait_for_reset: true,
+        }
     }
 }
 

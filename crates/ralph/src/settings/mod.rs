@@ -46,15 +46,11 @@ const FILES: [&str; 2] = [".ralph/settings.json", ".ralph/settings.local.json"];
 
 /// Keys that are known and have no effect yet. Whoever writes `protect` relies on it, so silence
 /// would be a false promise.
-const UNUSED: [&str; 8] = ["verify", "protect", "plan", "pipeline", "sandbox", "agents", "notify", "scm"];
+const UNUSED: [&str; 6] = ["verify", "protect", "plan", "pipeline", "sandbox", "notify"];
 
 fn unused<'a>(file: &'a str, value: &'a Value) -> impl Iterator<Item = String> + 'a {
-    // The default of `scm` names a program and no tasks, and asks for nothing.
-    let says_something = |key: &&&str| match (**key, value.get(**key)) {
-        ("scm", Some(section)) => section.get("tasks").and_then(Value::as_array).is_some_and(|tasks| !tasks.is_empty()),
-        (_, Some(Value::Object(section))) => !section.is_empty(),
-        _ => false,
-    };
+    let says_something =
+        |key: &&&str| value.get(**key).and_then(Value::as_object).is_some_and(|section| !section.is_empty());
     UNUSED
         .iter()
         .filter(says_something)

@@ -1,11 +1,12 @@
 //! From settings to the rules of one run, with nothing left open.
 
 use super::flags::Flags;
-use super::keys::{GuardrailSettings, Settings};
+use super::keys::{Agent, GuardrailSettings, Settings};
 use ralph_core::claim::Completion;
 use ralph_core::guardrail::Guardrail;
 use ralph_core::id::TaskName;
 use ralph_core::policy::{AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, StopCriteria};
+use ralph_core::scm::ScmPolicy;
 
 impl Settings {
     /// The policy of a run for `task`. The flags were laid over the settings before these were
@@ -28,7 +29,9 @@ impl Settings {
             criteria: self.criteria(),
             limits: self.limits(),
             memory: self.memory(),
-            agent: self.agent(),
+            agent: self.agent(&self.agent),
+            fallback: self.agents.fallback.iter().map(|other| self.agent(&other.agent())).collect(),
+            scm: ScmPolicy { command: self.scm.command.clone(), tasks: self.scm.tasks.clone() },
             config_hash,
         }
     }
@@ -62,6 +65,9 @@ impl Settings {
             linger: self.limits.linger_ms,
             max_cost_usd: self.limits.max_cost_usd,
             max_tokens: self.limits.max_tokens,
+            task_cost_usd: self.limits.task_max_cost_usd,
+            task_tokens: self.limits.task_max_tokens,
+            wait: self.limits.wait_for_reset,
             stall_after: self.looping.stall_after,
             max_consecutive_failures: self.looping.max_consecutive_failures,
         }
@@ -78,12 +84,12 @@ impl Settings {
         }
     }
 
-    fn agent(&self) -> AgentPolicy {
-        let agent = &self.agent;
+    fn agent(&self, agent: &Agent) -> AgentPolicy {
         AgentPolicy {
             command: agent.command.clone(),
             flags: agent.flags.clone().unwrap_or_default(),
             dialect: agent.dialect.clone().unwrap_or_default(),
+            format: agent.format.clone().unwrap_or_default(),
             model: agent.model.clone().unwrap_or_default(),
             prompt_via: agent.prompt_via,
             env: agent.env.clone(),
@@ -136,6 +142,9 @@ mod tests {
             linger: Millis::from_secs(30),
             max_cost_usd: 0.0,
             max_tokens: 0,
+            task_cost_usd: 0.0,
+            task_tokens: 0,
+            wait: true,
             stall_after: 0,
             max_consecutive_failures: 3,
         };

@@ -76,6 +76,7 @@ fn plain(command: &str) -> AgentPolicy {
         command: command.to_owned(),
         flags: Vec::new(),
         dialect: String::new(),
+        format: String::new(),
         model: String::new(),
         prompt_via: PromptVia::Auto,
         env: BTreeMap::new(),

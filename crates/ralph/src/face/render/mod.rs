@@ -156,7 +156,8 @@ impl Renderer {
             AgentEvent::Limit { scope, .. } => self.remark(lines, &format!("limit near: {scope}")),
             AgentEvent::Progress { text } => self.remark(lines, text),
             AgentEvent::Unknown { what } => self.remark(lines, what),
-            AgentEvent::Text { .. } => {}
+            AgentEvent::Text { text, voice: Voice::Thinking, .. } => self.say(lines, text),
+            AgentEvent::Text { voice: Voice::Sub, .. } | AgentEvent::Spent { .. } => {}
         }
     }
 

@@ -39,6 +39,8 @@ impl<'a> Teller<'a> {
                 Effect::LookAtTree => self.in_flight = Some(InFlight::Tree),
                 Effect::Wait { until } => self.in_flight = Some(InFlight::Wait(until)),
                 Effect::Check(spec) => self.check_begins(spec),
+                Effect::LookAtPending => self.in_flight = Some(InFlight::Tree),
+                Effect::Scm(spec) => self.in_flight = Some(InFlight::Scm(spec)),
                 Effect::EndActivity | Effect::RemoveDone | Effect::WriteViews(_) | Effect::Finish => {}
             }
         }
@@ -46,14 +48,16 @@ impl<'a> Teller<'a> {
 
     fn hear_notice(&mut self, entry: &'a Entry, notice: Notice) {
         match (notice, &entry.event) {
-            (Notice::IterationStarted { iteration, attempt, prompt }, _) => {
+            (Notice::IterationStarted { iteration, attempt, prompt, agent }, _) => {
                 let prompt = if self.prompt_of == Some(iteration) { prompt } else { String::new() };
                 self.chapters.push(Chapter {
                     iteration,
                     attempt,
                     at: entry.at,
                     prompt,
+                    program: agent,
                     agent: None,
+                    tasks: Vec::new(),
                     checks: Vec::new(),
                     evidence: Vec::new(),
                     look_after: None,
@@ -71,6 +75,11 @@ impl<'a> Teller<'a> {
             (Notice::CheckFinished { kind: CheckKind::Evidence, name, passed, problem, .. }, _) => {
                 if let Some(chapter) = self.chapters.last_mut() {
                     chapter.evidence.push(Finding { name, passed, problem });
+                }
+            }
+            (Notice::ScmFinished { task, passed, detail, .. }, _) => {
+                if let Some(chapter) = self.chapters.last_mut() {
+                    chapter.tasks.push(Finding { name: task, passed, problem: detail });
                 }
             }
             (Notice::IterationFinished { claim, verdict, reasons, leaked, duration, .. }, _) => {
