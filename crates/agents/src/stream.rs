@@ -22,9 +22,6 @@ pub(crate) trait Stream: Send {
     /// Takes one object and pushes its events.
     fn object(&mut self, line: &Self::Line<'_>, out: &mut Vec<AgentEvent>);
 
-    /// The output ended.
-    fn end(&mut self, _out: &mut Vec<AgentEvent>) {}
-
     /// Whether the last turn is over and no other one has begun.
     fn is_over(&self) -> bool;
 
@@ -106,9 +103,7 @@ impl<S: Stream> Reader for StreamReader<S> {
         out.push(AgentEvent::Progress { text: "a line too long to be read was passed over".to_owned() });
     }
 
-    fn end(&mut self, out: &mut Vec<AgentEvent>) {
-        self.stream.end(out);
-    }
+    fn end(&mut self, _out: &mut Vec<AgentEvent>) {}
 
     fn has_result(&self) -> bool {
         self.stream.is_over()
@@ -231,5 +226,12 @@ pub(crate) fn unknown(what: &str, name: &str) -> AgentEvent {
 pub(crate) fn say(text: String, voice: Voice, out: &mut Vec<AgentEvent>) {
     if !text.is_empty() {
         out.push(AgentEvent::Text { text, voice, delta: false });
+    }
+}
+
+/// A piece of a message of the main agent, if there is anything in it.
+pub(crate) fn say_piece(text: String, out: &mut Vec<AgentEvent>) {
+    if !text.is_empty() {
+        out.push(AgentEvent::Text { text, voice: Voice::Main, delta: true });
     }
 }

@@ -7,12 +7,13 @@
 use crate::complaint::{Complaint, ErrorObject};
 use crate::dialect::End;
 use crate::json::{Loose, Raw};
-use crate::stream::{Outcome, Stream, say, unknown};
+use crate::stream::{Outcome, Stream, say, say_piece, unknown};
 use crate::todo::{self, Calls};
 use crate::tool::{self, Input, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Ending, Tokens};
+use ralph_core::text;
 use serde::Deserialize;
 
 /// One object of the stream.
@@ -60,15 +61,12 @@ struct Stats<'a> {
     cached: Raw<'a>,
 }
 
-/// A message grows no longer than this before it is passed on: a stream without end must not fill the
-/// memory.
-const MESSAGE_BYTES: usize = 1 << 16;
+/// The end of an answer that is kept: a stream without end must not fill the memory.
+const ANSWER_BYTES: usize = 1 << 16;
 
 /// Reads one process.
 pub(super) struct Deltas {
     hint: &'static str,
-    /// The pieces of the message that is being said.
-    message: String,
     /// What was said since the last tool.
     answer: String,
     todo_calls: Calls,
@@ -87,8 +85,7 @@ enum Turn {
 impl Deltas {
     /// For one process; `hint` says how to get the program.
     pub(super) fn new(hint: &'static str) -> Deltas {
-        let (message, answer) = (String::new(), String::new());
-        Deltas { hint, message, answer, todo_calls: Calls::default(), trouble: None, turn: Turn::Open }
+        Deltas { hint, answer: String::new(), todo_calls: Calls::default(), trouble: None, turn: Turn::Open }
     }
 }
 
@@ -106,7 +103,6 @@ impl Stream for Deltas {
             "tool_use" => self.tool_use(line, out),
             "tool_result" => self.tool_result(line, out),
             "error" => {
-                self.flush(out);
                 let message = line.message.text_within(2000);
                 if line.severity.is("warning") {
                     return out.push(AgentEvent::Progress { text: message });
@@ -117,10 +113,6 @@ impl Stream for Deltas {
             "result" => self.result(line, out),
             kind => out.push(unknown("gemini message type", kind)),
         }
-    }
-
-    fn end(&mut self, out: &mut Vec<AgentEvent>) {
-        self.flush(out);
     }
 
     fn is_over(&self) -> bool {
@@ -144,22 +136,16 @@ impl Deltas {
         self.trouble = None;
         let piece = line.content.text();
         self.answer.push_str(&piece);
-        if !line.delta.is_true() {
-            self.flush(out);
-            return say(piece, Voice::Main, out);
+        if self.answer.len() > 2 * ANSWER_BYTES {
+            self.answer = text::suffix(&self.answer, ANSWER_BYTES).to_owned();
         }
-        self.message.push_str(&piece);
-        if self.message.len() > MESSAGE_BYTES {
-            self.flush(out);
+        match line.delta.is_true() {
+            true => say_piece(piece, out),
+            false => say(piece, Voice::Main, out),
         }
-    }
-
-    fn flush(&mut self, out: &mut Vec<AgentEvent>) {
-        say(std::mem::take(&mut self.message), Voice::Main, out);
     }
 
     fn tool_use(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
-        self.flush(out);
         self.answer.clear();
         let input = line.parameters.0.as_ref();
         if line.tool_name.is("write_todos") {
@@ -186,7 +172,6 @@ impl Deltas {
     }
 
     fn result(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
-        self.flush(out);
         let mut counter = Counter::default();
         let tokens = line.stats.0.as_ref().map(|stats| Tokens {
             input: counter.count(stats.input_tokens),

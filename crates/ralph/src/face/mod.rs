@@ -3,6 +3,7 @@
 mod json;
 pub mod json_lines;
 pub mod local_time;
+mod narration;
 mod out;
 pub mod paint;
 pub mod render;

@@ -1,18 +1,16 @@
 //! The face for people: narration on standard error, the agent's words and the end on standard
 //! output, and on a terminal one live line at the bottom.
 
+use super::narration::{self, Narration};
 use super::out::{Out, Target, Worth};
 use super::paint::Paint;
-use super::render::{self, Marks, Renderer, amounts};
+use super::render::{self, Renderer};
 use super::status_line::StatusLine;
 use super::{FaceOptions, Shown, Volume, local_time};
 use crate::look::log_text::Pieces;
 use crate::look::words;
 use ralph_core::agent_event::AgentEvent;
-use ralph_core::claim::Claim;
-use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
-use ralph_core::observation::LineCounts;
-use ralph_core::outcome::{Outcome, StopReason};
+use ralph_core::notice::Notice;
 use ralph_core::policy::Policy;
 use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
@@ -29,8 +27,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(60);
 pub struct Terminal {
     out: Out,
     options: FaceOptions,
-    err: Paint,
-    std: Paint,
+    /// The voice on standard error.
+    voice: Narration,
     clock: Clock,
     renderer: Renderer,
     stderr: Pieces,
@@ -48,20 +46,18 @@ pub struct Terminal {
 impl Terminal {
     /// A face on these ends.
     pub fn new(out: Out, options: FaceOptions, clock: Clock, project: Shown) -> Terminal {
-        let err = Paint::for_end(options.color, &std::io::stderr(), options.colorless);
-        let std = Paint::for_end(options.color, &std::io::stdout(), options.colorless);
+        let paint = Paint::for_end(options.color, &std::io::stderr(), options.colorless);
         Terminal {
             out,
             options,
-            err,
-            std,
+            voice: Narration { paint, marks: options.render.marks },
             clock,
             renderer: Renderer::new(options.render, None),
             stderr: Pieces::default(),
             line: StatusLine::default(),
             drawn: false,
             run: String::new(),
-            project: text::for_terminal(&project.name),
+            project: project.name,
             folder_flag: project.folder_flag,
             policy: None,
             waiting_until: None,
@@ -82,6 +78,10 @@ impl Terminal {
         if self.options.volume != Volume::Quiet {
             self.out.write(Target::Stderr, Worth::Kept, format!("{line}\n"));
         }
+    }
+
+    fn say_all(&mut self, lines: &[String]) {
+        lines.iter().for_each(|line| self.say(line));
     }
 
     /// A line in the form of the verbose log.
@@ -109,146 +109,8 @@ impl Terminal {
         }
     }
 
-    fn marks(&self) -> Marks {
-        self.options.render.marks
-    }
-
     fn last_iteration(&self, iteration: u32) -> u32 {
         self.policy.as_ref().map_or(iteration, |policy| policy.last_iteration(iteration))
-    }
-
-    fn header(&mut self, policy: &Policy, resumed: Option<ResumeKind>) {
-        let head = format!(
-            "{} {} · project {} · run {} · agent {} · task {}",
-            self.err.bold("ralph"),
-            env!("CARGO_PKG_VERSION"),
-            self.project,
-            self.run,
-            text::for_terminal(&policy.agent.command),
-            policy.task
-        );
-        self.say(&head);
-        let mut limits = vec![words::passes(policy)];
-        limits.extend((!policy.limits.wall.is_off()).then(|| policy.limits.wall.to_string()));
-        limits.extend((policy.limits.max_cost_usd > 0.0).then(|| format!("${:.2}", policy.limits.max_cost_usd)));
-        limits.extend((policy.limits.max_tokens > 0).then(|| format!("{} tokens", policy.limits.max_tokens)));
-        let checks: Vec<&str> = policy.guardrails.iter().map(|guardrail| guardrail.command.as_str()).collect();
-        let checks = if checks.is_empty() {
-            "none, so a claim will be believed unverified".to_owned()
-        } else {
-            checks.join(", ")
-        };
-        let line = self.err.dim(&format!("limits: {} · checks: {}", limits.join(", "), text::for_terminal(&checks)));
-        self.say(&line);
-        if let Some(kind) = resumed {
-            let words = match kind {
-                ResumeKind::NextIteration(n) => format!("continuing with iteration {n}"),
-                ResumeKind::SameIteration(n) => {
-                    format!("continuing with iteration {n} from its beginning: it was not finished")
-                }
-                ResumeKind::Checks(n) => format!("continuing with the checks of iteration {n}: its agent had finished"),
-                ResumeKind::AtALimit => "nothing can be done within the limits".to_owned(),
-            };
-            self.say(&format!("resumed · {words}"));
-        }
-    }
-
-    fn check(&mut self, notice: &Notice) {
-        let Notice::CheckFinished {
-            kind, name, passed, problem, exit_code, duration, log, fail_action, output, ..
-        } = notice
-        else {
-            return;
-        };
-        if let Some(code) = exit_code {
-            self.log(&format!("Guardrail exited with code {code} ({:.1}s)", duration.duration().as_secs_f64()));
-        }
-        let name = text::for_terminal(name);
-        if *passed {
-            let line =
-                format!("  {} {} {name} passed ({duration})", self.err.green(self.marks().passed()), kind.as_str());
-            return self.say(&line);
-        }
-        let action = fail_action.map_or(String::new(), |action| {
-            format!(" · {action} to the next prompt").replace("REPLACE to", "REPLACE for")
-        });
-        let line = format!(
-            "  {} {} {name} {} ({duration}){action}",
-            self.err.red(self.marks().failed()),
-            kind.as_str(),
-            self.err.red(problem)
-        );
-        self.say(&line);
-        // A failure is unfolded: its first lines, and where the rest is.
-        for shown in text::for_terminal(output).lines().filter(|line| !line.trim().is_empty()).take(5) {
-            let shown = self.err.dim(&format!("      {}", text::cut(shown, 160, "...")));
-            self.say(&shown);
-        }
-        if let Some(log) = log {
-            let line = self.err.dim(&format!("      all of it: {log}"));
-            self.say(&line);
-        }
-    }
-
-    fn iteration_finished(&mut self, notice: &Notice) {
-        let Notice::IterationFinished { iteration, claim, verdict, reasons, cost_usd, leaked, duration, .. } = notice
-        else {
-            return;
-        };
-        if let Some(cost) = cost_usd {
-            self.line.cost_usd = Some(self.line.cost_usd.unwrap_or(0.0) + cost);
-        }
-        let said = match claim {
-            Claim::None => "",
-            Claim::Complete => " · claimed complete",
-            Claim::Blocked { .. } => " · claimed blocked",
-            Claim::Wait => " · asked to wait",
-        };
-        let accepted = reasons.is_empty();
-        let verdict = match verdict {
-            VerdictWord::Stop if accepted => self.err.green("accepted"),
-            VerdictWord::Stop if matches!(claim, Claim::Blocked { .. }) => self.err.yellow("stops"),
-            VerdictWord::Stop => self.err.yellow("not accepted"),
-            VerdictWord::Continue if said.is_empty() => "goes on".to_owned(),
-            VerdictWord::Continue => self.err.yellow("not accepted, goes on"),
-            VerdictWord::Retry | VerdictWord::Wait => self.err.yellow("will be repeated, not counted"),
-        };
-        let cost = cost_usd.map_or(String::new(), |cost| format!(" · ${cost:.2}"));
-        let leaked = if *leaked > 0 { format!(" · {leaked} leaked") } else { String::new() };
-        self.say(&format!(
-            "iteration {iteration}/{}{said} · {verdict} · {duration}{cost}{leaked}",
-            self.last_iteration(*iteration)
-        ));
-        for reason in reasons {
-            let line = self.err.dim(&format!("  - {}", text::for_terminal(reason)));
-            self.say(&line);
-        }
-    }
-
-    fn finished(&mut self, outcome: &Outcome) {
-        self.clear();
-        let paint = self.std;
-        let verified = match (outcome.reason, outcome.verified) {
-            (StopReason::Complete, true) => format!("{} · verified", paint.green("complete")),
-            (StopReason::Complete, false) => format!("{} · claimed, not verified", paint.yellow("complete")),
-            (reason, _) => format!("{} · not verified", paint.red(reason.as_str())),
-        };
-        let mut facts = vec![format!("run {}", self.run), text::count(outcome.iterations.into(), "iteration")];
-        facts.push(self.clock.elapsed().to_string());
-        facts.extend(outcome.cost_usd.map(|cost| format!("${cost:.2}")));
-        facts.extend((outcome.tokens.total() > 0).then(|| amounts::tokens(outcome.tokens)));
-        let mut block = format!(
-            "\n{}\n  {}\n  {}\n",
-            paint.bold(&verified),
-            text::for_terminal(&outcome.message),
-            paint.dim(&facts.join(" · "))
-        );
-        for (index, command) in outcome.next.iter().enumerate() {
-            let lead = if index == 0 { "next: " } else { "      " };
-            let command = command.replace("ralph ", &format!("ralph{} ", self.folder_flag));
-            block.push_str(&format!("  {lead}{}\n", paint.cyan(&command)));
-        }
-        self.out.write(Target::Stdout, Worth::Kept, block);
     }
 }
 
@@ -259,7 +121,8 @@ impl Face for Terminal {
                 self.run = run.to_string();
                 self.policy = Some(policy.clone());
                 self.line.began = self.clock.elapsed();
-                self.header(policy, *resumed);
+                self.say_all(&self.voice.header(&self.project, &self.run, policy));
+                self.say_all(&resumed.map(narration::resumed).into_iter().collect::<Vec<_>>());
             }
             Notice::IterationStarted { iteration, attempt, prompt, .. } => {
                 let last = self.last_iteration(*iteration);
@@ -277,7 +140,7 @@ impl Face for Terminal {
                     ));
                 }
                 let again = if *attempt > 1 { format!(" · attempt {attempt}") } else { String::new() };
-                let line = self.err.bold(&format!("iteration {iteration}/{last}{again}"));
+                let line = self.voice.paint.bold(&format!("iteration {iteration}/{last}{again}"));
                 self.say(&line);
             }
             Notice::AgentEnded { how, well, lines, duration, .. } => {
@@ -288,12 +151,18 @@ impl Face for Terminal {
                 self.line.heard = None;
                 self.line.activity = "checking".to_owned();
                 self.log(&format!("Agent {} ({:.1}s)", text::for_terminal(how), duration.duration().as_secs_f64()));
-                if let Some(counts) = not_understood(*lines).filter(|_| self.options.volume == Volume::Verbose) {
-                    let line = self.err.dim(&format!("  {counts}"));
+                if let Some(counts) =
+                    narration::not_understood(*lines).filter(|_| self.options.volume == Volume::Verbose)
+                {
+                    let line = self.voice.paint.dim(&format!("  {counts}"));
                     self.say(&line);
                 }
                 if !well {
-                    let line = format!("  {} agent: {}", self.err.red(self.marks().failed()), text::for_terminal(how));
+                    let line = format!(
+                        "  {} agent: {}",
+                        self.voice.paint.red(self.voice.marks.failed()),
+                        text::for_terminal(how)
+                    );
                     self.say(&line);
                 }
             }
@@ -301,29 +170,29 @@ impl Face for Terminal {
                 self.line.activity = format!("check {name}");
                 self.log(&format!("Running guardrail: {}", text::for_terminal(name)));
             }
-            Notice::CheckFinished { .. } => self.check(notice),
+            Notice::CheckFinished { exit_code, duration, .. } => {
+                if let Some(code) = exit_code {
+                    self.log(&format!("Guardrail exited with code {code} ({:.1}s)", duration.duration().as_secs_f64()));
+                }
+                self.say_all(&self.voice.check(notice));
+            }
             Notice::ScmStarted { task, .. } => {
                 self.line.activity = format!("scm {task}");
                 self.log(&format!("Running SCM task: {}", text::for_terminal(task)));
             }
-            Notice::ScmFinished { task, passed, detail, duration, .. } => {
-                let task = text::for_terminal(task);
-                // A message may have a body; its subject is what people know a commit by.
-                let detail = text::for_terminal(detail.lines().next().unwrap_or_default());
-                let line = match (*passed, detail.is_empty()) {
-                    (true, true) => format!("  {} scm {task} ({duration})", self.err.green("✓")),
-                    (true, false) => format!("  {} scm {task}: {detail} ({duration})", self.err.green("✓")),
-                    (false, _) => format!("  {} scm {task} {} ({duration})", self.err.red("✗"), self.err.red(&detail)),
-                };
-                self.say(&line);
+            Notice::ScmFinished { .. } => self.say_all(&self.voice.scm(notice)),
+            Notice::IterationFinished { iteration, cost_usd, .. } => {
+                if let Some(cost) = cost_usd {
+                    self.line.cost_usd = Some(self.line.cost_usd.unwrap_or(0.0) + cost);
+                }
+                self.say_all(&self.voice.iteration_finished(notice, self.last_iteration(*iteration)));
             }
-            Notice::IterationFinished { .. } => self.iteration_finished(notice),
             Notice::Waiting { until, why, .. } => {
                 self.waiting_until = Some(*until);
                 self.line.activity = format!("waiting until {}", local_time::short(*until, at));
                 let left = words::between(at, *until);
                 let words = format!("{}, {left} left · {}", self.line.activity, text::for_terminal(why));
-                let line = self.err.yellow(&words);
+                let line = self.voice.paint.yellow(&words);
                 self.say(&line);
             }
             Notice::Stopping { now } => {
@@ -334,15 +203,20 @@ impl Face for Terminal {
                     // The words of seed 001; whoever greps for them finds them.
                     self.clear();
                     self.out.write(Target::Stderr, Worth::Kept, "Received signal, shutting down...\n");
-                    let line = self.err.dim("what runs now may finish; once more to stop it at once");
+                    let line = self.voice.paint.dim("what runs now may finish; once more to stop it at once");
                     self.say(&line);
                 }
             }
             Notice::Note { text } => {
-                let line = format!("{} {}", self.err.yellow("note:"), text::for_terminal(text));
+                let line = format!("{} {}", self.voice.paint.yellow("note:"), text::for_terminal(text));
                 self.say(&line);
             }
-            Notice::RunFinished { outcome } => self.finished(outcome),
+            Notice::RunFinished { outcome } => {
+                self.clear();
+                let voice = Narration { paint: self.options.render.paint, ..self.voice };
+                let block = voice.end(&self.run, outcome, self.clock.elapsed(), &self.folder_flag);
+                self.out.write(Target::Stdout, Worth::Kept, block);
+            }
         }
     }
 
@@ -409,24 +283,10 @@ impl Face for Terminal {
     fn continued(&mut self) {}
 
     fn finish(&mut self) {
+        // A run that could not be carried to its end leaves no half line either.
+        let rest = self.renderer.end_text(self.clock.now());
+        self.show(rest);
         self.clear();
         self.out.finish();
     }
-}
-
-/// What was in an agent's stream and not understood; `None` if that is nothing.
-fn not_understood(lines: LineCounts) -> Option<String> {
-    let LineCounts { noise, unknown, too_long, suspect_usage } = lines;
-    let counts = [
-        (unknown, "unknown event", ""),
-        (noise, "line", " not understood"),
-        (too_long, "line", " too long to be read"),
-        (suspect_usage, "usage figure", " that cannot be true"),
-    ];
-    let told: Vec<String> = counts
-        .into_iter()
-        .filter(|(number, ..)| *number > 0)
-        .map(|(number, word, what)| text::count(number, word) + what)
-        .collect();
-    (!told.is_empty()).then(|| told.join(", "))
 }

@@ -29,8 +29,8 @@ impl Lines {
     }
 
     /// Adds text of any number of lines.
-    pub fn add_text(&mut self, text: &str) {
-        text.split('\n').for_each(|line| self.add(Tone::Plain, line));
+    pub fn add_text(&mut self, tone: Tone, text: &str) {
+        text.split('\n').for_each(|line| self.add(tone, line));
     }
 
     /// All of them.

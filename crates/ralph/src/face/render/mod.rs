@@ -92,7 +92,7 @@ impl Renderer {
             if self.options.text
                 && let Some(whole) = self.flow.feed(text)
             {
-                lines.add_text(&whole);
+                lines.add_text(Tone::Plain, &whole);
             }
             return lines.into_text();
         }
@@ -106,7 +106,7 @@ impl Renderer {
     pub fn end_text(&mut self, at: WallTime) -> String {
         let mut lines = self.lines(at);
         if let Some(rest) = self.flow.end() {
-            lines.add_text(&rest);
+            lines.add_text(Tone::Plain, &rest);
         }
         lines.into_text()
     }
@@ -120,7 +120,7 @@ impl Renderer {
         match event {
             AgentEvent::Text { text, voice: Voice::Main, .. } => {
                 self.spoke = true;
-                self.say(lines, text);
+                self.say(lines, Tone::Plain, text);
             }
             AgentEvent::ToolStart { id, name, input, .. } => {
                 self.tools += 1;
@@ -136,7 +136,7 @@ impl Renderer {
             AgentEvent::Result { text, is_error: false, cost_usd, tokens } => {
                 // Usually it repeats what was said before.
                 if !std::mem::replace(&mut self.spoke, true) {
-                    self.say(lines, text);
+                    self.say(lines, Tone::Plain, text);
                 }
                 let facts = self.facts(at, *cost_usd, *tokens);
                 lines.add(Tone::Good, &format!("{} Complete ({facts})", marks.ok()));
@@ -156,15 +156,15 @@ impl Renderer {
             AgentEvent::Limit { scope, .. } => self.remark(lines, &format!("limit near: {scope}")),
             AgentEvent::Progress { text } => self.remark(lines, text),
             AgentEvent::Unknown { what } => self.remark(lines, what),
-            AgentEvent::Text { text, voice: Voice::Thinking, .. } => self.say(lines, text),
+            AgentEvent::Text { text, voice: Voice::Thinking, .. } => self.say(lines, Tone::Dim, text),
             AgentEvent::Text { voice: Voice::Sub, .. } | AgentEvent::Spent { .. } => {}
         }
     }
 
-    fn say(&self, lines: &mut Lines, words: &str) {
+    fn say(&self, lines: &mut Lines, tone: Tone, words: &str) {
         let clean = text::for_terminal(words);
         if self.options.text && !clean.is_empty() {
-            lines.add_text(clean.strip_suffix('\n').unwrap_or(&clean));
+            lines.add_text(tone, clean.strip_suffix('\n').unwrap_or(&clean));
         }
     }
 
