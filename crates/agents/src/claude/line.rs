@@ -33,7 +33,7 @@ pub(crate) struct Line<'a> {
 
     /// What the client itself knows about a tool's end.
     #[serde(borrow)]
-    pub(crate) tool_use_result: Loose<ToolUseResult<'a>>,
+    pub(crate) tool_use_result: Raw<'a>,
 
     // errors, on assistant lines, retries and results
     #[serde(borrow)]
