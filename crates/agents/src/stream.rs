@@ -50,6 +50,25 @@ pub(crate) enum Outcome {
     Unfinished(Option<Failure>),
 }
 
+impl Outcome {
+    /// The outcome of a turn that ended without an error.
+    pub(crate) fn of_answer(answer: &str) -> Outcome {
+        if answer.trim().is_empty() { Outcome::Empty } else { Outcome::Answered }
+    }
+}
+
+/// How a turn stands, in streams that say so in one place.
+#[derive(Debug, Default)]
+pub(crate) enum Turn {
+    /// It is going on.
+    #[default]
+    Open,
+    /// It ended well.
+    Ended,
+    /// It ended with this error.
+    Failed(String),
+}
+
 /// Whose stream is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Speaker {

@@ -142,8 +142,7 @@ impl Stream for Events {
         let failure = self.trouble.as_ref().map(|complaint| complaint.failure(self.hint));
         match (self.result, failure) {
             (None, failure) => Outcome::Unfinished(failure),
-            (Some(0), _) if self.answer.trim().is_empty() => Outcome::Empty,
-            (Some(0), _) => Outcome::Answered,
+            (Some(0), _) => Outcome::of_answer(&self.answer),
             (Some(_), Some(failure)) => Outcome::Failed(failure),
             (Some(code), None) => {
                 Outcome::Failed(Complaint::new(&format!("the agent reports exit code {code}")).failure(self.hint))

@@ -7,7 +7,7 @@
 use crate::complaint::{Complaint, ErrorObject};
 use crate::dialect::End;
 use crate::json::{Loose, Raw};
-use crate::stream::{Outcome, Stream, say, unknown};
+use crate::stream::{Outcome, Stream, Turn, say, unknown};
 use crate::todo::{self, Calls};
 use crate::tool::{self, Input, Went};
 use crate::usage::{self, Counter};
@@ -78,13 +78,6 @@ pub(super) struct Deltas {
     turn: Turn,
 }
 
-#[derive(Debug)]
-enum Turn {
-    Open,
-    Succeeded,
-    Failed(String),
-}
-
 impl Deltas {
     /// For one process; `hint` says how to get the program.
     pub(super) fn new(hint: &'static str) -> Deltas {
@@ -139,8 +132,7 @@ impl Stream for Deltas {
                 }
                 Outcome::Failed(failure)
             }
-            Turn::Succeeded if self.answer.trim().is_empty() => Outcome::Empty,
-            Turn::Succeeded => Outcome::Answered,
+            Turn::Ended => Outcome::of_answer(&self.answer),
             Turn::Open => Outcome::Unfinished(self.trouble.as_ref().map(failure)),
         }
     }
@@ -210,7 +202,7 @@ impl Deltas {
             let sentence = stated.or_else(|| self.trouble.take());
             self.turn = Turn::Failed(sentence.unwrap_or_else(|| "the agent reports an error".to_owned()));
         } else {
-            self.turn = Turn::Succeeded;
+            self.turn = Turn::Ended;
         }
         let text = if is_error { String::new() } else { self.answer.clone() };
         out.push(AgentEvent::Result { text, is_error, cost_usd: None, tokens });

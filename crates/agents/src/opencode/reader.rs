@@ -168,11 +168,10 @@ impl Stream for Steps {
     }
 
     fn outcome(&self, end: &End<'_>) -> Outcome {
-        match () {
-            () if !self.over => Outcome::Unfinished(self.trouble.clone().map(|failure| self.dated(failure, end))),
-            () if self.answer.trim().is_empty() => Outcome::Empty,
-            () => Outcome::Answered,
+        if self.over {
+            return Outcome::of_answer(&self.answer);
         }
+        Outcome::Unfinished(self.trouble.clone().map(|failure| self.dated(failure, end)))
     }
 }
 
