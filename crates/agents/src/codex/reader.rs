@@ -10,7 +10,7 @@ use crate::dialect::{End, SideFile};
 use crate::json::{Loose, Raw};
 use crate::stream::{Outcome, Stream, Turn, say, unknown};
 use crate::todo;
-use crate::tool::{self, Went};
+use crate::tool::{self, Calls, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{FailureClass, Tokens};
@@ -22,8 +22,8 @@ pub(super) struct Items {
     thread: String,
     /// The last message of the turn.
     answer: String,
-    /// Files of an item that began, and whose end is still to come.
-    begun: Option<String>,
+    /// Items whose beginning was told; older clients tell only of the end.
+    begun: Calls,
     /// What the client last complained about, until the turn goes on.
     trouble: Option<String>,
     turn: Turn,
@@ -32,7 +32,14 @@ pub(super) struct Items {
 impl Items {
     /// For one process; `hint` says how to get the program.
     pub(super) fn new(hint: &'static str) -> Items {
-        Items { hint, thread: String::new(), answer: String::new(), begun: None, trouble: None, turn: Turn::Open }
+        Items {
+            hint,
+            thread: String::new(),
+            answer: String::new(),
+            begun: Calls::default(),
+            trouble: None,
+            turn: Turn::Open,
+        }
     }
 }
 
@@ -113,7 +120,7 @@ impl Items {
             }
             "todo_list" => out.extend(todo::event(&item.items)),
             _ => {
-                self.begun = Some(item.id.text());
+                self.begun.began(item.id.text());
                 begin(item, out);
             }
         }
@@ -136,7 +143,7 @@ impl Items {
             // A warning, such as one about the name of the model.
             "error" => out.push(AgentEvent::Progress { text: item.message.text_within(2000) }),
             "file_change" | "mcp_tool_call" | "web_search" => {
-                if self.begun.take() != Some(item.id.text()) {
+                if !self.begun.ended(&item.id.text()) {
                     begin(item, out);
                 }
                 let ends = names(item).into_iter().map(|(id, _)| tool::end(id, Raw::default(), Went::badly_if(failed)));

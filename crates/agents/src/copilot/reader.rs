@@ -7,8 +7,8 @@ use crate::complaint::{Complaint, ErrorObject, status_of};
 use crate::dialect::End;
 use crate::json::{Loose, Raw};
 use crate::stream::{Outcome, Stream, say, unknown};
-use crate::todo::{self, Calls};
-use crate::tool::{self, Input, Went};
+use crate::todo;
+use crate::tool::{self, Calls, Input, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::Tokens;
@@ -90,6 +90,7 @@ pub(super) struct Events {
     hint: &'static str,
     /// The last message.
     answer: String,
+    /// Calls that only write the todo list, whose ends say nothing.
     todo_calls: Calls,
     /// The last error of the session.
     trouble: Option<Complaint>,

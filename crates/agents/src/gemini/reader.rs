@@ -8,8 +8,8 @@ use crate::complaint::{Complaint, ErrorObject};
 use crate::dialect::End;
 use crate::json::{Loose, Raw};
 use crate::stream::{Outcome, Stream, Turn, say, unknown};
-use crate::todo::{self, Calls};
-use crate::tool::{self, Input, Went};
+use crate::todo;
+use crate::tool::{self, Calls, Input, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Ending, FailureClass, Tokens};
@@ -72,6 +72,7 @@ pub(super) struct Deltas {
     message: String,
     /// What was said since the last tool.
     answer: String,
+    /// Calls that only write the todo list, whose ends say nothing.
     todo_calls: Calls,
     /// The last error that the client reported.
     trouble: Option<String>,
