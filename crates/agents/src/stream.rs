@@ -47,6 +47,25 @@ pub(crate) enum Outcome {
     Unfinished(Option<Failure>),
 }
 
+impl Outcome {
+    /// The outcome of a turn that ended without an error.
+    pub(crate) fn of_answer(answer: &str) -> Outcome {
+        if answer.trim().is_empty() { Outcome::Empty } else { Outcome::Answered }
+    }
+}
+
+/// How a turn stands, in streams that say so in one place.
+#[derive(Debug, Default)]
+pub(crate) enum Turn {
+    /// It is going on.
+    #[default]
+    Open,
+    /// It ended well.
+    Ended,
+    /// It ended with this error.
+    Failed(String),
+}
+
 /// Whose stream is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Speaker {
@@ -176,10 +195,10 @@ impl<S: Stream> StreamReader<S> {
         let refused = self.lines == 0 && matches!(end.ending, Ending::Exited { code: 1 | 2 | 41 | 42 | 52 });
         let reason = reason_to_refuse(end.stderr_tail).filter(|_| refused)?;
         let complaint = Complaint::new(&reason);
-        if complaint.class() == FailureClass::Transient {
-            return Some(complaint.failure(self.speaker.hint));
-        }
         let hint = self.speaker.hint;
+        if matches!(complaint.class(), FailureClass::Transient | FailureClass::Limited) {
+            return Some(complaint.failure(hint));
+        }
         let advice = if is_about_a_flag(&reason) {
             format!(
                 "; take the flag out of `agent.flags` if it stands there, else the installed version is not the one that ralph knows: {hint}"

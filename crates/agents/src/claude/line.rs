@@ -33,7 +33,7 @@ pub(crate) struct Line<'a> {
 
     /// What the client itself knows about a tool's end.
     #[serde(borrow)]
-    pub(crate) tool_use_result: Loose<ToolUseResult<'a>>,
+    pub(crate) tool_use_result: Raw<'a>,
 
     // errors, on assistant lines, retries and results
     #[serde(borrow)]
@@ -134,6 +134,14 @@ pub(crate) struct ToolUseResult<'a> {
 pub(crate) struct Task<'a> {
     #[serde(borrow)]
     pub(crate) id: Raw<'a>,
+}
+
+/// What a shell printed, where a client passes it on as an object in a string.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct ShellOutput<'a> {
+    #[serde(borrow)]
+    pub(crate) exit_code: Raw<'a>,
 }
 
 /// What the client knows about an error.

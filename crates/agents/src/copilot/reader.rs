@@ -7,8 +7,8 @@ use crate::complaint::{Complaint, ErrorObject, status_of};
 use crate::dialect::End;
 use crate::json::{Loose, Raw};
 use crate::stream::{Outcome, Stream, say, unknown};
-use crate::todo::{self, Calls};
-use crate::tool::{self, Input, Went};
+use crate::todo;
+use crate::tool::{self, Calls, Input, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::Tokens;
@@ -90,6 +90,7 @@ pub(super) struct Events {
     hint: &'static str,
     /// The last message.
     answer: String,
+    /// Calls that only write the todo list, whose ends say nothing.
     todo_calls: Calls,
     /// The last error of the session.
     trouble: Option<Complaint>,
@@ -142,8 +143,7 @@ impl Stream for Events {
         let failure = self.trouble.as_ref().map(|complaint| complaint.failure(self.hint));
         match (self.result, failure) {
             (None, failure) => Outcome::Unfinished(failure),
-            (Some(0), _) if self.answer.trim().is_empty() => Outcome::Empty,
-            (Some(0), _) => Outcome::Answered,
+            (Some(0), _) => Outcome::of_answer(&self.answer),
             (Some(_), Some(failure)) => Outcome::Failed(failure),
             (Some(code), None) => {
                 Outcome::Failed(Complaint::new(&format!("the agent reports exit code {code}")).failure(self.hint))
