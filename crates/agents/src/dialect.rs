@@ -97,6 +97,12 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     DIALECTS.iter().map(|dialect| dialect.name())
 }
 
+/// The programs that have a dialect of their own, in the order in which they are proposed; each
+/// goes by its dialect's name.
+pub fn programs() -> impl Iterator<Item = &'static str> {
+    DIALECTS.iter().filter(|dialect| dialect.login().is_some()).map(|dialect| dialect.name())
+}
+
 /// The dialect of that name, ignoring case.
 pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
     DIALECTS.iter().find(|dialect| dialect.name().eq_ignore_ascii_case(name)).copied()
