@@ -6,19 +6,33 @@
 //! [`ralph_core::observation::Failure`]. Nothing here starts a process, opens a file, reads a clock
 //! or knows whether a loop goes on: a recorded stream and a live one are the same thing.
 //!
-//! A new agent is one file with its dialect, a recording of its stream among the tests, one row in
-//! the table of [`dialect`], and one in that of `login`. Its name is compared nowhere else.
+//! A new agent is one file with its dialect, a recording of its stream among the tests, and one row
+//! in the table of [`dialect`]. Its name is compared nowhere else.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+mod amp;
 mod claude;
+mod codex;
 mod command;
+mod complaint;
+mod copilot;
 pub mod dialect;
 mod echo;
 mod ending;
+mod gemini;
 mod generic;
 mod json;
 mod login;
+mod opencode;
+mod pi;
+mod qwen;
+mod stream;
+mod todo;
+mod tool;
+mod usage;
 
-pub use dialect::{CommandLine, Delivery, Dialect, LineKind, Reader, by_name, for_agent, names, programs};
+pub use dialect::{
+    CommandLine, Delivery, Dialect, End, LineKind, Reader, SideFile, by_name, for_agent, names, programs,
+};
 pub use login::{Login, LoginFile, Unseen};

@@ -24,6 +24,7 @@ mod plain_file;
 pub mod probe;
 pub mod process;
 pub mod raw_log;
+pub mod side_file;
 pub mod signals;
 pub mod state_dir;
 pub mod tree;

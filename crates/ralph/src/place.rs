@@ -87,7 +87,7 @@ pub fn parent_run() -> Option<RunId> {
     set("RALPH_PARENT_RUN_ID").or_else(|| set("RALPH_RUN_ID"))
 }
 
-/// A variable that is set to something.
+/// A variable that is set to something, for those who must not read it themselves.
 pub fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }

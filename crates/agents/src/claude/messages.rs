@@ -1,0 +1,203 @@
+//! Claude Code's stream, and those like it: one JSON object a line, from `system/init` to `result`.
+//!
+//! Only the main agent's own words become its text. Thinking, the prompt, what tools print, what
+//! the client writes in the model's place and what sub-agents say are something else, and a claim
+//! in them is none.
+
+use super::account::Account;
+use super::flavour::Flavour;
+use super::line::{Block, Line, Message};
+use super::tasks::Tasks;
+use super::turn::Turn;
+use crate::dialect::End;
+use crate::json::Loose;
+use crate::stream::{Outcome, Stream, say, unknown};
+use crate::tool::{self, Went};
+use crate::usage;
+use ralph_core::agent_event::{AgentEvent, Voice};
+
+/// Reads one process.
+pub(super) struct Messages {
+    flavour: Flavour,
+    account: Account,
+    turn: Turn,
+    tasks: Tasks,
+}
+
+impl Messages {
+    /// For a program of this flavour.
+    pub(super) fn new(flavour: Flavour) -> Messages {
+        Messages { flavour, account: Account::default(), turn: Turn::default(), tasks: Tasks::default() }
+    }
+}
+
+impl Stream for Messages {
+    type Line<'a> = Line<'a>;
+
+    fn object(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        let main = line.parent_tool_use_id.is_absent();
+        match (line.kind.word(), &line.message) {
+            ("assistant", Loose(Some(message))) if main => self.main_agent(line, message, out),
+            ("assistant", Loose(Some(message))) => sub_agent(message, out),
+            ("user", Loose(Some(message))) if main && !line.synthetic.is_true() => {
+                self.tool_results(line, message, out);
+            }
+            ("system", _) => self.system(line, out),
+            ("rate_limit_event", _) => self.limit(line, out),
+            ("result", _) => self.result(line, out),
+            // Pieces of messages, which follow as a whole; what the client or a sub-agent was told.
+            ("stream_event" | "assistant" | "user", _) => {}
+            (kind, _) => out.push(unknown(self.flavour.unknown, kind)),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.turn.is_over()
+    }
+
+    fn outcome(&self, _end: &End<'_>) -> Outcome {
+        self.turn.outcome(&self.flavour)
+    }
+}
+
+impl Messages {
+    fn main_agent(&mut self, line: &Line<'_>, message: &Message<'_>, out: &mut Vec<AgentEvent>) {
+        let texts = message.content.items.iter().filter(|block| block.kind.is("text")).map(|block| block.text.text());
+        if message.model.is("<synthetic>") || line.is_api_error_message.is_true() {
+            let sentence = texts.collect::<Vec<_>>().join("\n");
+            out.push(AgentEvent::Progress { text: sentence.clone() });
+            return self.turn.client_complains(line, sentence);
+        }
+        self.turn.model_speaks();
+        say(message.content.text.clone(), Voice::Main, out);
+        for block in &message.content.items {
+            if block.kind.is("text") {
+                say(block.text.text(), Voice::Main, out);
+            } else if block.kind.is("tool_use") && !self.tasks.called(block, self.flavour.todo_tools, out) {
+                out.push(self.tool_start(block));
+            }
+        }
+    }
+
+    fn tool_start(&self, block: &Block<'_>) -> AgentEvent {
+        let mut start = tool::start(block.id.text(), block.name.text(), block.input.0.as_ref());
+        if let (AgentEvent::ToolStart { input, .. }, Loose(Some(given))) = (&mut start, &block.input)
+            && self.flavour.hides_description
+            && *input == tool::summary(&tool::Input { description: given.description, ..tool::Input::default() })
+        {
+            input.clear();
+        }
+        start
+    }
+
+    fn tool_results(&mut self, line: &Line<'_>, message: &Message<'_>, out: &mut Vec<AgentEvent>) {
+        for block in message.content.items.iter().filter(|block| block.kind.is("tool_result")) {
+            if !self.tasks.ended(line, block, out) {
+                out.push(tool::end(block.tool_use_id.text(), block.content, went(block)));
+            }
+        }
+    }
+
+    fn system(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        let text = match line.subtype.word() {
+            "" | "init" => {
+                self.turn.begins();
+                format!("session: {}", line.session_id.text_within(200))
+            }
+            "api_retry" => retry(line),
+            "retry" => "retry".to_owned(),
+            "permission_denied" => format!("permission denied: {}", line.tool_name.text_within(200)),
+            "informational" => line.content.text_within(2000),
+            "notification" => line.text.text_within(2000),
+            "task_notification" => line.summary.text_within(2000),
+            "compact_boundary" => "the conversation was compacted".to_owned(),
+            "hook_started" | "hook_progress" | "hook_response" | "status" | "thinking_tokens" => return,
+            "task_started" | "task_progress" | "task_updated" | "background_tasks_changed" => return,
+            other => return out.push(unknown("system message", other)),
+        };
+        out.push(AgentEvent::Progress { text });
+    }
+
+    fn limit(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        let Some(info) = &line.rate_limit_info.0 else { return };
+        let (rejected, resets_at) = self.turn.limit_stated(info);
+        if !info.status.is("allowed") {
+            out.push(AgentEvent::Limit { scope: info.rate_limit_type.text_within(100), rejected, resets_at });
+        }
+    }
+
+    fn result(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        let spent = self.account.take(line);
+        usage::tell(spent.suspect, out);
+        let text = line.result.text();
+        let error = self.turn.ends(&self.flavour, line, &text);
+        let is_error = error.is_some();
+        out.extend(error.map(|message| AgentEvent::Error { message }));
+        out.push(AgentEvent::Result { text, is_error, cost_usd: spent.cost_usd, tokens: spent.tokens });
+    }
+}
+
+/// What a sub-agent says and does: to be seen, but neither claim nor evidence.
+fn sub_agent(message: &Message<'_>, out: &mut Vec<AgentEvent>) {
+    for block in &message.content.items {
+        if block.kind.is("text") {
+            say(block.text.text(), Voice::Sub, out);
+        } else if block.kind.is("tool_use") {
+            let input = block.input.0.as_ref().map(tool::summary).unwrap_or_default();
+            out.push(AgentEvent::Progress { text: format!("sub-agent: {}({input})", block.name.text_within(200)) });
+        }
+    }
+}
+
+fn retry(line: &Line<'_>) -> String {
+    let [attempt, most, status] =
+        [line.attempt, line.max_retries, line.error_status].map(|number| number.text_within(20));
+    let seconds = line.retry_delay_ms.number().unwrap_or_default() / 1000.0;
+    let status = if status.is_empty() { status } else { format!(" ({status})") };
+    format!("retry {attempt} of {most} in {seconds:.1}s: {}{status}", line.error.text_within(200))
+}
+
+/// How a tool went. Some clients state a command's exit code at the beginning of what a failed one
+/// printed, others somewhere behind the output, of commands that they call a success.
+fn went(block: &Block<'_>) -> Went {
+    let printed = block.content.json();
+    let stated = match block.is_error.is_true() {
+        true => printed.strip_prefix("\"Exit code "),
+        false if printed.starts_with("\"Command: ") => printed.rsplit_once("\\nExit Code: ").map(|(_, rest)| rest),
+        false => None,
+    };
+    let digits = stated.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    match digits.and_then(|digits| digits.parse().ok()) {
+        Some(code) => Went::Exited(code),
+        None => Went::badly_if(block.is_error.is_true()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_read_where_clients_state_them() {
+        for (content, failed, error, exit_code) in [
+            ("Exit code 3\\noops", true, true, Some(3)),
+            ("Exit code 137", true, true, Some(137)),
+            ("Exit code 3", false, false, None),
+            ("Exit code none", true, true, None),
+            ("Exit code 99999999999", true, true, None),
+            (r"Command: x\nOutput: y\nExit Code: 3\nSignal: (none)", false, true, Some(3)),
+            (r"Command: x\nOutput: y\nExit Code: 0\nSignal: (none)", false, false, Some(0)),
+            (r"said\nExit Code: 3", false, false, None),
+            ("", true, true, None),
+        ] {
+            let json = format!(r#"{{"content":"{content}","is_error":{failed}}}"#);
+            let block: Block<'_> = serde_json::from_str(&json).unwrap();
+            match tool::end(String::new(), block.content, went(&block)) {
+                AgentEvent::ToolEnd { error: read, exit_code: code, .. } => {
+                    assert_eq!((read, code), (error, exit_code), "{content}");
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
