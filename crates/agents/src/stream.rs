@@ -181,10 +181,10 @@ impl<S: Stream> StreamReader<S> {
         let refused = self.lines == 0 && matches!(end.ending, Ending::Exited { code: 1 | 2 | 41 | 42 | 52 });
         let reason = reason_to_refuse(end.stderr_tail).filter(|_| refused)?;
         let complaint = Complaint::new(&reason);
-        if complaint.class() == FailureClass::Transient {
-            return Some(complaint.failure(self.speaker.hint));
-        }
         let hint = self.speaker.hint;
+        if matches!(complaint.class(), FailureClass::Transient | FailureClass::Limited) {
+            return Some(complaint.failure(hint));
+        }
         let advice = if is_about_a_flag(&reason) {
             format!(
                 "; take the flag out of `agent.flags` if it stands there, else the installed version is not the one that ralph knows: {hint}"

@@ -51,7 +51,9 @@ fn wall_time(at: SystemTime) -> WallTime {
 /// What programs on this machine mean by a time without a zone, as seconds since the epoch; `None` if
 /// there is no such time.
 pub fn epoch_seconds(local: LocalTime) -> Option<i64> {
-    epoch_seconds_in(&TimeZone::system(), jiff::Timestamp::now(), local)
+    // A clock that is set beyond what a calendar holds knows no local time either.
+    let now = jiff::Timestamp::from_millisecond(wall_time(SystemTime::now()).0).ok()?;
+    epoch_seconds_in(&TimeZone::system(), now, local)
 }
 
 fn epoch_seconds_in(zone: &TimeZone, now: jiff::Timestamp, local: LocalTime) -> Option<i64> {

@@ -176,6 +176,7 @@ impl Stream for Items {
 
 impl Items {
     fn started(&mut self, item: &Item<'_>, out: &mut Vec<AgentEvent>) {
+        self.trouble = None;
         match item.kind.word() {
             "command_execution" => {
                 let command = tool::given(item.command);

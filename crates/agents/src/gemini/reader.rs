@@ -12,7 +12,8 @@ use crate::todo::{self, Calls};
 use crate::tool::{self, Input, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
-use ralph_core::observation::{Ending, Tokens};
+use ralph_core::observation::{Ending, FailureClass, Tokens};
+use ralph_core::time::Millis;
 use serde::Deserialize;
 
 /// One object of the stream.
@@ -131,7 +132,13 @@ impl Stream for Deltas {
         let failure =
             |sentence: &String| Complaint::new(sentence).with_status(status_behind(end.ending)).failure(self.hint);
         match &self.turn {
-            Turn::Failed(sentence) => Outcome::Failed(failure(sentence)),
+            Turn::Failed(sentence) => {
+                let mut failure = failure(sentence);
+                if failure.class == FailureClass::Limited {
+                    failure.resets_at = reset(sentence).map(|span| (end.now.0 / 1000).saturating_add(span));
+                }
+                Outcome::Failed(failure)
+            }
             Turn::Succeeded if self.answer.trim().is_empty() => Outcome::Empty,
             Turn::Succeeded => Outcome::Answered,
             Turn::Open => Outcome::Unfinished(self.trouble.as_ref().map(failure)),
@@ -208,6 +215,13 @@ impl Deltas {
         let text = if is_error { String::new() } else { self.answer.clone() };
         out.push(AgentEvent::Result { text, is_error, cost_usd: None, tokens });
     }
+}
+
+/// In how many seconds a quota is filled again: `Your quota will reset after 2h15m3s.`
+fn reset(sentence: &str) -> Option<i64> {
+    let (_, rest) = sentence.split_once("reset after ")?;
+    let span = rest.split_whitespace().next()?.trim_end_matches(['.', ',', ']']);
+    i64::try_from(span.parse::<Millis>().ok()?.0 / 1000).ok()
 }
 
 /// The HTTP status that the program tried to exit with; the system keeps its lowest eight bits.

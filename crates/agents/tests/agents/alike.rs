@@ -134,7 +134,7 @@ fn every_dialect_but_generic_is_tried_here() {
 }
 
 #[test]
-fn b03_partial_json_at_the_end_is_noise_and_no_result() {
+fn b03_half_an_event_at_the_end_is_noise_and_ends_no_turn() {
     for tongue in TONGUES {
         let whole = format!("{}\n{}", tongue.says("hi"), tongue.ends("hi"));
         let heard = tongue.hear(&whole);

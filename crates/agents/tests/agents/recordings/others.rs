@@ -249,6 +249,20 @@ fn i01_a_spent_quota_is_a_limit_by_the_rest_of_its_status() {
 }
 
 #[test]
+fn i02_spans_until_a_reset_are_counted_from_now() {
+    let now = 1_790_000_000;
+    let quota = r#"{"type":"result","status":"error","error":{"message":"You have exhausted your capacity. Your quota will reset after 2h15m3s."}}"#;
+    let failure = hear("gemini", "", quota.as_bytes()).failure(&exit(173), "").unwrap();
+    assert_eq!((failure.class, failure.resets_at), (Limited, Some(now + 8103)));
+    let refused = include_str!("../../streams/opencode/e429_forever.jsonl");
+    for (header, resets_at) in [("\"1\"", Some(now + 1)), ("\"Wed, 21 Oct 2026 07:28:00 GMT\"", None), ("null", None)] {
+        let stream = refused.replace("\"retry-after\":\"1\"", &format!("\"retry-after\":{header}"));
+        let failure = hear("opencode", "", stream.as_bytes()).failure(&exit(1), "").unwrap();
+        assert_eq!((failure.class, failure.resets_at), (Limited, resets_at), "{header}");
+    }
+}
+
+#[test]
 fn i06_i10_a_program_that_refuses_to_start_says_why_and_what_to_do() {
     for (agent, code, stderr, class, pieces) in [
         (
@@ -275,6 +289,7 @@ fn i06_i10_a_program_that_refuses_to_start_says_why_and_what_to_do() {
         ("gemini", 41, "Please set an Auth method in your settings.json\n", CannotRun, &["Auth method", "log in"]),
         ("amp", 1, "Error: API request for getUserInfo failed: 404\n", CannotRun, &["getUserInfo failed: 404"]),
         ("amp", 1, "Error: connect ECONNREFUSED 127.0.0.1:443\n", Transient, &["ECONNREFUSED"]),
+        ("copilot", 1, "Error: 429 Too Many Requests\n", Limited, &["429 Too Many Requests"]),
         ("pi", 139, "Segmentation fault\n", Other, &["exited with code 139"]),
     ] {
         let failure = hear(agent, "", b"").failure(&exit(code), stderr).unwrap();
