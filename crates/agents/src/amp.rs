@@ -7,6 +7,7 @@ use crate::claude::flavour::Flavour;
 use crate::command::{Arguments, arguments};
 use crate::complaint::Complaint;
 use crate::dialect::{CommandLine, Dialect, Reader};
+use crate::login::{Login, Unseen, file};
 use ralph_core::policy::AgentPolicy;
 
 /// The dialect of Amp.
@@ -14,6 +15,15 @@ pub(crate) struct Amp;
 
 /// How to get it and log in.
 const HINT: &str = "install it with `npm install -g @sourcegraph/amp`, then log in with `amp login`";
+
+/// How to tell from outside whether it is logged in and new enough.
+const LOGIN: Login = Login {
+    measured: "0.0.1790142911",
+    variables: &["AMP_API_KEY"],
+    files: &[file("XDG_DATA_HOME", ".local/share", "amp/secrets.json")],
+    unseen: Unseen::MacKeychain,
+    how: "amp login",
+};
 
 const FLAVOUR: Flavour = Flavour {
     dialect: "amp",
@@ -53,6 +63,10 @@ impl Dialect for Amp {
 
     fn hint(&self) -> &'static str {
         HINT
+    }
+
+    fn login(&self) -> Option<&'static Login> {
+        Some(&LOGIN)
     }
 
     fn session_markers(&self) -> &'static [&'static str] {

@@ -6,7 +6,7 @@ use crate::codex::Codex;
 use crate::copilot::Copilot;
 use crate::gemini::Gemini;
 use crate::generic::{Generic, TextReader};
-use crate::login::{self, Login};
+use crate::login::Login;
 use crate::opencode::Opencode;
 use crate::pi::Pi;
 use crate::qwen::Qwen;
@@ -48,7 +48,7 @@ pub trait Dialect: Sync {
     /// How to tell from outside whether the program is logged in and new enough; `None` if nobody
     /// can say, as of a program that ralph does not know.
     fn login(&self) -> Option<&'static Login> {
-        login::of(self.name())
+        None
     }
 }
 
@@ -148,6 +148,12 @@ static DIALECTS: &[&dyn Dialect] = &[&Claude, &Codex, &Amp, &Opencode, &Gemini, 
 /// All dialects' names, for messages and the settings' schema.
 pub fn names() -> impl Iterator<Item = &'static str> {
     DIALECTS.iter().map(|dialect| dialect.name())
+}
+
+/// The programs that have a dialect of their own, in the order in which they are proposed; each
+/// goes by its dialect's name.
+pub fn programs() -> impl Iterator<Item = &'static str> {
+    DIALECTS.iter().filter(|dialect| dialect.login().is_some()).map(|dialect| dialect.name())
 }
 
 /// The dialect of that name, ignoring case.

@@ -32,5 +32,7 @@ mod todo;
 mod tool;
 mod usage;
 
-pub use dialect::{CommandLine, Delivery, Dialect, End, LineKind, Reader, SideFile, by_name, for_agent, names};
+pub use dialect::{
+    CommandLine, Delivery, Dialect, End, LineKind, Reader, SideFile, by_name, for_agent, names, programs,
+};
 pub use login::{Login, LoginFile, Unseen};

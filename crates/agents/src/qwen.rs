@@ -6,6 +6,7 @@ use crate::claude::flavour::Flavour;
 use crate::command::{Arguments, arguments, value_of};
 use crate::complaint::Complaint;
 use crate::dialect::{CommandLine, Dialect, Reader};
+use crate::login::{Login, Unseen, file};
 use ralph_core::policy::AgentPolicy;
 
 /// The dialect of Qwen Code.
@@ -13,6 +14,15 @@ pub(crate) struct Qwen;
 
 /// How to get it and log in.
 const HINT: &str = "install it with `npm install -g @qwen-code/qwen-code`, then run `qwen` once and log in";
+
+/// How to tell from outside whether it is logged in and new enough.
+const LOGIN: Login = Login {
+    measured: "0.24",
+    variables: &["OPENAI_API_KEY", "DASHSCOPE_API_KEY"],
+    files: &[file("", ".qwen", "oauth_creds.json"), file("", ".qwen", ".env")],
+    unseen: Unseen::Anywhere,
+    how: "run `qwen` once and log in, or export OPENAI_API_KEY",
+};
 
 const FLAVOUR: Flavour = Flavour {
     dialect: "qwen",
@@ -49,6 +59,10 @@ impl Dialect for Qwen {
 
     fn hint(&self) -> &'static str {
         HINT
+    }
+
+    fn login(&self) -> Option<&'static Login> {
+        Some(&LOGIN)
     }
 
     fn session_markers(&self) -> &'static [&'static str] {

@@ -5,7 +5,7 @@ use crate::error::CommandError;
 use ralph_core::id::RunId;
 use ralph_host::process::find_program;
 use ralph_host::{look, state_dir, tree};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -87,14 +87,19 @@ pub fn parent_run() -> Option<RunId> {
     set("RALPH_PARENT_RUN_ID").or_else(|| set("RALPH_RUN_ID"))
 }
 
-/// A variable that is set to something.
+/// A variable that is set to something, for those who must not read it themselves.
 pub fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// The file that a program's name means to an agent in `folder`, if it can be executed.
+/// The file that a program's name means in `folder`, if it can be executed.
 pub fn program(name: &str, folder: &Path) -> io::Result<PathBuf> {
-    let file = find_program(name.as_ref(), folder, std::env::var_os("PATH").as_deref())?;
+    program_on(std::env::var_os("PATH").as_deref(), name, folder)
+}
+
+/// The same on another PATH.
+pub fn program_on(path: Option<&OsStr>, name: &str, folder: &Path) -> io::Result<PathBuf> {
+    let file = find_program(name.as_ref(), folder, path)?;
     look::may_execute(&file).map(|()| file)
 }
 

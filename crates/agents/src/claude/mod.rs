@@ -13,6 +13,7 @@ mod turn;
 
 use crate::command::{Arguments, arguments, value_of};
 use crate::dialect::{CommandLine, Dialect, Reader};
+use crate::login::{Login, Unseen, file};
 use flavour::Flavour;
 use ralph_core::policy::AgentPolicy;
 
@@ -21,6 +22,22 @@ pub(crate) struct Claude;
 
 /// How to get it and log in.
 const HINT: &str = "install it with `npm install -g @anthropic-ai/claude-code`, then run `claude` once and log in";
+
+/// How to tell from outside whether it is logged in and new enough.
+const LOGIN: Login = Login {
+    measured: "2.1",
+    variables: &[
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CODE_USE_BEDROCK",
+        "CLAUDE_CODE_USE_VERTEX",
+        "CLAUDE_CODE_USE_FOUNDRY",
+    ],
+    files: &[file("CLAUDE_CONFIG_DIR", ".claude", ".credentials.json")],
+    unseen: Unseen::MacKeychain,
+    how: "run `claude` once and log in, or export ANTHROPIC_API_KEY",
+};
 
 /// What unattended use needs; the user's own values win.
 const ENVIRONMENT: &[(&str, &str)] = &[
@@ -72,6 +89,10 @@ impl Dialect for Claude {
 
     fn hint(&self) -> &'static str {
         HINT
+    }
+
+    fn login(&self) -> Option<&'static Login> {
+        Some(&LOGIN)
     }
 
     fn session_markers(&self) -> &'static [&'static str] {

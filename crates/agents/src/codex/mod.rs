@@ -9,6 +9,7 @@ mod reader;
 
 use crate::command::{Arguments, arguments, delivery};
 use crate::dialect::{CommandLine, Delivery, Dialect, Reader};
+use crate::login::{Login, Unseen, file};
 use crate::stream::{Speaker, StreamReader};
 use ralph_core::policy::AgentPolicy;
 use reader::Items;
@@ -18,6 +19,16 @@ pub(crate) struct Codex;
 
 /// How to get it and log in.
 const HINT: &str = "install it with `npm install -g @openai/codex`, then log in with `codex login`";
+
+/// How to tell from outside whether it is logged in and new enough.
+const LOGIN: Login = Login {
+    measured: "0.166",
+    variables: &["OPENAI_API_KEY", "CODEX_API_KEY"],
+    files: &[file("CODEX_HOME", ".codex", "auth.json")],
+    // `cli_auth_credentials_store` can name the system's keyring.
+    unseen: Unseen::Anywhere,
+    how: "codex login",
+};
 
 /// The ways to say what it may do by itself; `--full-auto` is one of older versions.
 const AUTONOMY: &[&str] =
@@ -58,6 +69,10 @@ impl Dialect for Codex {
 
     fn hint(&self) -> &'static str {
         HINT
+    }
+
+    fn login(&self) -> Option<&'static Login> {
+        Some(&LOGIN)
     }
 
     fn session_markers(&self) -> &'static [&'static str] {

@@ -6,6 +6,7 @@ mod reader;
 
 use crate::command::{Arguments, arguments, delivery, value_of};
 use crate::dialect::{CommandLine, Delivery, Dialect, Reader};
+use crate::login::{Login, Unseen};
 use crate::stream::{Speaker, StreamReader};
 use ralph_core::policy::AgentPolicy;
 use reader::Events;
@@ -15,6 +16,15 @@ pub(crate) struct Copilot;
 
 /// How to get it and log in.
 const HINT: &str = "install it with `npm install -g @github/copilot`, then run `copilot` once and use `/login`";
+
+/// How to tell from outside whether it is logged in and new enough.
+const LOGIN: Login = Login {
+    measured: "1.0",
+    variables: &["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_BASE_URL"],
+    files: &[],
+    unseen: Unseen::Anywhere,
+    how: "run `copilot` once and type /login, or export COPILOT_GITHUB_TOKEN",
+};
 
 const FORMAT: &[&str] = &["--output-format"];
 
@@ -47,6 +57,10 @@ impl Dialect for Copilot {
 
     fn hint(&self) -> &'static str {
         HINT
+    }
+
+    fn login(&self) -> Option<&'static Login> {
+        Some(&LOGIN)
     }
 
     fn session_markers(&self) -> &'static [&'static str] {

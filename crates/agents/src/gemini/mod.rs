@@ -6,6 +6,7 @@ mod reader;
 
 use crate::command::{Arguments, arguments, delivery, value_of};
 use crate::dialect::{CommandLine, Delivery, Dialect, Reader};
+use crate::login::{Login, Unseen, file};
 use crate::stream::{Speaker, StreamReader};
 use ralph_core::policy::AgentPolicy;
 use reader::Deltas;
@@ -15,6 +16,15 @@ pub(crate) struct Gemini;
 
 /// How to get it and log in.
 const HINT: &str = "install it with `npm install -g @google/gemini-cli`, then run `gemini` once and log in";
+
+/// How to tell from outside whether it is logged in and new enough.
+const LOGIN: Login = Login {
+    measured: "0.61",
+    variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"],
+    files: &[file("", ".gemini", "oauth_creds.json"), file("", ".gemini", ".env")],
+    unseen: Unseen::Anywhere,
+    how: "run `gemini` once and log in, or export GEMINI_API_KEY",
+};
 
 const FORMAT: &[&str] = &["-o", "--output-format"];
 
@@ -46,6 +56,10 @@ impl Dialect for Gemini {
 
     fn hint(&self) -> &'static str {
         HINT
+    }
+
+    fn login(&self) -> Option<&'static Login> {
+        Some(&LOGIN)
     }
 
     fn session_markers(&self) -> &'static [&'static str] {

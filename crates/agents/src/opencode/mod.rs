@@ -7,6 +7,7 @@ mod reader;
 
 use crate::command::{Arguments, arguments, value_of};
 use crate::dialect::{CommandLine, Dialect, Reader};
+use crate::login::{Login, PROVIDERS, Unseen, file};
 use crate::stream::{Speaker, StreamReader};
 use ralph_core::policy::AgentPolicy;
 use reader::Steps;
@@ -16,6 +17,15 @@ pub(crate) struct Opencode;
 
 /// How to get it and log in.
 const HINT: &str = "install it with `npm install -g opencode-ai`, then log in with `opencode auth login`";
+
+/// How to tell from outside whether it is logged in and new enough.
+const LOGIN: Login = Login {
+    measured: "1.18",
+    variables: PROVIDERS,
+    files: &[file("XDG_DATA_HOME", ".local/share", "opencode/auth.json")],
+    unseen: Unseen::Anywhere,
+    how: "opencode auth login",
+};
 
 const FORMAT: &[&str] = &["--format"];
 
@@ -45,6 +55,10 @@ impl Dialect for Opencode {
 
     fn hint(&self) -> &'static str {
         HINT
+    }
+
+    fn login(&self) -> Option<&'static Login> {
+        Some(&LOGIN)
     }
 
     fn session_markers(&self) -> &'static [&'static str] {

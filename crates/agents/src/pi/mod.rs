@@ -6,6 +6,7 @@ mod reader;
 
 use crate::command::{Arguments, arguments, value_of};
 use crate::dialect::{CommandLine, Dialect, Reader};
+use crate::login::{Login, PROVIDERS, Unseen, file};
 use crate::stream::{Speaker, StreamReader};
 use ralph_core::policy::AgentPolicy;
 use reader::Turns;
@@ -16,6 +17,16 @@ pub(crate) struct Pi;
 /// How to get it and log in.
 const HINT: &str =
     "install it with `npm install -g @mariozechner/pi-coding-agent`, then run `pi` once and use `/login`";
+
+/// How to tell from outside whether it is logged in and new enough.
+const LOGIN: Login = Login {
+    measured: "0.73",
+    variables: PROVIDERS,
+    files: &[file("PI_CODING_AGENT_DIR", ".pi/agent", "auth.json")],
+    // Its `models.json` can name providers that need no key.
+    unseen: Unseen::Anywhere,
+    how: "run `pi` once and type /login, or export the key of your provider",
+};
 
 const FORMAT: &[&str] = &["--mode"];
 const PROVIDER: &[&str] = &["--provider"];
@@ -49,6 +60,10 @@ impl Dialect for Pi {
 
     fn hint(&self) -> &'static str {
         HINT
+    }
+
+    fn login(&self) -> Option<&'static Login> {
+        Some(&LOGIN)
     }
 
     fn session_markers(&self) -> &'static [&'static str] {

@@ -159,7 +159,7 @@ fn an_agent_that_cannot_be_started_is_a_problem() {
     assert!(look(&env, &[], 5).check("agent").1.contains("not executable"));
     env.settings(json!({ "agent": { "command": "./no-such-agent" } }));
     let report = look(&env, &[], 5);
-    assert!(report.check("agent").1.contains("./no-such-agent cannot be executed"), "{}", report.0);
+    assert!(report.check("agent").1.contains("./no-such-agent does not exist"), "{}", report.0);
     assert!(report.check("agent claude").1.contains("not executable"), "{}", report.0);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(look(&env, &[], 5).check("agent").2, "ralph run --agent claude …");
@@ -173,6 +173,11 @@ fn an_unknown_agent_is_not_started() {
         env.settings(json!({ "agent": { "command": command } }));
         assert!(look(&env, &[], 0).check("agent").1.contains("it was not started"));
     }
+    // Nor is one that came with the project, whatever it is called.
+    env.write("claude", "#!/bin/sh\ntouch \"$HOME/started\"\n");
+    fs::set_permissions(env.path("claude"), fs::Permissions::from_mode(0o755)).unwrap();
+    env.settings(json!({ "agent": { "command": "./claude" } }));
+    assert!(look(&env, &[], 0).check("agent").1.contains("it lies in the project, so it was not started"));
     assert!(!env.home().join("started").exists());
 }
 

@@ -9,13 +9,13 @@ use super::finding::Finding;
 use super::login::{self, Standing};
 use super::version::Version;
 use crate::place::{self, Place};
-use ralph_agents::Dialect;
+use crate::settings::{Flags, Settings};
+use ralph_agents::{Dialect, Login};
 use ralph_core::id::TaskName;
 use ralph_core::outcome::exit;
-use ralph_core::policy::{AgentPolicy, PromptSource, PromptVia};
+use ralph_core::policy::{AgentPolicy, PromptSource};
 use ralph_host::probe::Answer;
 use ralph_host::process::Command;
-use std::collections::BTreeMap;
 use std::io;
 
 /// The agents that are being asked.
@@ -34,10 +34,10 @@ struct Agent {
 }
 
 enum Presence {
-    /// It was asked for its version.
-    Asked(Question),
-    /// It is there, and is not asked.
-    There,
+    /// It was asked for its version, and is known well enough to look for its login.
+    Asked(Question, &'static Login),
+    /// It is there, and for this reason it is not asked.
+    There(&'static str),
     /// It cannot be executed.
     Absent(String),
 }
@@ -46,7 +46,7 @@ enum Presence {
 pub(super) fn ask(asking: &mut Asking, setup: &Setup, place: &Place) -> Agents {
     let mut agents = Agents { chosen: chosen(asking, setup, place), others: Vec::new(), forbidden: Vec::new() };
     let is_chosen = |name: &str| agents.chosen.as_ref().is_some_and(|agent| agent.policy.command == name);
-    let known: Vec<&str> = ralph_agents::names().filter(|name| *name != "generic" && !is_chosen(name)).collect();
+    let known: Vec<&str> = ralph_agents::programs().filter(|name| !is_chosen(name)).collect();
     for name in known {
         match place::program(name, &place.root) {
             Ok(_) => agents.others.push(Agent::ask(asking, plain(name), place)),
@@ -60,51 +60,58 @@ pub(super) fn ask(asking: &mut Asking, setup: &Setup, place: &Place) -> Agents {
 fn chosen(asking: &mut Asking, setup: &Setup, place: &Place) -> Option<Agent> {
     let command = setup.agent.as_deref()?;
     // Settings that cannot be used still name the agent.
-    let policy = setup.usable().map_or_else(
-        || plain(command),
-        |settings| {
-            let prompt = PromptSource::Text(String::new());
-            settings.policy(TaskName::from_text("doctor"), prompt, &setup.flags, String::new()).agent
-        },
-    );
+    let policy = setup.usable().map_or_else(|| plain(command), |settings| policy(settings, &setup.flags));
     Some(Agent::ask(asking, policy, place))
 }
 
 /// An agent about which nothing is known but its program.
 fn plain(command: &str) -> AgentPolicy {
-    AgentPolicy {
-        command: command.to_owned(),
-        flags: Vec::new(),
-        dialect: String::new(),
-        format: String::new(),
-        model: String::new(),
-        prompt_via: PromptVia::Auto,
-        env: BTreeMap::new(),
-        env_remove: Vec::new(),
-        stream: true,
+    let mut settings = Settings::default();
+    command.clone_into(&mut settings.agent.command);
+    policy(&settings, &Flags::default())
+}
+
+fn policy(settings: &Settings, flags: &Flags) -> AgentPolicy {
+    let prompt = PromptSource::Text(String::new());
+    settings.policy(TaskName::from_text("doctor"), prompt, flags, String::new()).agent
+}
+
+/// The environment is what the agent itself would get.
+fn version_command(dialect: &dyn Dialect, policy: &AgentPolicy, place: &Place) -> Command {
+    let line = dialect.command(policy);
+    Command {
+        program: line.program.into(),
+        args: vec!["--version".into()],
+        folder: place.root.clone(),
+        set: line.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        remove: line.env_remove.into_iter().map(Into::into).collect(),
+    }
+}
+
+fn explain(command: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound if !command.contains('/') => format!("{command} was not found in PATH"),
+        io::ErrorKind::NotFound => format!("{command} does not exist"),
+        io::ErrorKind::PermissionDenied => format!("{command} is not executable"),
+        _ => format!("{command} cannot be executed: {error}"),
     }
 }
 
 impl Agent {
     fn ask(asking: &mut Asking, policy: AgentPolicy, place: &Place) -> Agent {
         let dialect = ralph_agents::for_agent(&policy);
-        let presence = if dialect.login().is_some() {
-            let line = dialect.command(&policy);
-            Presence::Asked(asking.add_command(Command {
-                program: line.program.into(),
-                args: vec!["--version".into()],
-                folder: asking.folder().to_owned(),
-                set: line.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
-                remove: line.env_remove.into_iter().map(Into::into).collect(),
-            }))
-        } else {
-            match place::program(&policy.command, &place.root) {
-                Ok(_) => Presence::There,
-                Err(error) if error.kind() == io::ErrorKind::NotFound && !policy.command.contains('/') => {
-                    Presence::Absent(format!("{} was not found in PATH", policy.command))
-                }
-                Err(error) => Presence::Absent(format!("{} cannot be executed: {error}", policy.command)),
+        let found = match policy.env.get("PATH") {
+            Some(path) => place::program_on(Some(path.as_ref()), &policy.command, &place.root),
+            None => place::program(&policy.command, &place.root),
+        };
+        let presence = match (found, dialect.login()) {
+            // Whoever wrote the project may not be whoever looks at it.
+            (Ok(file), _) if file.starts_with(&place.root) => Presence::There("it lies in the project"),
+            (Ok(_), None) => Presence::There("ralph does not know it"),
+            (Ok(_), Some(login)) => {
+                Presence::Asked(asking.add_command(version_command(dialect, &policy, place)), login)
             }
+            (Err(error), _) => Presence::Absent(explain(&policy.command, &error)),
         };
         Agent { policy, dialect, presence }
     }
@@ -112,50 +119,60 @@ impl Agent {
     /// Why it cannot be started.
     fn missing<'a>(&'a self, answers: &'a Answers) -> Option<&'a str> {
         match &self.presence {
-            Presence::Asked(question) => match answers.to(*question) {
+            Presence::Asked(question, _) => match answers.to(*question) {
                 Answer::NotStarted { reason } => Some(reason),
                 Answer::Said { .. } | Answer::Silent => None,
             },
-            Presence::There => None,
+            Presence::There(_) => None,
             Presence::Absent(reason) => Some(reason),
         }
     }
 
     fn finding(&self, answers: &Answers, check: String) -> Finding {
+        let missing = |reason: &str| Finding::note(&check, reason).fix(self.dialect.hint());
+        match &self.presence {
+            Presence::Absent(reason) => missing(reason),
+            Presence::There(why) => {
+                Finding::ok(check, format!("{} is there; {why}, so it was not started", self.policy.command))
+            }
+            Presence::Asked(question, login) => match answers.to(*question) {
+                Answer::NotStarted { reason } => missing(reason),
+                answer => self.asked(answer, login, check),
+            },
+        }
+    }
+
+    /// Its version and its login, with the more urgent of what to do about them.
+    fn asked(&self, answer: &Answer, login: &Login, check: String) -> Finding {
         let name = &self.policy.command;
-        let (Presence::Asked(question), Some(login)) = (&self.presence, self.dialect.login()) else {
-            return Finding::ok(check, format!("{name} is there; ralph does not know it, so it was not started"));
+        let (told, about_version) = match version(answer) {
+            Err(why) => (format!("{name}: {why};"), Some(format!("{name} --version"))),
+            Ok(version) => match Version::find(login.measured).filter(|oldest| version.is_older_than(oldest)) {
+                Some(oldest) => (
+                    format!("{name} {version} is older than {oldest}, which ralph was made with;"),
+                    Some(self.dialect.hint().to_owned()),
+                ),
+                None => (format!("{name} {version},"), None),
+            },
         };
-        let version = match answers.to(*question) {
-            Answer::Said { code: 0, text } => Version::find(text).ok_or("its version cannot be told"),
-            Answer::Said { .. } => Err("its --version failed"),
-            Answer::Silent | Answer::NotStarted { .. } => Err("its --version did not end and was stopped"),
-        };
-        let standing = login::look(login, &self.policy);
-        let (word, fix) = match &standing {
+        let (standing, about_login) = match login::look(login, &self.policy) {
             Standing::LoggedIn(sign) => (format!("logged in, by {sign}"), None),
             Standing::LoggedOut => ("not logged in".to_owned(), Some(login.how.to_owned())),
             Standing::Unknown => ("logged in or not: unknown".to_owned(), Some(login.how.to_owned())),
         };
-        match version {
-            Err(why) => {
-                let fix = fix.unwrap_or_else(|| format!("{name} --version"));
-                Finding::note(check, format!("{name}: {why}; {word}")).fix(fix)
-            }
-            Ok(version) => {
-                let oldest = Version::find(login.measured).filter(|oldest| version.is_older_than(oldest));
-                let detail = match &oldest {
-                    Some(oldest) => {
-                        format!("{name} {version} is older than {oldest}, which ralph was made with; {word}")
-                    }
-                    None => format!("{name} {version}, {word}"),
-                };
-                match fix.or_else(|| oldest.map(|_| self.dialect.hint().to_owned())) {
-                    Some(fix) => Finding::note(check, detail).fix(fix),
-                    None => Finding::ok(check, detail),
-                }
-            }
+        let detail = format!("{told} {standing}");
+        match about_login.or(about_version) {
+            Some(fix) => Finding::note(check, detail).fix(fix),
+            None => Finding::ok(check, detail),
         }
+    }
+}
+
+fn version(answer: &Answer) -> Result<Version, &'static str> {
+    match answer {
+        Answer::Said { code: 0, text } => Version::find(text).ok_or("its version cannot be told"),
+        Answer::Said { .. } => Err("its --version failed"),
+        Answer::Silent | Answer::NotStarted { .. } => Err("its --version did not end and was stopped"),
     }
 }
 
@@ -165,10 +182,7 @@ impl Agents {
         let mut findings = vec![self.first(answers)];
         for agent in &self.others {
             let check = format!("agent {}", agent.dialect.name());
-            findings.push(match agent.missing(answers) {
-                Some(reason) => Finding::note(check, reason).fix(agent.dialect.hint()),
-                None => agent.finding(answers, check),
-            });
+            findings.push(agent.finding(answers, check));
         }
         for name in &self.forbidden {
             let fix = format!("chmod +x \"$(which -a {name})\"");
@@ -188,7 +202,7 @@ impl Agents {
                 Some(name) => Finding::note("agent", format!("none is configured; {name} is there"))
                     .fix(format!("ralph init --yes --agent {name}")),
                 None => {
-                    let known: Vec<&str> = ralph_agents::names().filter(|name| *name != "generic").collect();
+                    let known: Vec<&str> = ralph_agents::programs().collect();
                     let detail = format!("none is configured and none was found; looked for {}", known.join(", "));
                     let hint = known.first().and_then(|name| ralph_agents::by_name(name)).map(|dialect| dialect.hint());
                     Finding::problem("agent", detail, exit::AGENT).fix(hint.unwrap_or("ralph init"))

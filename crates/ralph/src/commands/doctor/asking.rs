@@ -46,11 +46,6 @@ impl Asking {
         Question(self.commands.len() - 1)
     }
 
-    /// The folder in which programs are asked.
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     /// Waits for all answers.
     pub(super) fn wait(self) -> Result<Answers, CommandError> {
         let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;

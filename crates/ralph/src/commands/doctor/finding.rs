@@ -82,7 +82,7 @@ impl Report {
         Report(findings)
     }
 
-    /// That of the first problem: what a run would stumble over before the others.
+    /// That of the first problem that is told; the others would come to light one after the other.
     pub(super) fn exit_code(&self) -> u8 {
         let code = |finding: &Finding| match finding.status {
             Status::Problem(code) => Some(code),

@@ -31,7 +31,6 @@ pub(super) fn look(login: &Login, agent: &AgentPolicy) -> Standing {
         return Standing::LoggedIn(shown(file, agent));
     }
     match login.unseen {
-        Unseen::Nowhere => Standing::LoggedOut,
         Unseen::MacKeychain if !cfg!(target_os = "macos") => Standing::LoggedOut,
         Unseen::MacKeychain | Unseen::Anywhere => Standing::Unknown,
     }

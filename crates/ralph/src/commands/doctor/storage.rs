@@ -16,10 +16,8 @@ const ELSEWHERE: &str = "export RALPH_STATE_DIR=/a/folder/outside/the/project";
 
 /// Looks at both places.
 pub(super) fn findings(place: &Place) -> Vec<Finding> {
-    let (state, project) = (state(place), project(place));
-    let shared = on_one_disk(nearest(&place.state), &place.root);
-    let mut findings = vec![project, state, room("disk", nearest(&place.state))];
-    if !shared {
+    let mut findings = vec![state(place), project(place), room("disk", nearest(&place.state))];
+    if !on_one_disk(nearest(&place.state), &place.root) {
         findings.push(room("disk project", &place.root));
     }
     findings

@@ -162,7 +162,7 @@ fn refuse_to_overwrite(place: &Place, args: &InitArgs) -> Result<(), CommandErro
 fn from_flags(args: &InitArgs, proposals: &Proposals) -> Result<Answers, CommandError> {
     let agent = args.agent.clone().or_else(|| proposals.agents.first().map(|&name| name.to_owned()));
     let agent = agent.ok_or_else(|| {
-        let known: Vec<&str> = proposals::known_agents().collect();
+        let known: Vec<&str> = ralph_agents::programs().collect();
         CommandError::usage(format!("no agent was found in PATH; looked for {}", known.join(", ")))
             .hint("name yours: ralph init --yes --agent COMMAND")
             .hint("or see ralph work without one: ralph demo")

@@ -19,14 +19,9 @@ impl Proposals {
     /// Looks at the machine and the project.
     pub(super) fn find(place: &Place) -> Proposals {
         Proposals {
-            agents: known_agents().filter(|name| place::program(name, &place.root).is_ok()).collect(),
+            agents: ralph_agents::programs().filter(|name| place::program(name, &place.root).is_ok()).collect(),
             guardrails: guardrails::find(&|name| look::text(&place.root.join(name))),
             scm: place.git_root.as_ref().map(|_| "git"),
         }
     }
-}
-
-/// The agents that have a dialect of their own; its name is the program's.
-pub(super) fn known_agents() -> impl Iterator<Item = &'static str> {
-    ralph_agents::names().filter(|&name| name != "generic")
 }
