@@ -75,13 +75,18 @@ impl Heard {
         observer.finish(process, Marker::Absent, self.failure(ending, ""))
     }
 
-    /// The main agent's own words.
+    /// The main agent's own words, message by message; pieces of one are put together.
     fn text(&self) -> String {
-        let own = |event: &AgentEvent| match event {
-            AgentEvent::Text { text, voice: Voice::Main, .. } => Some(text.clone()),
-            _ => None,
-        };
-        self.events.iter().filter_map(own).collect::<Vec<_>>().join("|")
+        let (mut messages, mut goes_on): (Vec<String>, bool) = (Vec::new(), false);
+        for event in &self.events {
+            match (event, messages.last_mut()) {
+                (AgentEvent::Text { text, voice: Voice::Main, .. }, Some(message)) if goes_on => message.push_str(text),
+                (AgentEvent::Text { text, voice: Voice::Main, .. }, _) => messages.push(text.clone()),
+                _ => {}
+            }
+            goes_on = matches!(event, AgentEvent::Text { delta: true, .. });
+        }
+        messages.join("|")
     }
 
     fn count(&self, wanted: impl Fn(&AgentEvent) -> bool) -> usize {

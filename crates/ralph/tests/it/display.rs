@@ -135,7 +135,7 @@ fn a_wait_counts_down_on_a_terminal() {
 
 #[test]
 fn a_wait_is_one_line_off_a_terminal() {
-    let env = limited(3600);
+    let env = limited(600);
     let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().code(130).spawn();
     run.wait_for_stderr("waiting until ");
     run.signal(2);
