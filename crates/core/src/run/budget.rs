@@ -34,8 +34,8 @@ impl Run {
     pub(super) fn budget_left(&self) -> (f64, u64) {
         let limits = &self.policy.limits;
         let (cost, tokens) = (self.cost_usd.unwrap_or(0.0), self.tokens.total());
-        let of_run = (limits.max_cost_usd > 0.0).then(|| limits.max_cost_usd - cost);
-        let of_task = (limits.task_cost_usd > 0.0).then(|| limits.task_cost_usd - self.task_spent.cost_usd - cost);
+        let of_run = (limits.max_cost_usd > 0.0).then_some(limits.max_cost_usd - cost);
+        let of_task = (limits.task_cost_usd > 0.0).then_some(limits.task_cost_usd - self.task_spent.cost_usd - cost);
         let cost_left = of_run.into_iter().chain(of_task).reduce(f64::min).unwrap_or(0.0);
         let of_run = (limits.max_tokens > 0).then(|| limits.max_tokens.saturating_sub(tokens));
         let of_task = (limits.task_tokens > 0)
