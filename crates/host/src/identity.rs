@@ -325,6 +325,11 @@ mod tests {
         let mut stopped = shell("echo; kill -STOP $$; sleep 60", Some(&run));
         let mut parent = shell("setsid sh -c 'sleep 60 & sleep 60' >/dev/null & echo", Some(&run));
         parent.wait().unwrap();
+        // What it started may still be on its way.
+        let deadline = std::time::Instant::now() + Duration::from_secs(10);
+        while marked_processes(&run).len() < 4 && std::time::Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         assert!(marked_processes(&run).len() >= 4);
         let sweep = end_marked(&run, Duration::from_secs(10));
         assert!(sweep.left.is_empty() && sweep.ended.contains(&pid(&deaf)) && sweep.ended.contains(&pid(&stopped)));

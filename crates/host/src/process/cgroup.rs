@@ -23,6 +23,14 @@ pub(super) fn members(folder: &std::path::Path) -> Vec<i32> {
     list.lines().filter_map(|line| line.parse().ok()).filter(|pid| *pid != own && *pid > 1).collect()
 }
 
+/// Leaves the run's group for the one around it, and removes it: a ralph that was killed cannot.
+pub(super) fn leave(folder: &std::path::Path) {
+    if let Some(around) = folder.parent() {
+        let _ = std::fs::write(around.join("cgroup.procs"), "0");
+        let _ = std::fs::remove_dir(folder);
+    }
+}
+
 /// Whether this process is in the group of a run.
 pub(super) fn is_inside_one() -> bool {
     std::fs::read_to_string("/proc/self/cgroup")

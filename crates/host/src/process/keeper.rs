@@ -76,6 +76,7 @@ impl Keeper {
                 Wake::Request(Request::Thaw, _) => signal_all(&tree::descendants(), Signal::CONT),
                 Wake::RalphIsGone => {
                     self.end_tree(GRACE_WITHOUT_RALPH);
+                    self.group.take().inspect(|group| cgroup::leave(group));
                     return Ok(());
                 }
             }

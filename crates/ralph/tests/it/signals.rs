@@ -261,7 +261,7 @@ fn g03_suspending_ralph_stops_the_whole_tree_and_its_limits_and_continuing_goes_
     let below = ["agent.pid", "daemon.pid", "tool.pid"].map(|file| env.read_pid(file));
     terminal.send("\x1a");
     terminal.wait_until("ralph is stopped", || state(terminal.pid()) == 'T');
-    assert!(below.iter().all(|pid| state(*pid) == 'T'), "{:?}", below.map(state));
+    terminal.wait_until("its tree is stopped", || below.iter().all(|pid| state(*pid) == 'T'));
     // Longer than the iteration may take, but nobody worked in that time.
     let begun = std::time::Instant::now();
     terminal.wait_until("a pause", || begun.elapsed() > Duration::from_millis(1700));
