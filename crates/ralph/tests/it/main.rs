@@ -16,6 +16,7 @@ mod disk;
 mod locks;
 mod output;
 mod process;
+mod real_clients;
 mod resources;
 mod signals;
 mod sizes;
