@@ -53,6 +53,11 @@ fn a_stream_that_breaks_once() {
 }
 
 #[test]
+fn a_provider_that_falls_silent() {
+    trials::a_provider_that_falls_silent(claude);
+}
+
+#[test]
 fn a_refused_key() {
     trials::a_refused_key(claude, refusal(401, "authentication_error", "invalid x-api-key"));
 }

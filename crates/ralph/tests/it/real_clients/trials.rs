@@ -83,6 +83,17 @@ pub fn a_stream_that_breaks_once(client: Client) {
     assert_eq!((&end["stop_reason"], &end["iterations"]), (&json!("complete"), &json!(1)));
 }
 
+/// A provider that falls silent holds nothing up for longer than an agent may be idle.
+pub fn a_provider_that_falls_silent(client: Client) {
+    let half = Answer { text: "I was about to".to_owned(), close: Close::Stall, ..Answer::default() };
+    let Some(stage) = client(vec![Reply::Answer(half)]) else { return };
+    let run = stage.json(&["run", "-p", "x", "-m", "1", "--idle-timeout", "5s"]).code(1).run();
+    let reasons = only(&run, "iteration.finished")["reasons"].to_string();
+    assert!(reasons.contains("neither printed nor computed"), "{reasons}");
+    assert_eq!(stage.model.turns().len(), 1, "it was the provider that was waited for");
+    stage.nobody_is_left();
+}
+
 /// Wrong credentials need a person, and no second try.
 pub fn a_refused_key(client: Client, refusal: Refusal) {
     let Some(stage) = client(vec![refusal.into()]) else { return };
