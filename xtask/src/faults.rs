@@ -84,7 +84,7 @@ const FAULTS: &[Fault] = &[
     ("G01", "the wall clock jumps", ""),
     ("G02", "suspended for hours", "the monotonic clock stands still then; needs a suspended machine"),
     ("G03", "Ctrl-Z and fg", ""),
-    ("G04", "resets in words and zones", "no dialect states one in words yet"),
+    ("G04", "resets in words and zones", ""),
     ("G05", "extreme times", ""),
     ("H01", "interrupts: one, two, ten", ""),
     ("H02", "TERM, HUP, QUIT", ""),

@@ -1,6 +1,6 @@
 //! Building command lines: what all dialects do alike.
 
-use crate::dialect::{Delivery, session_markers};
+use crate::dialect::{CommandLine, Delivery, session_markers};
 use ralph_core::policy::{AgentPolicy, PromptVia};
 
 /// The user's flags as arguments. Settings often hold a flag with its value in one entry, as in
@@ -63,21 +63,21 @@ fn shell_words(text: &str) -> Option<Vec<String>> {
 }
 
 /// Whether one of these flags is among the arguments, alone or as `--flag=value`.
-pub(crate) fn holds(args: &[String], flags: &[&str]) -> bool {
+fn holds(args: &[String], flags: &[&str]) -> bool {
     args.iter().any(|arg| {
         let name = arg.split_once('=').map_or(arg.as_str(), |(name, _)| name);
         flags.contains(&name)
     })
 }
 
-/// The value of a flag, from `--flag value` or `--flag=value`; the last one counts.
-pub(crate) fn value_of<'a>(args: &'a [String], flag: &str) -> Option<&'a str> {
+/// The value of a flag under one of its names, from `--flag value` or `--flag=value`; the last one counts.
+pub(crate) fn value_of<'a>(args: &'a [String], names: &[&str]) -> Option<&'a str> {
     let mut found = None;
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
-        if arg == flag {
+        if names.contains(&arg.as_str()) {
             found = rest.next().map(String::as_str);
-        } else if let Some(value) = arg.strip_prefix(flag).and_then(|tail| tail.strip_prefix('=')) {
+        } else if let Some((_, value)) = arg.split_once('=').filter(|(name, _)| names.contains(name)) {
             found = Some(value);
         }
     }
@@ -85,24 +85,102 @@ pub(crate) fn value_of<'a>(args: &'a [String], flag: &str) -> Option<&'a str> {
 }
 
 /// The arguments less a flag and its value.
-pub(crate) fn without(args: Vec<String>, flag: &str) -> Vec<String> {
+fn without(args: Vec<String>, names: &[&str]) -> Vec<String> {
     let mut kept = Vec::with_capacity(args.len());
     let mut rest = args.into_iter();
     while let Some(arg) = rest.next() {
-        if arg == flag {
+        if names.contains(&arg.as_str()) {
             rest.next();
-        } else if !arg.strip_prefix(flag).is_some_and(|tail| tail.starts_with('=')) {
+        } else if !arg.split_once('=').is_some_and(|(name, _)| names.contains(&name)) {
             kept.push(arg);
         }
     }
     kept
 }
 
-/// How the prompt gets in: as the user says, else as the dialect does by itself.
-pub(crate) fn delivery(agent: &AgentPolicy, otherwise: Delivery) -> Delivery {
+/// A command line in the making: what the dialect needs, then what the user says, then what must
+/// stand last. A flag that the user gives is never given a second time.
+pub(crate) struct Arguments {
+    own: Vec<String>,
+    users: Vec<String>,
+    last: Vec<String>,
+}
+
+impl Arguments {
+    /// Nothing but the user's flags.
+    pub(crate) fn of(agent: &AgentPolicy) -> Arguments {
+        Arguments { own: Vec::new(), users: arguments(&agent.flags), last: Vec::new() }
+    }
+
+    /// The user's flags.
+    pub(crate) fn users(&self) -> &[String] {
+        &self.users
+    }
+
+    /// A sub-command, which stands first even if it is among the user's flags under one of its names.
+    pub(crate) fn verb(&mut self, names: &[&str]) {
+        if self.users.first().is_some_and(|first| names.contains(&first.as_str())) {
+            self.users.remove(0);
+        }
+        self.own.extend(names.first().map(|&name| name.to_owned()));
+    }
+
+    /// The first of these flags, unless the user gives one of them.
+    pub(crate) fn flag(&mut self, names: &[&str]) {
+        if !holds(&self.users, names) {
+            self.own.extend(names.first().map(|&name| name.to_owned()));
+        }
+    }
+
+    /// The first of these flags with a value, unless the user gives one of them.
+    pub(crate) fn option(&mut self, names: &[&str], value: &str) {
+        if !holds(&self.users, names) {
+            self.set(names, value);
+        }
+    }
+
+    /// The first of these flags with a value instead of what the user's flags say, unless it is empty.
+    /// A named setting is a later word than one among the flags: it can come from the command line.
+    pub(crate) fn setting(&mut self, names: &[&str], value: &str) {
+        if !value.is_empty() {
+            self.users = without(std::mem::take(&mut self.users), names);
+            self.set(names, value);
+        }
+    }
+
+    /// A flag that may stand several times, each time with another value.
+    pub(crate) fn config(&mut self, name: &str, value: &str) {
+        self.set(&[name], value);
+    }
+
+    /// Something behind the user's flags.
+    pub(crate) fn last(&mut self, arg: &str) {
+        self.last.push(arg.to_owned());
+    }
+
+    /// The command line, with the variables that unattended use needs; the user's own values win.
+    pub(crate) fn command(self, agent: &AgentPolicy, variables: &[(&str, &str)]) -> CommandLine {
+        let (env, env_remove) = environment(agent, variables);
+        CommandLine {
+            program: agent.command.clone(),
+            args: [self.own, self.users, self.last].concat(),
+            env,
+            env_remove,
+            delivery: delivery(agent),
+        }
+    }
+
+    fn set(&mut self, names: &[&str], value: &str) {
+        self.own.extend(names.first().map(|&name| name.to_owned()));
+        self.own.push(value.to_owned());
+    }
+}
+
+/// How the prompt gets in: as the user says, else by standard input, which has no length limit and
+/// cannot be taken for a flag.
+pub(crate) fn delivery(agent: &AgentPolicy) -> Delivery {
     match agent.prompt_via {
-        PromptVia::Auto => otherwise,
-        PromptVia::Stdin => Delivery::Stdin,
+        PromptVia::Auto | PromptVia::Stdin => Delivery::Stdin,
         PromptVia::Arg => Delivery::LastArg,
         PromptVia::File => Delivery::File,
     }
@@ -110,7 +188,7 @@ pub(crate) fn delivery(agent: &AgentPolicy, otherwise: Delivery) -> Delivery {
 
 /// Variables to set and to remove. The user's word is the last one: a variable that the policy sets
 /// replaces the dialect's default and is not removed, one that it removes is not set.
-pub(crate) fn environment(agent: &AgentPolicy, defaults: &[(&str, &str)]) -> (Vec<(String, String)>, Vec<String>) {
+fn environment(agent: &AgentPolicy, defaults: &[(&str, &str)]) -> (Vec<(String, String)>, Vec<String>) {
     let untouched = |name: &str| !agent.env.contains_key(name) && !agent.env_remove.iter().any(|gone| gone == name);
     let set = defaults
         .iter()
@@ -157,11 +235,11 @@ mod tests {
         let args: Vec<String> =
             ["-p", "--model=opus", "--format", "text", "--model", "haiku"].map(str::to_owned).into();
         assert!(holds(&args, &["--print", "-p"]) && holds(&args, &["--model"]) && !holds(&args, &["--mod"]));
-        assert_eq!(value_of(&args, "--model"), Some("haiku"));
-        assert_eq!(value_of(&args, "--format"), Some("text"));
-        assert_eq!(value_of(&args, "-p"), Some("--model=opus"));
-        assert_eq!(value_of(&args, "--none"), None);
-        assert_eq!(without(args, "--model"), ["-p", "--format", "text"]);
+        assert_eq!(value_of(&args, &["-m", "--model"]), Some("haiku"));
+        assert_eq!(value_of(&args, &["--format"]), Some("text"));
+        assert_eq!(value_of(&args, &["-p"]), Some("--model=opus"));
+        assert_eq!(value_of(&args, &["--none"]), None);
+        assert_eq!(without(args, &["-m", "--model"]), ["-p", "--format", "text"]);
     }
 
     #[test]

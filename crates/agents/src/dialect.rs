@@ -1,10 +1,18 @@
 //! What every dialect offers, and the one table that knows them all.
 
+use crate::amp::Amp;
 use crate::claude::Claude;
-use crate::generic::Generic;
+use crate::codex::Codex;
+use crate::copilot::Copilot;
+use crate::gemini::Gemini;
+use crate::generic::{Generic, TextReader};
+use crate::opencode::Opencode;
+use crate::pi::Pi;
+use crate::qwen::Qwen;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Ending, Failure};
 use ralph_core::policy::AgentPolicy;
+use ralph_core::time::{LocalTime, WallTime};
 
 /// One agent program: how it is started and how its output is read.
 pub trait Dialect: Sync {
@@ -14,8 +22,18 @@ pub trait Dialect: Sync {
     /// The command line for one iteration; the prompt is not part of it.
     fn command(&self, agent: &AgentPolicy) -> CommandLine;
 
+    /// Whether that command line asks for the program's stream of events.
+    fn prints_stream(&self, agent: &AgentPolicy) -> bool;
+
+    /// A reader of the stream of events; `None` if there is none. `hint` says how to get the program
+    /// that prints it.
+    fn stream(&self, hint: &'static str) -> Option<Box<dyn Reader>>;
+
     /// A reader for one process that was started by [`Dialect::command`] with the same policy.
-    fn reader(&self, agent: &AgentPolicy, prompt: &str) -> Box<dyn Reader>;
+    fn reader(&self, agent: &AgentPolicy, prompt: &str) -> Box<dyn Reader> {
+        let stream = if self.prints_stream(agent) { self.stream(self.hint()) } else { None };
+        stream.unwrap_or_else(|| Box::new(TextReader::new(prompt, self.hint())))
+    }
 
     /// How to install the program and log in, as the end of a sentence.
     fn hint(&self) -> &'static str;
@@ -42,9 +60,44 @@ pub trait Reader: Send {
     /// can become false again: some programs wake up and begin another turn.
     fn has_result(&self) -> bool;
 
-    /// Why the process failed, or `None` if it ended well. `heard`: it said something;
-    /// `done_marker`: it wrote the DONE file.
-    fn failure(&self, ending: &Ending, stderr_tail: &str, heard: bool, done_marker: bool) -> Option<Failure>;
+    /// A file that says more about the end than the stream did; asked for after the end, and only then.
+    fn side_file(&self) -> Option<SideFile> {
+        None
+    }
+
+    /// Why the process failed, or `None` if it ended well.
+    fn failure(&self, end: &End<'_>) -> Option<Failure>;
+}
+
+/// Everything that is known when a process has ended.
+pub struct End<'a> {
+    /// How it ended.
+    pub ending: &'a Ending,
+    /// The end of what it said on standard error.
+    pub stderr_tail: &'a str,
+    /// Whether it said something.
+    pub heard: bool,
+    /// Whether it wrote the DONE file.
+    pub done_marker: bool,
+    /// The end of its [`SideFile`]; empty if there is none.
+    pub side_file: &'a [u8],
+    /// The time now.
+    pub now: WallTime,
+    /// The zone in which programs on this machine state times: seconds since the epoch.
+    pub zone: &'a dyn Fn(LocalTime) -> Option<i64>,
+}
+
+/// A file that a program writes about its session, by the place where it keeps such files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideFile {
+    /// The variable that names the program's folder.
+    pub variable: &'static str,
+    /// That folder below the home folder, if the variable is not set.
+    pub below_home: &'static str,
+    /// The folder inside it, which holds folders by year, month and day.
+    pub folder: &'static str,
+    /// How the file's name ends.
+    pub suffix: String,
 }
 
 /// What a line was worth.
@@ -83,7 +136,7 @@ pub struct CommandLine {
 }
 
 /// Every dialect there is.
-static DIALECTS: &[&dyn Dialect] = &[&Claude, &Generic];
+static DIALECTS: &[&dyn Dialect] = &[&Claude, &Codex, &Amp, &Opencode, &Gemini, &Qwen, &Copilot, &Pi, &Generic];
 
 /// All dialects' names, for messages and the settings' schema.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -124,12 +177,19 @@ pub(crate) mod tests {
             command: command.to_owned(),
             flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
             dialect: String::new(),
+            format: String::new(),
             model: String::new(),
             prompt_via: PromptVia::Auto,
             env: BTreeMap::new(),
             env_remove: Vec::new(),
             stream: true,
         }
+    }
+
+    /// The end of a process that said nothing, where nobody knows the zone.
+    pub(crate) fn end_of<'a>(ending: &'a Ending, stderr_tail: &'a str) -> End<'a> {
+        let (heard, done_marker, now) = (false, false, WallTime(0));
+        End { ending, stderr_tail, heard, done_marker, side_file: &[], now, zone: &|_| None }
     }
 
     #[test]

@@ -80,9 +80,18 @@ fn signal_name(signal: i32) -> String {
     name.to_owned()
 }
 
-/// The first line that says something: where argument parsers put the reason.
-pub(crate) fn first_line(stderr: &str) -> Option<String> {
-    quote(stderr.lines())
+/// Why a program would not start: the line that calls itself an error, else the first one that is no
+/// mere warning. Argument parsers print their usage around it.
+pub(crate) fn reason_to_refuse(stderr: &str) -> Option<String> {
+    let begins_with = |line: &str, word: &str| {
+        let head = line.trim_start().get(..word.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(word))
+    };
+    let is_an_error =
+        |line: &&str| ["error", "unknown argument", "unknown option"].iter().any(|word| begins_with(line, word));
+    quote(stderr.lines().filter(is_an_error))
+        .or_else(|| quote(stderr.lines().filter(|line| !begins_with(line, "warning"))))
+        .or_else(|| quote(stderr.lines()))
 }
 
 /// The last line that says something: where crashing programs put the reason.
@@ -123,6 +132,25 @@ mod tests {
             assert_eq!(failure.as_ref().map(|failure| failure.message.as_str()), message);
             assert!(failure.is_none_or(|failure| failure.class == FailureClass::Other));
         }
+    }
+
+    #[test]
+    fn the_reason_is_the_error_among_warnings_and_usage() {
+        for (stderr, reason) in [
+            (
+                "WARNING: no aliases\nerror: unexpected argument '--x' found\n\n  tip: y",
+                "error: unexpected argument '--x' found",
+            ),
+            (
+                "Usage: gemini [options]\n\n  -m, --model\n\nUnknown argument: no-such-flag\n",
+                "Unknown argument: no-such-flag",
+            ),
+            ("WARNING: no aliases\nNo prompt provided via stdin.\n", "No prompt provided via stdin."),
+            ("Warning: only this\n", "Warning: only this"),
+        ] {
+            assert_eq!(reason_to_refuse(stderr).as_deref(), Some(reason));
+        }
+        assert_eq!(reason_to_refuse(" \n"), None);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! Nothing is known about it, so its whole output is its own text, less an echoed copy of the
 //! prompt, and its exit code is the only word on how it went.
 
-use crate::command::{arguments, delivery, environment};
-use crate::dialect::{CommandLine, Delivery, Dialect, LineKind, Reader};
+use crate::command::Arguments;
+use crate::dialect::{CommandLine, Dialect, End, LineKind, Reader, by_name};
 use crate::echo::{EchoFilter, push_text};
 use crate::ending::{ended_badly, ended_from_outside};
 use ralph_core::agent_event::AgentEvent;
@@ -22,18 +22,20 @@ impl Dialect for Generic {
     }
 
     fn command(&self, agent: &AgentPolicy) -> CommandLine {
-        let (env, env_remove) = environment(agent, &[]);
-        CommandLine {
-            program: agent.command.clone(),
-            args: arguments(&agent.flags),
-            env,
-            env_remove,
-            delivery: delivery(agent, Delivery::Stdin),
-        }
+        Arguments::of(agent).command(agent, &[])
     }
 
-    fn reader(&self, _agent: &AgentPolicy, prompt: &str) -> Box<dyn Reader> {
-        Box::new(TextReader::new(prompt, HINT))
+    fn prints_stream(&self, agent: &AgentPolicy) -> bool {
+        !matches!(agent.format.as_str(), "" | "text")
+    }
+
+    fn stream(&self, _hint: &'static str) -> Option<Box<dyn Reader>> {
+        None
+    }
+
+    fn reader(&self, agent: &AgentPolicy, prompt: &str) -> Box<dyn Reader> {
+        let format = by_name(&agent.format).filter(|_| self.prints_stream(agent));
+        format.and_then(|dialect| dialect.stream(HINT)).unwrap_or_else(|| Box::new(TextReader::new(prompt, HINT)))
     }
 
     fn hint(&self) -> &'static str {
@@ -80,12 +82,14 @@ impl Reader for TextReader {
         false
     }
 
-    fn failure(&self, ending: &Ending, stderr_tail: &str, heard: bool, done_marker: bool) -> Option<Failure> {
+    fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let other = |message| Some(Failure::new(FailureClass::Other, message));
-        ended_from_outside(ending, self.hint).or_else(|| ended_badly(ending, stderr_tail)).or_else(|| match ending {
-            Ending::Lingered => other("the agent did not end by itself"),
-            _ if !heard && !done_marker => other("empty answer"),
-            _ => None,
+        ended_from_outside(end.ending, self.hint).or_else(|| ended_badly(end.ending, end.stderr_tail)).or_else(|| {
+            match end.ending {
+                Ending::Lingered => other("the agent did not end by itself"),
+                _ if !end.heard && !end.done_marker => other("empty answer"),
+                _ => None,
+            }
         })
     }
 }
@@ -93,7 +97,8 @@ impl Reader for TextReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::tests::agent;
+    use crate::dialect::Delivery;
+    use crate::dialect::tests::{agent, end_of};
     use ralph_core::agent_event::Voice;
     use ralph_core::policy::PromptVia;
 
@@ -129,6 +134,19 @@ mod tests {
     }
 
     #[test]
+    fn the_format_names_the_stream_that_is_read() {
+        for (format, kind) in [
+            ("", LineKind::Event),
+            ("text", LineKind::Event),
+            ("claude", LineKind::Noise),
+            ("generic", LineKind::Event),
+        ] {
+            let agent = AgentPolicy { format: format.to_owned(), ..agent("x", &["--output-format text"]) };
+            assert_eq!(Generic.reader(&agent, "").line(b"plain text", &mut Vec::new()), kind, "{format}");
+        }
+    }
+
+    #[test]
     fn only_an_exit_of_zero_with_something_said_is_a_success() {
         let reader = TextReader::new("", HINT);
         let exited = |code| Ending::Exited { code };
@@ -146,10 +164,11 @@ mod tests {
             (Ending::Lingered, true, false, Some("the agent did not end by itself")),
             (Ending::Stopped, true, true, Some("stopped by ralph")),
         ] {
-            let failure = reader.failure(&ending, "first\nlast words\n", heard, done_marker);
+            let end = End { heard, done_marker, ..end_of(&ending, "first\nlast words\n") };
+            let failure = reader.failure(&end);
             assert_eq!(failure.map(|failure| failure.message).as_deref(), message, "{ending:?}");
         }
-        let missing = reader.failure(&Ending::NotStarted { reason: "gone".to_owned() }, "", false, false).unwrap();
+        let missing = reader.failure(&end_of(&Ending::NotStarted { reason: "gone".to_owned() }, "")).unwrap();
         assert_eq!(missing.class, FailureClass::CannotRun);
         assert!(missing.message.contains(HINT), "{}", missing.message);
     }

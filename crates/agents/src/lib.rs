@@ -11,12 +11,24 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+mod amp;
 mod claude;
+mod codex;
 mod command;
+mod complaint;
+mod copilot;
 pub mod dialect;
 mod echo;
 mod ending;
+mod gemini;
 mod generic;
 mod json;
+mod opencode;
+mod pi;
+mod qwen;
+mod stream;
+mod todo;
+mod tool;
+mod usage;
 
-pub use dialect::{CommandLine, Delivery, Dialect, LineKind, Reader, by_name, for_agent, names};
+pub use dialect::{CommandLine, Delivery, Dialect, End, LineKind, Reader, SideFile, by_name, for_agent, names};

@@ -62,6 +62,15 @@ pub enum AgentEvent {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         tokens: Option<Tokens>,
     },
+    /// What was spent until now, where an agent states it before a turn ends.
+    Spent {
+        /// Money of this process so far, where stated.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cost_usd: Option<f64>,
+        /// Tokens of this process so far, where stated.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        tokens: Option<Tokens>,
+    },
     /// The agent's list of what it means to do.
     Todo {
         /// The items in their order.
@@ -106,6 +115,8 @@ pub enum Voice {
     Main,
     /// An agent that the main agent started.
     Sub,
+    /// The main agent's thinking, where its program shows it: neither an answer nor a claim.
+    Thinking,
 }
 
 impl Voice {

@@ -305,7 +305,7 @@ impl Observer {
     pub fn see(&mut self, event: &AgentEvent) {
         match event {
             AgentEvent::Text { text, voice: Voice::Main } => self.hear(text),
-            AgentEvent::Text { voice: Voice::Sub, .. }
+            AgentEvent::Text { voice: Voice::Sub | Voice::Thinking, .. }
             | AgentEvent::Todo { .. }
             | AgentEvent::Progress { .. }
             | AgentEvent::Limit { .. } => {}
@@ -332,13 +332,14 @@ impl Observer {
             }
             AgentEvent::Result { text, cost_usd, tokens, .. } => {
                 // The final text usually repeats the last message; a second copy of a claim changes nothing.
-                if !text.is_empty() && !self.last_text.ends_with(text.as_str()) {
+                if !text.is_empty() && !self.last_text.ends_with(text::suffix(text, LAST_TEXT_BYTES)) {
                     self.scanner.message_ended();
                     self.hear(text);
                 }
                 self.scanner.message_ended();
                 self.take_usage(*cost_usd, *tokens);
             }
+            AgentEvent::Spent { cost_usd, tokens } => self.take_usage(*cost_usd, *tokens),
             AgentEvent::Error { message } => {
                 if self.errors.len() < ERRORS_KEPT {
                     self.errors.push(text::prefix(message, ERROR_BYTES).to_owned());

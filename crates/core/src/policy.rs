@@ -126,6 +126,10 @@ pub struct AgentPolicy {
     pub flags: Vec<String>,
     /// The dialect's name; empty means: by the program's base name.
     pub dialect: String,
+    /// What a program of the generic dialect prints: the name of the dialect whose stream it is; empty
+    /// means text.
+    #[serde(default)]
+    pub format: String,
     /// The model to ask for; empty means the agent's own choice.
     pub model: String,
     /// How the prompt reaches it.

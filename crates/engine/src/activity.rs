@@ -57,6 +57,8 @@ pub struct World {
     pub lock: Option<WorkTreeLock>,
     /// Hash of the prompt file's text as core knows it.
     pub base_known: Option<String>,
+    /// Reads a variable of this process's environment, which agents inherit.
+    pub variable: fn(&str) -> Option<OsString>,
 }
 
 impl World {

@@ -3,18 +3,19 @@
 
 use crate::activity::{Links, World};
 use crate::face::Face;
-use ralph_agents::{CommandLine, Delivery, LineKind, Reader};
+use ralph_agents::{CommandLine, Delivery, End, LineKind, Reader, SideFile};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::effect::Launch;
 use ralph_core::event::Event;
 use ralph_core::observation::{Marker, Observation, Observer, ProcessFacts};
 use ralph_core::policy::Policy;
-use ralph_host::clock::Clock;
+use ralph_host::clock::{self, Clock};
 use ralph_host::lines::{Line, LineSplitter};
 use ralph_host::marker;
 use ralph_host::process::Command;
 use ralph_host::process::drive::{Job, Sink, Streams, drive};
 use ralph_host::raw_log::RawLog;
+use ralph_host::side_file;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -64,8 +65,20 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
     let facts = drive(&mut world.keeper, &job, &mut sink, orders).await;
     events.extend(world.notes());
     let marker = marker::look(world.folder.task_folder());
-    events.push(Event::AgentEnded(Box::new(sink.finish(facts, marker))));
+    let read_side_file = |file: &SideFile| side_file_of(world, &command, file);
+    events.push(Event::AgentEnded(Box::new(sink.finish(facts, marker, read_side_file))));
     events
+}
+
+/// The end of a file that the agent's program wrote, where the agent itself would look for it.
+fn side_file_of(world: &World, command: &Command, file: &SideFile) -> Vec<u8> {
+    let variable = |name: &str| {
+        let set = command.set.iter().rev().find(|(set, _)| set == name).map(|(_, value)| value.clone());
+        let removed = command.remove.iter().any(|removed| removed == name);
+        set.or_else(|| (world.variable)(name).filter(|_| !removed)).filter(|value| !value.is_empty()).map(PathBuf::from)
+    };
+    let folder = variable(file.variable).or_else(|| Some(variable("HOME")?.join(file.below_home)));
+    folder.map(|folder| side_file::tail(&folder.join(file.folder), &file.suffix)).unwrap_or_default()
 }
 
 /// The command as host starts it, and what to write to its standard input.
@@ -134,13 +147,21 @@ impl Budget<'_> {
 }
 
 impl AgentSink<'_> {
-    fn finish(mut self, facts: ProcessFacts, marker: Marker) -> Observation {
+    fn finish(mut self, facts: ProcessFacts, marker: Marker, read: impl Fn(&SideFile) -> Vec<u8>) -> Observation {
         let AgentSink { reader, observer, events, splitter, .. } = &mut self;
         splitter.finish(|line| read_line(reader.as_mut(), observer, events, line));
         reader.end(events);
         self.pass_on();
-        let heard = self.observer.has_text();
-        let failure = self.reader.failure(&facts.ending, &facts.stderr_tail, heard, marker == Marker::Present);
+        let side_file = self.reader.side_file().map(|file| read(&file)).unwrap_or_default();
+        let failure = self.reader.failure(&End {
+            ending: &facts.ending,
+            stderr_tail: &facts.stderr_tail,
+            heard: self.observer.has_text(),
+            done_marker: marker == Marker::Present,
+            side_file: &side_file,
+            now: self.clock.now(),
+            zone: &clock::epoch_seconds,
+        });
         self.observer.finish(facts, marker, failure)
     }
 

@@ -4,7 +4,9 @@
 //! counts in [`Clock::elapsed`], which a jump cannot touch and which stands still while the machine
 //! is suspended.
 
-use ralph_core::time::{Millis, WallTime};
+use jiff::civil;
+use jiff::tz::TimeZone;
+use ralph_core::time::{LocalTime, Millis, WallTime};
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -46,6 +48,25 @@ fn wall_time(at: SystemTime) -> WallTime {
     })
 }
 
+/// What programs on this machine mean by a time without a zone, as seconds since the epoch; `None` if
+/// there is no such time.
+pub fn epoch_seconds(local: LocalTime) -> Option<i64> {
+    // A clock that is set beyond what a calendar holds knows no local time either.
+    let now = jiff::Timestamp::from_millisecond(wall_time(SystemTime::now()).0).ok()?;
+    epoch_seconds_in(&TimeZone::system(), now, local)
+}
+
+fn epoch_seconds_in(zone: &TimeZone, now: jiff::Timestamp, local: LocalTime) -> Option<i64> {
+    let time = civil::Time::new(local.hour, local.minute, 0, 0).ok()?;
+    let at = |date: civil::Date| zone.to_zoned(date.to_datetime(time)).ok().map(|at| at.timestamp());
+    let today = now.to_zoned(zone.clone()).date();
+    let found = match local.date {
+        Some((year, month, day)) => at(civil::Date::new(year, month, day).ok()?)?,
+        None => at(today).filter(|at| *at > now).or_else(|| at(today.tomorrow().ok()?))?,
+    };
+    Some(found.as_second())
+}
+
 /// 64 random bits for ids and jitter.
 pub fn random_bits() -> u64 {
     // A sandbox may refuse the call. The standard library's keys, different for every hasher and
@@ -82,6 +103,24 @@ mod tests {
         }
         assert!(Clock::start().elapsed() < Millis::from_secs(90));
         assert_eq!(Clock::after(Millis(u64::MAX)).elapsed(), Millis(u64::MAX));
+    }
+
+    #[test]
+    fn g04_a_time_without_a_zone_is_one_of_this_place() {
+        let now: jiff::Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
+        let zone = TimeZone::fixed(jiff::tz::offset(1));
+        for (date, hour, minute, expected) in [
+            (Some((2027, 1, 15)), 7, 59, Some("2027-01-15T06:59:00Z")),
+            (None, 13, 30, Some("2026-11-15T12:30:00Z")),
+            (None, 13, 0, Some("2026-11-16T12:00:00Z")),
+            (None, 0, 5, Some("2026-11-15T23:05:00Z")),
+            (Some((2027, 2, 30)), 7, 59, None),
+            (None, 24, 0, None),
+        ] {
+            let seconds = epoch_seconds_in(&zone, now, LocalTime { date, hour, minute });
+            let expected = expected.map(|at| at.parse::<jiff::Timestamp>().unwrap().as_second());
+            assert_eq!(seconds, expected, "{date:?} {hour}:{minute}");
+        }
     }
 
     #[test]

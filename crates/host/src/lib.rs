@@ -22,6 +22,7 @@ pub mod marker;
 mod plain_file;
 pub mod process;
 pub mod raw_log;
+pub mod side_file;
 pub mod signals;
 pub mod state_dir;
 pub mod tree;

@@ -127,6 +127,7 @@ impl Claimed {
                 unwritten: None,
                 lock,
                 base_known: None,
+                variable: place::variable,
             };
             let engine = Engine { store, world, face: face.as_ref(), signals };
             let outcome = match beginning {

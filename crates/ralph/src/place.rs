@@ -4,6 +4,7 @@
 use crate::error::CommandError;
 use ralph_core::id::RunId;
 use ralph_host::{state_dir, tree};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// A project and its state.
@@ -88,6 +89,11 @@ pub fn parent_run() -> Option<RunId> {
 pub fn is_plain() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var("TERM").is_ok_and(|term| term == "dumb")
+}
+
+/// A variable of the environment, for those who must not read it themselves.
+pub fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }
 
 /// The terminal's kind.

@@ -96,6 +96,7 @@ fn policy() -> Policy {
             command: "claude".to_owned(),
             flags: Vec::new(),
             dialect: String::new(),
+            format: String::new(),
             model: String::new(),
             prompt_via: PromptVia::Auto,
             env: BTreeMap::new(),

@@ -7,6 +7,7 @@
 
 use super::line::{Line, ModelUsage, Usage};
 use crate::json::{Loose, Raw};
+use crate::usage::{Counter, MOST_USD};
 use ralph_core::observation::Tokens;
 use std::collections::BTreeMap;
 
@@ -31,11 +32,6 @@ pub(super) struct Spent {
     pub(super) suspect: bool,
 }
 
-/// No process spends this much; a figure beyond it is an error of the client.
-const MOST_USD: f64 = 1e9;
-/// No process reads or writes this many tokens.
-const MOST_TOKENS: f64 = 1e12;
-
 impl Account {
     /// Takes a line with a result.
     pub(super) fn take(&mut self, line: &Line<'_>) -> Spent {
@@ -44,8 +40,8 @@ impl Account {
         let models: Vec<ModelUsage<'_>> = models.into_values().filter_map(|Loose(usage)| usage).collect();
 
         let mut counter = Counter::default();
-        let by_model = models.iter().fold(Tokens::default(), |sum, usage| sum.plus(counter.of_model(usage)));
-        let stated = line.usage.0.as_ref().map(|usage| counter.of_result(usage));
+        let by_model = models.iter().fold(Tokens::default(), |sum, usage| sum.plus(of_model(&mut counter, usage)));
+        let stated = line.usage.0.as_ref().map(|usage| of_result(&mut counter, usage));
         let any = stated.is_some() || !models.is_empty();
         self.tokens = self.tokens.plus(by_model.max(stated.unwrap_or_default()));
 
@@ -75,40 +71,21 @@ impl Account {
     }
 }
 
-#[derive(Default)]
-struct Counter {
-    suspect: bool,
+fn of_result(counter: &mut Counter, usage: &Usage<'_>) -> Tokens {
+    Tokens {
+        input: counter.count(usage.input_tokens),
+        output: counter.count(usage.output_tokens),
+        cache_read: counter.count(usage.cache_read_input_tokens),
+        cache_write: counter.count(usage.cache_creation_input_tokens),
+    }
 }
 
-impl Counter {
-    fn of_result(&mut self, usage: &Usage<'_>) -> Tokens {
-        Tokens {
-            input: self.count(usage.input_tokens),
-            output: self.count(usage.output_tokens),
-            cache_read: self.count(usage.cache_read_input_tokens),
-            cache_write: self.count(usage.cache_creation_input_tokens),
-        }
-    }
-
-    fn of_model(&mut self, usage: &ModelUsage<'_>) -> Tokens {
-        Tokens {
-            input: self.count(usage.input_tokens),
-            output: self.count(usage.output_tokens),
-            cache_read: self.count(usage.cache_read_input_tokens),
-            cache_write: self.count(usage.cache_creation_input_tokens),
-        }
-    }
-
-    fn count(&mut self, raw: Raw<'_>) -> u64 {
-        match raw.number() {
-            // In this range a float is exact and the conversion loses nothing.
-            Some(count) if (0.0..MOST_TOKENS).contains(&count) => count as u64,
-            None if raw.is_absent() => 0,
-            _ => {
-                self.suspect = true;
-                0
-            }
-        }
+fn of_model(counter: &mut Counter, usage: &ModelUsage<'_>) -> Tokens {
+    Tokens {
+        input: counter.count(usage.input_tokens),
+        output: counter.count(usage.output_tokens),
+        cache_read: counter.count(usage.cache_read_input_tokens),
+        cache_write: counter.count(usage.cache_creation_input_tokens),
     }
 }
 

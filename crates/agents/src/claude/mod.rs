@@ -1,20 +1,20 @@
-//! Claude Code: its command line. [`reader`] reads its stream, in the shapes of [`line`].
+//! Claude Code: its command line. [`messages`] reads its stream, in the shapes of [`line`].
 //!
 //! Measured with 2.1.325 and 2.1.197. The prompt goes in by standard input, which has no length
 //! limit and cannot be taken for a flag.
 
 mod account;
+pub(crate) mod flavour;
 mod line;
-mod reader;
-mod tool;
+mod messages;
+mod tasks;
 mod trouble;
 mod turn;
 
-use crate::command::{arguments, delivery, environment, holds, value_of, without};
-use crate::dialect::{CommandLine, Delivery, Dialect, Reader};
-use crate::generic::TextReader;
+use crate::command::{Arguments, arguments, value_of};
+use crate::dialect::{CommandLine, Dialect, Reader};
+use flavour::Flavour;
 use ralph_core::policy::AgentPolicy;
-use reader::StreamReader;
 
 /// The dialect of Claude Code.
 pub(crate) struct Claude;
@@ -32,50 +32,42 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("IS_SANDBOX", "1"),
 ];
 
+const FLAVOUR: Flavour = Flavour {
+    dialect: "claude",
+    hint: HINT,
+    unknown: "message type",
+    todo_tools: &["TodoWrite"],
+    hides_description: false,
+    class_of_sentence: trouble::known_sentence,
+};
+
+const FORMAT: &[&str] = &["--output-format"];
+
 impl Dialect for Claude {
     fn name(&self) -> &'static str {
-        "claude"
+        FLAVOUR.dialect
     }
 
     fn command(&self, agent: &AgentPolicy) -> CommandLine {
-        let mut users = arguments(&agent.flags);
-        let mut args = Vec::new();
-        if !holds(&users, &["-p", "--print"]) {
-            args.push("-p");
-        }
-        if !holds(&users, &["--output-format"]) {
-            args.extend(["--output-format", if agent.stream { "stream-json" } else { "text" }]);
-        }
+        let mut args = Arguments::of(agent);
+        args.flag(&["-p", "--print"]);
+        args.option(FORMAT, if agent.stream { "stream-json" } else { "text" });
         // The stream is refused without it; with the other formats it would change their shape.
-        if prints_stream(agent, &users) && !holds(&users, &["--verbose"]) {
-            args.push("--verbose");
+        if format_asked_for(agent, args.users()) == "stream-json" {
+            args.flag(&["--verbose"]);
         }
-        if !holds(&users, &["--dangerously-skip-permissions", "--permission-mode"]) {
-            args.push("--dangerously-skip-permissions");
-        }
-        if !agent.model.is_empty() {
-            // The named setting is a later word than one among the flags: it can come from the command line.
-            users = without(users, "--model");
-            args.extend(["--model", &agent.model]);
-        }
-        let (env, env_remove) = environment(agent, ENVIRONMENT);
-        CommandLine {
-            program: agent.command.clone(),
-            args: args.into_iter().map(str::to_owned).chain(users).collect(),
-            env,
-            env_remove,
-            delivery: delivery(agent, Delivery::Stdin),
-        }
+        args.flag(&["--dangerously-skip-permissions", "--permission-mode"]);
+        args.setting(&["--model"], &agent.model);
+        args.command(agent, ENVIRONMENT)
     }
 
-    fn reader(&self, agent: &AgentPolicy, prompt: &str) -> Box<dyn Reader> {
-        let users = arguments(&agent.flags);
-        match value_of(&users, "--output-format") {
-            // One object, or with --verbose an array of the whole stream.
-            Some("json") => Box::new(StreamReader::default()),
-            _ if prints_stream(agent, &users) => Box::new(StreamReader::default()),
-            _ => Box::new(TextReader::new(prompt, HINT)),
-        }
+    fn prints_stream(&self, agent: &AgentPolicy) -> bool {
+        // "json" is one object, or with --verbose an array of the whole stream.
+        matches!(format_asked_for(agent, &arguments(&agent.flags)), "stream-json" | "json")
+    }
+
+    fn stream(&self, hint: &'static str) -> Option<Box<dyn Reader>> {
+        Some(FLAVOUR.reader(hint))
     }
 
     fn hint(&self) -> &'static str {
@@ -84,19 +76,25 @@ impl Dialect for Claude {
 
     fn session_markers(&self) -> &'static [&'static str] {
         // With the first, a nested start is refused since 2.1.39.
-        &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT"]
+        &[
+            "CLAUDECODE",
+            "CLAUDE_CODE_ENTRYPOINT",
+            "CLAUDE_CODE_SSE_PORT",
+            "CLAUDE_CODE_SESSION_ID",
+            "CLAUDE_CODE_CHILD_SESSION",
+        ]
     }
 }
 
-fn prints_stream(agent: &AgentPolicy, users: &[String]) -> bool {
-    value_of(users, "--output-format").map_or(agent.stream, |format| format == "stream-json")
+fn format_asked_for<'a>(agent: &AgentPolicy, users: &'a [String]) -> &'a str {
+    value_of(users, FORMAT).unwrap_or(if agent.stream { "stream-json" } else { "text" })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::LineKind;
     use crate::dialect::tests::agent;
+    use crate::dialect::{Delivery, LineKind};
 
     const STREAM: &str = "-p --output-format stream-json --verbose --dangerously-skip-permissions";
 

@@ -1,12 +1,13 @@
-//! Why Claude Code gave up, from the fields in which it says so.
+//! Why Claude Code, or a program like it, gave up, from the fields in which it says so.
 //!
 //! The client writes the provider's error as a sentence where the model's words would stand, and
 //! beside it states the cause in fields. The fields decide. A sentence is looked at only in the
 //! place of an error result, where the model cannot have written it, and only for clients that
 //! state no cause.
 
-use super::HINT;
+use super::flavour::Flavour;
 use super::line::Line;
+use crate::complaint::{class_of_status, status_of};
 use ralph_core::observation::{Failure, FailureClass};
 use ralph_core::text;
 
@@ -29,11 +30,12 @@ pub(super) struct Trouble {
 impl Trouble {
     /// The error that a line states in its fields, with a sentence that stands beside them.
     pub(super) fn of(line: &Line<'_>, message: String) -> Trouble {
-        let status = line.api_error_status.number().filter(|status| (100.0..1000.0).contains(status));
+        // Where a client states no class, the sentence itself stands in its place.
+        let error = Some(line.error.text_within(100)).filter(|error| !error.contains(' '));
         Trouble {
-            error: line.error.text_within(100),
+            error: error.unwrap_or_default(),
             api_error: line.api_error.text_within(100),
-            status: status.map(|status| status as u16),
+            status: status_of(line.api_error_status),
             message: text::cut(&text::without_controls(&message), QUOTED, "..."),
         }
     }
@@ -51,17 +53,17 @@ impl Trouble {
     }
 
     /// The failure that this amounts to; `resets_at` is when the provider said that a limit ends.
-    pub(super) fn failure(&self, resets_at: Option<i64>) -> Failure {
-        let class = self.class();
+    pub(super) fn failure(&self, flavour: &Flavour, resets_at: Option<i64>) -> Failure {
+        let class = self.class(flavour);
         let message = match class {
-            FailureClass::CannotRun if self.is_a_matter_of_login() => format!("{}; {HINT}", self.message),
+            FailureClass::CannotRun if self.is_a_matter_of_login() => format!("{}; {}", self.message, flavour.hint),
             _ => self.message.clone(),
         };
         let resets_at = resets_at.filter(|_| class == FailureClass::Limited);
         Failure { class, message, resets_at }
     }
 
-    fn class(&self) -> FailureClass {
+    fn class(&self, flavour: &Flavour) -> FailureClass {
         // From the most precise word to the least. A refused payment can have the status of a rate limit.
         match (self.api_error.as_str(), self.error.as_str(), self.status) {
             ("usage_limit_reached", ..) => FailureClass::Limited,
@@ -69,31 +71,31 @@ impl Trouble {
             (_, "authentication_failed" | "billing_error" | "model_not_found", _) => FailureClass::CannotRun,
             (_, "rate_limit", _) => FailureClass::Limited,
             (_, "server_error" | "overloaded", _) => FailureClass::Transient,
-            (_, _, Some(401..=403)) => FailureClass::CannotRun,
-            (_, _, Some(429)) => FailureClass::Limited,
-            (_, _, Some(408 | 500..)) => FailureClass::Transient,
-            (_, "", None) => self.class_by_sentence(),
+            (_, _, Some(status)) => class_of_status(status),
+            (_, "", None) => (flavour.class_of_sentence)(&self.message),
             _ => FailureClass::Other,
         }
-    }
-
-    /// The class of the sentences that clients print without any field.
-    fn class_by_sentence(&self) -> FailureClass {
-        const SENTENCES: &[(&str, FailureClass)] = &[
-            ("Not logged in", FailureClass::CannotRun),
-            ("Invalid API key", FailureClass::CannotRun),
-            ("Credit balance is too low", FailureClass::CannotRun),
-            ("Claude AI usage limit reached", FailureClass::Limited),
-        ];
-        let said = SENTENCES.iter().find(|(sentence, _)| self.message.starts_with(sentence));
-        said.map_or(FailureClass::Other, |&(_, class)| class)
     }
 
     fn is_a_matter_of_login(&self) -> bool {
         self.error == "authentication_failed"
             || self.status == Some(401)
-            || ["Not logged in", "Invalid API key"].iter().any(|sentence| self.message.starts_with(sentence))
+            || ["Not logged in", "Invalid API key", "[API Error: 401"]
+                .iter()
+                .any(|sentence| self.message.starts_with(sentence))
     }
+}
+
+/// The class of the sentences that Claude Code prints without any field.
+pub(super) fn known_sentence(message: &str) -> FailureClass {
+    const SENTENCES: &[(&str, FailureClass)] = &[
+        ("Not logged in", FailureClass::CannotRun),
+        ("Invalid API key", FailureClass::CannotRun),
+        ("Credit balance is too low", FailureClass::CannotRun),
+        ("Claude AI usage limit reached", FailureClass::Limited),
+    ];
+    let said = SENTENCES.iter().find(|(sentence, _)| message.starts_with(sentence));
+    said.map_or(FailureClass::Other, |&(_, class)| class)
 }
 
 #[cfg(test)]
@@ -127,7 +129,7 @@ mod tests {
                 status,
                 message: message.to_owned(),
             };
-            let failure = trouble.failure(Some(7));
+            let failure = trouble.failure(&crate::claude::FLAVOUR, Some(7));
             assert_eq!(failure.class, class, "{trouble:?}");
             assert_eq!(failure.resets_at, (class == FailureClass::Limited).then_some(7));
         }

@@ -3,18 +3,18 @@
 //! Only a result ends a turn well, and only the last turn counts: a process can wake up after its
 //! result and begin another one.
 
-use super::HINT;
+use super::flavour::Flavour;
 use super::line::{LimitInfo, Line};
 use super::trouble::Trouble;
-use crate::ending::{ended_badly, ended_from_outside, first_line};
-use ralph_core::observation::{Ending, Failure, FailureClass};
+use crate::complaint::ErrorObject;
+use crate::json::Loose;
+use crate::stream::Outcome;
+use ralph_core::observation::{Failure, FailureClass};
 use std::borrow::Cow;
 
 /// What is known about the last turn.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
-    /// Whether the process printed anything at all.
-    printed: bool,
     /// The last error that the client wrote in the model's place, until the model speaks again.
     trouble: Option<Trouble>,
     /// The provider's last refusal.
@@ -30,20 +30,7 @@ struct Refusal {
     stands: bool,
 }
 
-#[derive(Debug)]
-enum Outcome {
-    Answered,
-    /// A result without a word.
-    Empty,
-    Failed(Failure),
-}
-
 impl Turn {
-    /// The process printed something.
-    pub(super) fn printed(&mut self) {
-        self.printed = true;
-    }
-
     /// A turn begins: its result is still to come.
     pub(super) fn begins(&mut self) {
         self.outcome = None;
@@ -75,11 +62,11 @@ impl Turn {
     }
 
     /// The turn ends with a result of this text; returns the error, if it is one.
-    pub(super) fn ends(&mut self, line: &Line<'_>, text: &str) -> Option<String> {
+    pub(super) fn ends(&mut self, flavour: &Flavour, line: &Line<'_>, text: &str) -> Option<String> {
         // `subtype` says "success" of many errors, and some lines have nothing else.
         if line.is_error.is_true() || line.subtype.word().starts_with("error") {
             let trouble = Trouble::of(line, error_sentence(line, text)).or(self.trouble.as_ref());
-            self.outcome = Some(Outcome::Failed(trouble.failure(self.resets_at())));
+            self.outcome = Some(Outcome::Failed(trouble.failure(flavour, self.resets_at())));
             return Some(trouble.message);
         }
         self.outcome = Some(if text.trim().is_empty() { Outcome::Empty } else { Outcome::Answered });
@@ -91,39 +78,20 @@ impl Turn {
         self.outcome.is_some()
     }
 
-    /// Why the process failed: the result, the exit code and the words must all agree that it did not.
-    pub(super) fn failure(&self, ending: &Ending, stderr_tail: &str, done_marker: bool) -> Option<Failure> {
-        let other = |message| Some(Failure::new(FailureClass::Other, message));
-        ended_from_outside(ending, HINT).or_else(|| match (&self.outcome, ended_badly(ending, stderr_tail)) {
-            (Some(Outcome::Failed(failure)), _) => Some(failure.clone()),
-            (Some(_), Some(failure)) => Some(failure),
-            (Some(Outcome::Empty), None) if !done_marker => other("empty answer"),
-            (Some(_), None) => None,
-            (None, failure) => self
-                .stated_cause()
-                .or_else(|| self.refused_to_start(ending, stderr_tail))
-                .or(failure)
-                .or_else(|| other("the agent ended without a result")),
-        })
+    /// How it ended.
+    pub(super) fn outcome(&self, flavour: &Flavour) -> Outcome {
+        self.outcome.clone().unwrap_or_else(|| Outcome::Unfinished(self.stated_cause(flavour)))
     }
 
     /// Why there is no result, if the stream said so before it broke off.
-    fn stated_cause(&self) -> Option<Failure> {
+    fn stated_cause(&self, flavour: &Flavour) -> Option<Failure> {
         if let Some(trouble) = &self.trouble {
-            return Some(trouble.failure(self.resets_at()));
+            return Some(trouble.failure(flavour, self.resets_at()));
         }
         let refusal = self.refusal.as_ref().filter(|refusal| refusal.stands)?;
         let mut failure = Failure::new(FailureClass::Limited, "the provider refuses work until its limit is reset");
         failure.resets_at = refusal.resets_at;
         Some(failure)
-    }
-
-    /// A wrong flag, root without a sandbox, a session inside a session: the client says so on
-    /// standard error and exits with 1 before it prints anything, and would do so every time.
-    fn refused_to_start(&self, ending: &Ending, stderr_tail: &str) -> Option<Failure> {
-        let refused = !self.printed && *ending == (Ending::Exited { code: 1 });
-        let reason = first_line(stderr_tail).filter(|_| refused)?;
-        Some(Failure::new(FailureClass::CannotRun, format!("the agent refused to start: {reason}")))
     }
 
     fn resets_at(&self) -> Option<i64> {
@@ -136,7 +104,11 @@ fn error_sentence(line: &Line<'_>, text: &str) -> String {
         return text.to_owned();
     }
     let errors: Vec<Cow<'_, str>> = serde_json::from_str(line.errors.json()).unwrap_or_default();
-    if errors.is_empty() { format!("the agent reports {}", line.subtype.text_within(100)) } else { errors.join("; ") }
+    let Loose(object): Loose<ErrorObject<'_>> = serde_json::from_str(line.error.json()).unwrap_or_default();
+    [errors.join("; "), object.map(|error| error.message.text()).unwrap_or_default(), line.error.text()]
+        .into_iter()
+        .find(|sentence| !sentence.trim().is_empty())
+        .unwrap_or_else(|| format!("the agent reports {}", line.subtype.text_within(100)))
 }
 
 /// Seconds since the epoch. Milliseconds, which other fields of the stream use, are recognised by

@@ -15,19 +15,27 @@ struct Case {
 
 #[test]
 fn lines_become_the_events_of_the_table() {
-    let cases: Vec<Case> = serde_json::from_str(include_str!("../cases/claude.json")).unwrap();
-    assert!(cases.len() >= 16);
-    for case in cases {
-        let heard = hear("claude", "", case.lines.join("\n").as_bytes());
-        let events: Vec<Value> = heard.events.iter().map(in_the_tables_words).collect();
-        let mut expected = case.events;
-        for event in &mut expected {
-            // The table also states the step from one total to the next, which faces compute.
-            event.as_object_mut().unwrap().remove("cost_delta");
-        }
-        assert_eq!(events, expected, "{:?}", case.lines);
-        assert_eq!(heard.noise, case.errors.len(), "{:?}", case.lines);
+    for (agent, table, most) in [
+        ("claude", include_str!("../cases/claude.json"), 16),
+        ("codex", include_str!("../cases/codex.json"), 9),
+        ("amp", include_str!("../cases/amp.json"), 10),
+    ] {
+        let cases: Vec<Case> = serde_json::from_str(table).unwrap();
+        assert_eq!(cases.len(), most);
+        cases.into_iter().for_each(|case| check(agent, case));
     }
+}
+
+fn check(agent: &str, case: Case) {
+    let heard = hear(agent, "", case.lines.join("\n").as_bytes());
+    let events: Vec<Value> = heard.events.iter().map(in_the_tables_words).collect();
+    let mut expected = case.events;
+    for event in &mut expected {
+        // The table also states the step from one total to the next, which faces compute.
+        event.as_object_mut().unwrap().remove("cost_delta");
+    }
+    assert_eq!(events, expected, "{:?}", case.lines);
+    assert_eq!(heard.noise, case.errors.len(), "{:?}", case.lines);
 }
 
 fn in_the_tables_words(event: &AgentEvent) -> Value {
@@ -41,9 +49,28 @@ fn in_the_tables_words(event: &AgentEvent) -> Value {
         AgentEvent::ToolStart { id, name, input, .. } => {
             json!({"type": "ToolStart", "tool_name": name, "tool_id": id, "tool_input": input})
         }
-        AgentEvent::Result { text, is_error, cost_usd, .. } => {
-            json!({"type": "Result", "result": text, "is_complete": !is_error, "cost": cost_usd})
+        AgentEvent::ToolEnd { id, output, .. } => json!({"type": "ToolEnd", "tool_id": id, "tool_output": output}),
+        AgentEvent::Result { text, is_error, cost_usd, tokens } => {
+            let mut event = json!({"type": "Result", "is_complete": !is_error});
+            let tokens = tokens.unwrap_or_default();
+            // What is not stated does not stand in the table.
+            let stated = [
+                ("result", (!text.is_empty()).then(|| json!(text))),
+                ("cost", cost_usd.map(|cost| json!(cost))),
+                ("input_tokens", count(tokens.input)),
+                ("output_tokens", count(tokens.output)),
+                ("cache_read_tokens", count(tokens.cache_read)),
+                ("cache_write_tokens", count(tokens.cache_write)),
+            ];
+            for (name, value) in stated.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+                event[name] = value;
+            }
+            event
         }
         other => json!(format!("{other:?}")),
     }
+}
+
+fn count(tokens: u64) -> Option<Value> {
+    (tokens > 0).then(|| json!(tokens))
 }

@@ -247,3 +247,85 @@ fn no_mutation_of_a_stream_panics_or_invents_a_result() {
         }
     }
 }
+
+#[test]
+fn a_list_that_is_written_piece_by_piece_is_told_as_a_whole() {
+    let call = |id: &str, name: &str, input: &str| {
+        format!(
+            r#"{{"type":"assistant","message":{{"content":[{{"type":"tool_use","id":"{id}","name":"{name}","input":{input}}}]}}}}"#
+        )
+    };
+    let end = |id: &str, error: bool, content: &str, result: &str| {
+        format!(
+            r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"{id}","content":"{content}","is_error":{error}}}]}},"tool_use_result":{result}}}"#
+        )
+    };
+    let stream = [
+        call("a", "TaskCreate", r#"{"subject":"first","description":"long"}"#),
+        end("a", false, "Task created", r#"{"task":{"id":"7","subject":"first"}}"#),
+        call("b", "TaskCreate", r#"{"subject":"second"}"#),
+        end("b", false, "Task #8 created successfully: second", "7"),
+        call("c", "TaskUpdate", r#"{"taskId":"7","status":"completed"}"#),
+        end("c", false, "Updated task #7 status", r#"{"success":true}"#),
+        call("d", "TaskUpdate", r#"{"taskId":"8","status":"in_progress","subject":"the second"}"#),
+        end("d", false, "ok", "null"),
+        call("e", "TaskUpdate", r#"{"taskId":"8","status":"completed"}"#),
+        end("e", true, "no such tool", "null"),
+        call("f", "TaskUpdate", r#"{"taskId":"7","status":"deleted"}"#),
+        end("f", false, "ok", "null"),
+        call("g", "TaskUpdate", r#"{"taskId":"99","status":"completed"}"#),
+        end("g", false, "ok", "null"),
+    ];
+    let heard = claude(&stream.join("\n"));
+    let told: Vec<String> = heard
+        .events
+        .iter()
+        .map(|event| match event {
+            AgentEvent::Todo { items } => {
+                items.iter().map(|item| format!("{}:{:?}", item.content, item.status)).collect::<Vec<_>>().join(" ")
+            }
+            AgentEvent::ToolEnd { id, error: true, .. } => format!("{id} failed"),
+            other => format!("{other:?}"),
+        })
+        .collect();
+    let expected = [
+        "first:Pending",
+        "first:Pending second:Pending",
+        "first:Completed second:Pending",
+        "first:Completed the second:InProgress",
+        "e failed",
+        "the second:InProgress",
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn codex_lists_and_changes_of_several_files() {
+    let stream = [
+        r#"{"type":"item.started","item":{"id":"l","type":"todo_list","items":[{"text":"a","completed":false}]}}"#,
+        r#"{"type":"item.updated","item":{"id":"l","type":"todo_list","items":[{"text":"a","completed":true}]}}"#,
+        // Older clients tell of a change only when it is made.
+        r#"{"type":"item.completed","item":{"id":"f","type":"file_change","changes":[{"path":"a.rs","kind":"add"},{"path":"b.rs","kind":"update"}],"status":"completed"}}"#,
+        r#"{"type":"item.started","item":{"id":"m","type":"mcp_tool_call","server":"docs","tool":"find","status":"in_progress"}}"#,
+        r#"{"type":"item.completed","item":{"id":"m","type":"mcp_tool_call","server":"docs","tool":"find","status":"failed"}}"#,
+        r#"{"type":"item.completed","item":{"id":"x","type":"hologram"}}"#,
+    ];
+    let heard = hear("codex", "", stream.join("\n").as_bytes());
+    let statuses: Vec<_> = heard
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            AgentEvent::Todo { items } => Some(items[0].status),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(statuses, [TodoStatus::Pending, TodoStatus::Completed]);
+    let observation = heard.observation(&DONE);
+    assert_eq!(observation.files, ["a.rs", "b.rs"]);
+    let tools: Vec<_> = observation.tools.iter().map(|tool| (tool.name.as_str(), tool.result)).collect();
+    let passed = ralph_core::observation::ToolResult::Passed;
+    let failed = ralph_core::observation::ToolResult::Failed;
+    assert_eq!(tools, [("file_change", passed), ("file_change", passed), ("docs.find", failed)]);
+    let unknown = AgentEvent::Unknown { what: "unknown codex item type: hologram".to_owned() };
+    assert_eq!(heard.events.last(), Some(&unknown));
+}

@@ -2,16 +2,17 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod alike;
 mod cases;
 mod faults;
 mod recordings;
 
-use ralph_agents::{LineKind, Reader, by_name};
+use ralph_agents::{End, LineKind, Reader, by_name};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::claim::{Completion, Patterns};
 use ralph_core::observation::{Ending, Failure, Marker, Observation, Observer, ProcessFacts};
 use ralph_core::policy::{AgentPolicy, PromptVia};
-use ralph_core::time::Millis;
+use ralph_core::time::{LocalTime, Millis, WallTime};
 
 /// A process's output, read to its end.
 struct Heard {
@@ -26,6 +27,7 @@ fn hear(dialect: &str, prompt: &str, stdout: &[u8]) -> Heard {
         command: dialect.to_owned(),
         flags: Vec::new(),
         dialect: String::new(),
+        format: String::new(),
         model: String::new(),
         prompt_via: PromptVia::Auto,
         env: Default::default(),
@@ -49,7 +51,13 @@ fn claude(stdout: &str) -> Heard {
 
 impl Heard {
     fn failure(&self, ending: &Ending, stderr: &str) -> Option<Failure> {
-        self.reader.failure(ending, stderr, !self.text().is_empty(), false)
+        self.failure_with(ending, stderr, b"")
+    }
+
+    fn failure_with(&self, ending: &Ending, stderr_tail: &str, side_file: &[u8]) -> Option<Failure> {
+        let heard = !self.text().is_empty();
+        let now = WallTime(1_790_000_000_000);
+        self.reader.failure(&End { ending, stderr_tail, heard, done_marker: false, side_file, now, zone: &utc })
     }
 
     /// What core makes of it.
@@ -79,4 +87,14 @@ impl Heard {
     fn count(&self, wanted: impl Fn(&AgentEvent) -> bool) -> usize {
         self.events.iter().filter(|event| wanted(event)).count()
     }
+}
+
+/// The zone of these tests.
+fn utc(at: LocalTime) -> Option<i64> {
+    let (year, month, day) = at.date?;
+    let days_before = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334][usize::try_from(month).unwrap() - 1];
+    let years = i64::from(year) - 1970;
+    // Right for years of three hundred and sixty-five days, which 2027 is.
+    let days = years * 365 + (years + 1) / 4 + days_before + i64::from(day) - 1;
+    Some((days * 24 + i64::from(at.hour)) * 3600 + i64::from(at.minute) * 60)
 }

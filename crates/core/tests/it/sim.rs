@@ -64,6 +64,7 @@ pub fn policy() -> Policy {
             command: "agent".to_owned(),
             flags: Vec::new(),
             dialect: String::new(),
+            format: String::new(),
             model: String::new(),
             prompt_via: PromptVia::Auto,
             env: BTreeMap::new(),

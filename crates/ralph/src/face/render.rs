@@ -32,7 +32,7 @@ impl Renderer {
     /// The lines for one event, each with its newline; empty if it has none.
     pub fn render(&mut self, event: &AgentEvent) -> String {
         match event {
-            AgentEvent::Text { text, voice: Voice::Main } => with_newline(&text::for_terminal(text)),
+            AgentEvent::Text { text, voice: Voice::Main | Voice::Thinking } => with_newline(&text::for_terminal(text)),
             AgentEvent::ToolStart { id, name, input, .. } => {
                 self.tools += 1;
                 if self.names.len() < OPEN_TOOLS {
@@ -54,7 +54,8 @@ impl Renderer {
             AgentEvent::Error { message } => format!("❌ {}\n", one_line(message, 400)),
             AgentEvent::Progress { text } if self.verbose => format!("· {}\n", one_line(text, 200)),
             AgentEvent::Unknown { what } if self.verbose => format!("· {}\n", one_line(what, 200)),
-            AgentEvent::Text { .. }
+            AgentEvent::Text { voice: Voice::Sub, .. }
+            | AgentEvent::Spent { .. }
             | AgentEvent::Limit { .. }
             | AgentEvent::Progress { .. }
             | AgentEvent::Unknown { .. } => String::new(),

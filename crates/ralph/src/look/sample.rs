@@ -19,6 +19,7 @@ pub fn agent() -> AgentPolicy {
         command: "claude".to_owned(),
         flags: Vec::new(),
         dialect: String::new(),
+        format: String::new(),
         model: String::new(),
         prompt_via: PromptVia::Auto,
         env: BTreeMap::from([("TOKEN".to_owned(), "secret".to_owned())]),

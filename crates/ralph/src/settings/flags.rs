@@ -90,6 +90,7 @@ fn another_agent(agent: &str, merged: &Value) -> (Value, Vec<&'static str>) {
         let of_the_program = [
             ("flags", "agent.flags", Value::Null),
             ("dialect", "agent.dialect", Value::Null),
+            ("format", "agent.format", Value::Null),
             ("model", "agent.model", Value::Null),
             ("promptVia", "agent.promptVia", Value::from("auto")),
         ];

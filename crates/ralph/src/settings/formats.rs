@@ -32,6 +32,9 @@ pub(super) fn judge(format: &str, text: &str, dialects: &[&str]) -> Result<(), S
         }
         "fail-action" if FailAction::parse(text).is_none() => expected("APPEND, PREPEND or REPLACE"),
         "dialect" if !dialects.contains(&text) => expected(&format!("one of {}", dialects.join(", "))),
+        "stream-format" if text != "text" && !dialects.contains(&text) => {
+            expected(&format!("text or one of {}", dialects.join(", ")))
+        }
         _ => Ok(()),
     }
 }
@@ -114,6 +117,8 @@ mod tests {
         let action = "expected APPEND, PREPEND or REPLACE, found \"NOPE\"";
         check("fail-action", &["APPEND", "append", "Replace", "pRePend"], &[("NOPE", action)]);
         check("dialect", &["claude"], &[("cloud", "expected one of claude, codex, found \"cloud\"")]);
+        let format = "expected text or one of claude, codex, found \"xml\"";
+        check("stream-format", &["text", "codex"], &[("xml", format)]);
         check("uint32", &["anything"], &[]);
     }
 }

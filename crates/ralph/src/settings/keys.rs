@@ -119,6 +119,10 @@ pub struct Agent {
     /// The dialect that the program speaks; null means: by the program's name.
     #[schemars(extend("format" = "dialect"))]
     pub dialect: Option<String>,
+    /// What a program of the dialect `generic` prints: `text`, or the name of the dialect whose stream of
+    /// events it is, such as `claude` for a wrapper that prints Claude Code's; null means `text`.
+    #[schemars(extend("format" = "stream-format"))]
+    pub format: Option<String>,
     /// The model to ask for; null means the agent's own choice.
     #[schemars(length(min = 1))]
     pub model: Option<String>,

@@ -84,6 +84,7 @@ impl Settings {
             command: agent.command.clone(),
             flags: agent.flags.clone().unwrap_or_default(),
             dialect: agent.dialect.clone().unwrap_or_default(),
+            format: agent.format.clone().unwrap_or_default(),
             model: agent.model.clone().unwrap_or_default(),
             prompt_via: agent.prompt_via,
             env: agent.env.clone(),

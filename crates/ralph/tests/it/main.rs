@@ -9,6 +9,7 @@
     missing_docs
 )]
 
+mod agents;
 mod bad_input;
 mod clock;
 mod crash;

@@ -1,102 +1,67 @@
-//! Claude Code's stream: one JSON object a line, from `system/init` to `result`.
+//! Claude Code's stream, and those like it: one JSON object a line, from `system/init` to `result`.
 //!
 //! Only the main agent's own words become its text. Thinking, the prompt, what tools print, what
 //! the client writes in the model's place and what sub-agents say are something else, and a claim
 //! in them is none.
 
 use super::account::Account;
+use super::flavour::Flavour;
 use super::line::{Block, Line, Message};
-use super::tool;
+use super::tasks::Tasks;
 use super::turn::Turn;
-use crate::dialect::{LineKind, Reader};
-use crate::json::{List, Loose};
+use crate::dialect::End;
+use crate::json::Loose;
+use crate::stream::{Outcome, Stream, say, unknown};
+use crate::tool::{self, Went};
+use crate::usage;
 use ralph_core::agent_event::{AgentEvent, Voice};
-use ralph_core::observation::{Ending, Failure};
-use ralph_core::text;
-use std::borrow::Cow;
 
 /// Reads one process.
-#[derive(Debug, Default)]
-pub(super) struct StreamReader {
+pub(super) struct Messages {
+    flavour: Flavour,
     account: Account,
     turn: Turn,
-    /// Calls of the todo tool, whose results say nothing; the newest few.
-    todo_calls: Vec<String>,
+    tasks: Tasks,
 }
 
-impl Reader for StreamReader {
-    fn line(&mut self, line: &[u8], out: &mut Vec<AgentEvent>) -> LineKind {
-        // Nearly every line is valid, and checking that is many times faster than looking for repairs.
-        let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
-        let text = text.trim_start_matches('\u{feff}').trim();
-        if text.is_empty() {
-            return LineKind::Event;
-        }
-        self.turn.printed();
-        if self.objects(text, out) {
-            return LineKind::Event;
-        }
-        // Stray control characters are no JSON, but what stands around them may be.
-        match without_controls(text) {
-            Cow::Owned(mended) if self.objects(mended.trim(), out) => LineKind::Event,
-            _ => LineKind::Noise,
-        }
-    }
-
-    fn long_line(&mut self, _head: &[u8], out: &mut Vec<AgentEvent>) {
-        // What a tool's end says last is whether it failed, so its beginning alone proves nothing.
-        self.turn.printed();
-        out.push(AgentEvent::Progress { text: "a line too long to be read was passed over".to_owned() });
-    }
-
-    fn end(&mut self, _out: &mut Vec<AgentEvent>) {}
-
-    fn has_result(&self) -> bool {
-        self.turn.is_over()
-    }
-
-    fn failure(&self, ending: &Ending, stderr_tail: &str, _heard: bool, done_marker: bool) -> Option<Failure> {
-        self.turn.failure(ending, stderr_tail, done_marker)
+impl Messages {
+    /// For a program of this flavour.
+    pub(super) fn new(flavour: Flavour) -> Messages {
+        Messages { flavour, account: Account::default(), turn: Turn::default(), tasks: Tasks::default() }
     }
 }
 
-impl StreamReader {
-    /// Reads the objects of a line, or the one array that `--output-format json --verbose` prints;
-    /// says whether there was any.
-    fn objects(&mut self, text: &str, out: &mut Vec<AgentEvent>) -> bool {
-        if text.starts_with('[') {
-            let all: List<Line<'_>> = serde_json::from_str(text).unwrap_or_default();
-            all.items.iter().for_each(|line| self.object(line, out));
-            return !all.items.is_empty();
-        }
-        if !text.starts_with('{') {
-            return false;
-        }
-        let mut any = false;
-        for line in serde_json::Deserializer::from_str(text).into_iter::<Loose<Line<'_>>>() {
-            let Ok(Loose(Some(line))) = line else { break };
-            self.object(&line, out);
-            any = true;
-        }
-        any
-    }
+impl Stream for Messages {
+    type Line<'a> = Line<'a>;
 
     fn object(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
         let main = line.parent_tool_use_id.is_absent();
         match (line.kind.word(), &line.message) {
             ("assistant", Loose(Some(message))) if main => self.main_agent(line, message, out),
             ("assistant", Loose(Some(message))) => sub_agent(message, out),
-            ("user", Loose(Some(message))) if main && !line.synthetic.is_true() => self.tool_results(message, out),
+            ("user", Loose(Some(message))) if main && !line.synthetic.is_true() => {
+                self.tool_results(line, message, out);
+            }
             ("system", _) => self.system(line, out),
             ("rate_limit_event", _) => self.limit(line, out),
             ("result", _) => self.result(line, out),
             // Pieces of messages, which follow as a whole; what the client or a sub-agent was told; every half
             // minute a word that a tool is still at work.
             ("stream_event" | "assistant" | "user" | "tool_progress", _) => {}
-            (kind, _) => out.push(unknown("message type", kind)),
+            (kind, _) => out.push(unknown(self.flavour.unknown, kind)),
         }
     }
 
+    fn is_over(&self) -> bool {
+        self.turn.is_over()
+    }
+
+    fn outcome(&self, _end: &End<'_>) -> Outcome {
+        self.turn.outcome(&self.flavour)
+    }
+}
+
+impl Messages {
     fn main_agent(&mut self, line: &Line<'_>, message: &Message<'_>, out: &mut Vec<AgentEvent>) {
         let texts = message.content.items.iter().filter(|block| block.kind.is("text")).map(|block| block.text.text());
         if message.model.is("<synthetic>") || line.is_api_error_message.is_true() {
@@ -105,33 +70,31 @@ impl StreamReader {
             return self.turn.client_complains(line, sentence);
         }
         self.turn.model_speaks();
-        push_words(message.content.text.clone(), Voice::Main, out);
+        say(message.content.text.clone(), Voice::Main, out);
         for block in &message.content.items {
             if block.kind.is("text") {
-                push_words(block.text.text(), Voice::Main, out);
-            } else if block.kind.is("tool_use") && block.name.is("TodoWrite") {
-                self.todo(block, out);
-            } else if block.kind.is("tool_use") {
-                out.push(tool::start(block));
+                say(block.text.text(), Voice::Main, out);
+            } else if block.kind.is("tool_use") && !self.tasks.called(block, self.flavour.todo_tools, out) {
+                out.push(self.tool_start(block));
             }
         }
     }
 
-    fn todo(&mut self, block: &Block<'_>, out: &mut Vec<AgentEvent>) {
-        // Parallel calls are few; a forgotten one only shows a line more.
-        self.todo_calls.truncate(15);
-        self.todo_calls.insert(0, block.id.text());
-        let items = block.input.0.as_ref().map(|input| tool::todos(&input.todos)).unwrap_or_default();
-        if !items.is_empty() {
-            out.push(AgentEvent::Todo { items });
+    fn tool_start(&self, block: &Block<'_>) -> AgentEvent {
+        let mut start = tool::start(block.id.text(), block.name.text(), block.input.0.as_ref());
+        if let (AgentEvent::ToolStart { input, .. }, Loose(Some(given))) = (&mut start, &block.input)
+            && self.flavour.hides_description
+            && *input == tool::summary(&tool::Input { description: given.description, ..tool::Input::default() })
+        {
+            input.clear();
         }
+        start
     }
 
-    fn tool_results(&mut self, message: &Message<'_>, out: &mut Vec<AgentEvent>) {
+    fn tool_results(&mut self, line: &Line<'_>, message: &Message<'_>, out: &mut Vec<AgentEvent>) {
         for block in message.content.items.iter().filter(|block| block.kind.is("tool_result")) {
-            let of_a_list = self.todo_calls.iter().any(|call| block.tool_use_id.is(call));
-            if !of_a_list || block.is_error.is_true() {
-                out.push(tool::end(block));
+            if !self.tasks.ended(line, block, out) {
+                out.push(tool::end(block.tool_use_id.text(), block.content, went(block)));
             }
         }
     }
@@ -143,6 +106,7 @@ impl StreamReader {
                 format!("session: {}", line.session_id.text_within(200))
             }
             "api_retry" => retry(line),
+            "retry" => "retry".to_owned(),
             "permission_denied" => format!("permission denied: {}", line.tool_name.text_within(200)),
             "informational" => line.content.text_within(2000),
             "notification" => line.text.text_within(2000),
@@ -165,11 +129,9 @@ impl StreamReader {
 
     fn result(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
         let spent = self.account.take(line);
-        if spent.suspect {
-            out.push(AgentEvent::Unknown { what: "usage that cannot be true".to_owned() });
-        }
+        usage::tell(spent.suspect, out);
         let text = line.result.text();
-        let error = self.turn.ends(line, &text);
+        let error = self.turn.ends(&self.flavour, line, &text);
         let is_error = error.is_some();
         out.extend(error.map(|message| AgentEvent::Error { message }));
         out.push(AgentEvent::Result { text, is_error, cost_usd: spent.cost_usd, tokens: spent.tokens });
@@ -180,22 +142,12 @@ impl StreamReader {
 fn sub_agent(message: &Message<'_>, out: &mut Vec<AgentEvent>) {
     for block in &message.content.items {
         if block.kind.is("text") {
-            push_words(block.text.text(), Voice::Sub, out);
+            say(block.text.text(), Voice::Sub, out);
         } else if block.kind.is("tool_use") {
             let input = block.input.0.as_ref().map(tool::summary).unwrap_or_default();
             out.push(AgentEvent::Progress { text: format!("sub-agent: {}({input})", block.name.text_within(200)) });
         }
     }
-}
-
-fn push_words(text: String, voice: Voice, out: &mut Vec<AgentEvent>) {
-    if !text.is_empty() {
-        out.push(AgentEvent::Text { text, voice });
-    }
-}
-
-fn unknown(what: &str, name: &str) -> AgentEvent {
-    AgentEvent::Unknown { what: format!("unknown {what}: {}", text::prefix(name, 100)) }
 }
 
 fn retry(line: &Line<'_>) -> String {
@@ -206,7 +158,47 @@ fn retry(line: &Line<'_>) -> String {
     format!("retry {attempt} of {most} in {seconds:.1}s: {}{status}", line.error.text_within(200))
 }
 
-fn without_controls(text: &str) -> Cow<'_, str> {
-    let is_control = |c: char| c.is_ascii_control() && c != '\t';
-    if text.contains(is_control) { Cow::Owned(text.replace(is_control, " ")) } else { Cow::Borrowed(text) }
+/// How a tool went. Some clients state a command's exit code at the beginning of what a failed one
+/// printed, others somewhere behind the output, of commands that they call a success.
+fn went(block: &Block<'_>) -> Went {
+    let printed = block.content.json();
+    let stated = match block.is_error.is_true() {
+        true => printed.strip_prefix("\"Exit code "),
+        false if printed.starts_with("\"Command: ") => printed.rsplit_once("\\nExit Code: ").map(|(_, rest)| rest),
+        false => None,
+    };
+    let digits = stated.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    match digits.and_then(|digits| digits.parse().ok()) {
+        Some(code) => Went::Exited(code),
+        None => Went::badly_if(block.is_error.is_true()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_read_where_clients_state_them() {
+        for (content, failed, error, exit_code) in [
+            ("Exit code 3\\noops", true, true, Some(3)),
+            ("Exit code 137", true, true, Some(137)),
+            ("Exit code 3", false, false, None),
+            ("Exit code none", true, true, None),
+            ("Exit code 99999999999", true, true, None),
+            (r"Command: x\nOutput: y\nExit Code: 3\nSignal: (none)", false, true, Some(3)),
+            (r"Command: x\nOutput: y\nExit Code: 0\nSignal: (none)", false, false, Some(0)),
+            (r"said\nExit Code: 3", false, false, None),
+            ("", true, true, None),
+        ] {
+            let json = format!(r#"{{"content":"{content}","is_error":{failed}}}"#);
+            let block: Block<'_> = serde_json::from_str(&json).unwrap();
+            match tool::end(String::new(), block.content, went(&block)) {
+                AgentEvent::ToolEnd { error: read, exit_code: code, .. } => {
+                    assert_eq!((read, code), (error, exit_code), "{content}");
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
 }

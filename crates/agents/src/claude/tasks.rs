@@ -1,0 +1,100 @@
+//! The todo list of the main agent: written as a whole by one tool, or piece by piece by two others.
+//!
+//! A call that only writes the list is no work, so it is shown as the list and not as a tool. An item
+//! made or changed piece by piece counts once its tool has ended well.
+
+use super::line::{Block, Line, ToolUseResult};
+use crate::json::Loose;
+use crate::todo;
+use crate::tool::given;
+use ralph_core::agent_event::{AgentEvent, TodoItem, TodoStatus};
+
+/// Calls whose end is still to come. Parallel calls are few; a forgotten one only shows a line more.
+const CALLS: usize = 16;
+/// Items kept: more than anybody reads.
+const ITEMS: usize = 200;
+
+/// The list, and the calls about it.
+#[derive(Debug, Default)]
+pub(super) struct Tasks {
+    calls: Vec<(String, Call)>,
+    items: Vec<(String, TodoItem)>,
+}
+
+#[derive(Debug)]
+enum Call {
+    Whole,
+    Create { subject: String },
+    Update { task: String, status: String, subject: Option<String> },
+}
+
+impl Tasks {
+    /// Takes a call of a tool; says whether it is about the list.
+    pub(super) fn called(&mut self, block: &Block<'_>, todo_tools: &[&str], out: &mut Vec<AgentEvent>) -> bool {
+        let input = block.input.0.as_ref();
+        let call = match block.name.word() {
+            name if todo_tools.contains(&name) => {
+                out.extend(input.and_then(|input| todo::event(&input.todos)));
+                Call::Whole
+            }
+            "TaskCreate" => Call::Create { subject: input.map(|input| input.subject.text()).unwrap_or_default() },
+            "TaskUpdate" => Call::Update {
+                task: input.map(|input| input.task_id.text()).unwrap_or_default(),
+                status: input.map(|input| input.status.text()).unwrap_or_default(),
+                subject: input.and_then(|input| given(input.subject)),
+            },
+            _ => return false,
+        };
+        self.calls.truncate(CALLS - 1);
+        self.calls.insert(0, (block.id.text(), call));
+        true
+    }
+
+    /// Takes the end of a tool; says whether it was about the list and needs no telling.
+    pub(super) fn ended(&mut self, line: &Line<'_>, block: &Block<'_>, out: &mut Vec<AgentEvent>) -> bool {
+        let Some(at) = self.calls.iter().position(|(call, _)| block.tool_use_id.is(call)) else { return false };
+        let (_, call) = self.calls.remove(at);
+        if block.is_error.is_true() {
+            return false;
+        }
+        if self.apply(call, line, block) {
+            out.extend(todo::told(self.items.iter().map(|(_, item)| item.clone()).collect()));
+        }
+        true
+    }
+
+    fn apply(&mut self, call: Call, line: &Line<'_>, block: &Block<'_>) -> bool {
+        match call {
+            Call::Whole => false,
+            Call::Create { subject } if subject.is_empty() || self.items.len() == ITEMS => false,
+            Call::Create { subject } => {
+                let Loose(result): Loose<ToolUseResult<'_>> =
+                    serde_json::from_str(line.tool_use_result.json()).unwrap_or_default();
+                let stated = result.and_then(|result| result.task.0);
+                let id = stated.and_then(|task| given(task.id)).or_else(|| number_in(&block.content.text_within(200)));
+                let id = id.unwrap_or_else(|| (self.items.len() + 1).to_string());
+                self.items.push((id, TodoItem { content: subject, status: TodoStatus::Pending, priority: None }));
+                true
+            }
+            Call::Update { task, status, .. } if status == "deleted" => {
+                self.items.retain(|(id, _)| *id != task);
+                true
+            }
+            Call::Update { task, status, subject } => {
+                let Some((_, item)) = self.items.iter_mut().find(|(id, _)| *id == task) else { return false };
+                if !status.is_empty() {
+                    item.status = todo::status(&status);
+                }
+                item.content = subject.unwrap_or_else(|| std::mem::take(&mut item.content));
+                true
+            }
+        }
+    }
+}
+
+/// The number in `Task #3 created`.
+fn number_in(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once('#')?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    (!digits.is_empty()).then_some(digits)
+}

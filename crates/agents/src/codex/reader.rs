@@ -1,0 +1,274 @@
+//! Codex's stream: threads, turns and the items in them.
+//!
+//! An `error` is a retry that is going on and an item of that name a mere warning; only the end of
+//! the turn decides. Reasoning is shown, but it is no answer.
+
+use super::limit;
+use crate::complaint::{Complaint, ErrorObject};
+use crate::dialect::{End, SideFile};
+use crate::json::{List, Loose, Raw};
+use crate::stream::{Outcome, Stream, say, unknown};
+use crate::todo::{self, Todo};
+use crate::tool::{self, Went};
+use crate::usage::{self, Counter};
+use ralph_core::agent_event::{AgentEvent, Voice};
+use ralph_core::observation::{FailureClass, Tokens};
+use ralph_core::text;
+use serde::Deserialize;
+
+/// One object of the stream.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Line<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    thread_id: Raw<'a>,
+    #[serde(borrow)]
+    item: Loose<Item<'a>>,
+    #[serde(borrow)]
+    message: Raw<'a>,
+    #[serde(borrow)]
+    error: Loose<ErrorObject<'a>>,
+    #[serde(borrow)]
+    usage: Loose<Usage<'a>>,
+}
+
+/// Something that the agent says or does.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Item<'a> {
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    message: Raw<'a>,
+    #[serde(borrow)]
+    status: Raw<'a>,
+    #[serde(borrow)]
+    command: Raw<'a>,
+    #[serde(borrow)]
+    aggregated_output: Raw<'a>,
+    #[serde(borrow)]
+    exit_code: Raw<'a>,
+    #[serde(borrow)]
+    changes: List<Change<'a>>,
+    #[serde(borrow)]
+    server: Raw<'a>,
+    #[serde(borrow)]
+    tool: Raw<'a>,
+    #[serde(borrow)]
+    query: Raw<'a>,
+    #[serde(borrow)]
+    items: List<Todo<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Change<'a> {
+    #[serde(borrow)]
+    path: Raw<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Usage<'a> {
+    #[serde(borrow)]
+    input_tokens: Raw<'a>,
+    #[serde(borrow)]
+    cached_input_tokens: Raw<'a>,
+    #[serde(borrow)]
+    cache_write_input_tokens: Raw<'a>,
+    #[serde(borrow)]
+    output_tokens: Raw<'a>,
+}
+
+/// Reads one process.
+pub(super) struct Items {
+    hint: &'static str,
+    thread: String,
+    /// The last message of the turn.
+    answer: String,
+    /// Files of an item that began, and whose end is still to come.
+    begun: Option<String>,
+    /// What the client last complained about, until the turn goes on.
+    trouble: Option<String>,
+    turn: Turn,
+}
+
+#[derive(Debug)]
+enum Turn {
+    Open,
+    Completed,
+    Failed(String),
+}
+
+impl Items {
+    /// For one process; `hint` says how to get the program.
+    pub(super) fn new(hint: &'static str) -> Items {
+        Items { hint, thread: String::new(), answer: String::new(), begun: None, trouble: None, turn: Turn::Open }
+    }
+}
+
+impl Stream for Items {
+    type Line<'a> = Line<'a>;
+
+    fn object(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        match (line.kind.word(), &line.item) {
+            ("thread.started", _) => {
+                self.thread = line.thread_id.text_within(200);
+                out.push(AgentEvent::Progress { text: format!("session: {}", self.thread) });
+            }
+            ("turn.started", _) => {
+                self.turn = Turn::Open;
+                self.answer.clear();
+            }
+            ("item.started", Loose(Some(item))) => self.started(item, out),
+            ("item.updated", Loose(Some(item))) if item.kind.is("todo_list") => out.extend(todo::event(&item.items)),
+            ("item.completed", Loose(Some(item))) => self.completed(item, out),
+            ("item.started" | "item.updated" | "item.completed", _) => {}
+            ("error", _) => {
+                let text = line.message.text_within(2000);
+                self.trouble = Some(text.clone());
+                out.push(AgentEvent::Progress { text });
+            }
+            ("turn.completed", _) => self.turn_completed(line, out),
+            ("turn.failed", _) => self.turn_failed(line, out),
+            (kind, _) => out.push(unknown("codex message type", kind)),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        !matches!(self.turn, Turn::Open)
+    }
+
+    fn outcome(&self, end: &End<'_>) -> Outcome {
+        match &self.turn {
+            Turn::Failed(sentence) => {
+                let mut failure = Complaint::new(sentence).failure(self.hint);
+                if failure.class == FailureClass::Limited {
+                    failure.resets_at = limit::reset(sentence, end);
+                }
+                Outcome::Failed(failure)
+            }
+            Turn::Completed if self.answer.trim().is_empty() => Outcome::Empty,
+            Turn::Completed => Outcome::Answered,
+            Turn::Open => {
+                Outcome::Unfinished(self.trouble.as_ref().map(|sentence| Complaint::new(sentence).failure(self.hint)))
+            }
+        }
+    }
+
+    fn side_file(&self) -> Option<SideFile> {
+        let Turn::Failed(sentence) = &self.turn else { return None };
+        let wanted = Complaint::new(sentence).class() == FailureClass::Limited && !limit::is_stated(sentence);
+        (wanted && !self.thread.is_empty()).then(|| SideFile {
+            variable: "CODEX_HOME",
+            below_home: ".codex",
+            folder: "sessions",
+            suffix: format!("-{}.jsonl", self.thread),
+        })
+    }
+}
+
+impl Items {
+    fn started(&mut self, item: &Item<'_>, out: &mut Vec<AgentEvent>) {
+        match item.kind.word() {
+            "command_execution" => {
+                let command = tool::given(item.command);
+                let input = text::cut(command.as_deref().unwrap_or_default(), 200, "...");
+                out.push(AgentEvent::ToolStart {
+                    id: item.id.text(),
+                    name: "Bash".to_owned(),
+                    input,
+                    command,
+                    writes: None,
+                });
+            }
+            "todo_list" => out.extend(todo::event(&item.items)),
+            _ => {
+                self.begun = Some(item.id.text());
+                begin(item, out);
+            }
+        }
+    }
+
+    fn completed(&mut self, item: &Item<'_>, out: &mut Vec<AgentEvent>) {
+        self.trouble = None;
+        let failed = item.status.is("failed") || item.status.is("declined");
+        match item.kind.word() {
+            "agent_message" => {
+                self.answer = item.text.text();
+                say(self.answer.clone(), Voice::Main, out);
+            }
+            "reasoning" => say(item.text.text(), Voice::Thinking, out),
+            "command_execution" => {
+                let went = tool::exit_code(item.exit_code).map_or(Went::badly_if(failed), Went::Exited);
+                out.push(tool::end(item.id.text(), item.aggregated_output, went));
+            }
+            "todo_list" => out.extend(todo::event(&item.items)),
+            // A warning, such as one about the name of the model.
+            "error" => out.push(AgentEvent::Progress { text: item.message.text_within(2000) }),
+            "file_change" | "mcp_tool_call" | "web_search" => {
+                if self.begun.take() != Some(item.id.text()) {
+                    begin(item, out);
+                }
+                let ends = names(item).into_iter().map(|(id, _)| tool::end(id, Raw::default(), Went::badly_if(failed)));
+                out.extend(ends);
+            }
+            kind => out.push(unknown("codex item type", kind)),
+        }
+    }
+
+    fn turn_completed(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        self.turn = Turn::Completed;
+        let mut counter = Counter::default();
+        // A resumed thread counts on from where it was; every iteration begins a new one.
+        let tokens = line.usage.0.as_ref().map(|usage| Tokens {
+            input: counter.count(usage.input_tokens),
+            output: counter.count(usage.output_tokens),
+            cache_read: counter.count(usage.cached_input_tokens),
+            cache_write: counter.count(usage.cache_write_input_tokens),
+        });
+        usage::tell(counter.suspect, out);
+        out.push(AgentEvent::Result { text: self.answer.clone(), is_error: false, cost_usd: None, tokens });
+    }
+
+    fn turn_failed(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        let stated = line.error.0.as_ref().and_then(|error| tool::given(error.message));
+        let sentence = stated.or_else(|| self.trouble.take()).unwrap_or_else(|| "the turn failed".to_owned());
+        let complaint = Complaint::new(&sentence);
+        if complaint.class() == FailureClass::Limited {
+            out.push(AgentEvent::Limit { scope: "usage".to_owned(), rejected: true, resets_at: None });
+        }
+        out.push(AgentEvent::Error { message: complaint.message.clone() });
+        out.push(AgentEvent::Result { text: String::new(), is_error: true, cost_usd: None, tokens: None });
+        self.turn = Turn::Failed(sentence);
+    }
+}
+
+/// The beginnings of what an item does, one for each file.
+fn begin(item: &Item<'_>, out: &mut Vec<AgentEvent>) {
+    let name = match item.kind.word() {
+        "mcp_tool_call" => format!("{}.{}", item.server.text_within(100), item.tool.text_within(100)),
+        kind @ ("file_change" | "web_search") => kind.to_owned(),
+        _ => return,
+    };
+    out.extend(names(item).into_iter().map(|(id, input)| {
+        let writes = item.kind.is("file_change").then(|| input.clone());
+        AgentEvent::ToolStart { id, name: name.clone(), input, command: None, writes }
+    }));
+}
+
+/// The ids of what an item does, and what each is about: a change of several files is several things.
+fn names(item: &Item<'_>) -> Vec<(String, String)> {
+    let id = item.id.text();
+    if item.changes.items.is_empty() {
+        return vec![(id, item.query.text_within(200))];
+    }
+    let numbered = |at: usize| if at == 0 { id.clone() } else { format!("{id}.{at}") };
+    item.changes.items.iter().enumerate().map(|(at, change)| (numbered(at), change.path.text())).collect()
+}

@@ -1,0 +1,77 @@
+//! GitHub Copilot CLI: its command line. [`reader`] reads its stream.
+//!
+//! Measured with 1.0.102. A prompt on standard input needs no flag.
+
+mod reader;
+
+use crate::command::{Arguments, arguments, delivery, value_of};
+use crate::dialect::{CommandLine, Delivery, Dialect, Reader};
+use crate::stream::{Speaker, StreamReader};
+use ralph_core::policy::AgentPolicy;
+use reader::Events;
+
+/// The dialect of GitHub Copilot CLI.
+pub(crate) struct Copilot;
+
+/// How to get it and log in.
+const HINT: &str = "install it with `npm install -g @github/copilot`, then run `copilot` once and use `/login`";
+
+const FORMAT: &[&str] = &["--output-format"];
+
+impl Dialect for Copilot {
+    fn name(&self) -> &'static str {
+        "copilot"
+    }
+
+    fn command(&self, agent: &AgentPolicy) -> CommandLine {
+        let mut args = Arguments::of(agent);
+        args.option(FORMAT, if agent.stream { "json" } else { "text" });
+        args.flag(&["--allow-all", "--yolo", "--allow-all-tools", "--allow-tool"]);
+        args.setting(&["--model"], &agent.model);
+        if delivery(agent) != Delivery::Stdin {
+            args.last("-p");
+        }
+        // The program must not change between two iterations.
+        args.command(agent, &[("COPILOT_AUTO_UPDATE", "false")])
+    }
+
+    fn prints_stream(&self, agent: &AgentPolicy) -> bool {
+        value_of(&arguments(&agent.flags), FORMAT).map_or(agent.stream, |format| format == "json")
+    }
+
+    fn stream(&self, hint: &'static str) -> Option<Box<dyn Reader>> {
+        Some(Box::new(StreamReader::new(Speaker { dialect: self.name(), hint }, Events::new(hint))))
+    }
+
+    fn hint(&self) -> &'static str {
+        HINT
+    }
+
+    fn session_markers(&self) -> &'static [&'static str] {
+        &["COPILOT_CLI"]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::agent;
+    use ralph_core::policy::PromptVia;
+
+    #[test]
+    fn flags_are_those_of_unattended_use_and_none_is_doubled() {
+        for (flags, model, via, args) in [
+            (&[][..], "", PromptVia::Auto, "--output-format json --allow-all"),
+            (&["--yolo"], "gpt-5", PromptVia::Arg, "--output-format json --model gpt-5 --yolo -p"),
+            (
+                &["--model a", "--allow-tool=shell", "--output-format text"],
+                "b",
+                PromptVia::Auto,
+                "--model b --allow-tool=shell --output-format text",
+            ),
+        ] {
+            let agent = AgentPolicy { model: model.to_owned(), prompt_via: via, ..agent("copilot", flags) };
+            assert_eq!(Copilot.command(&agent).args.join(" "), args);
+        }
+    }
+}

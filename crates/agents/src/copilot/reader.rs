@@ -1,0 +1,226 @@
+//! GitHub Copilot CLI's stream: dotted names, most of them the client's own bookkeeping.
+//!
+//! The prompt stands in it as a message of the user, and messages come piece by piece and as a whole;
+//! only the whole of the assistant's is read.
+
+use crate::complaint::{Complaint, ErrorObject, status_of};
+use crate::dialect::End;
+use crate::json::{Loose, Raw};
+use crate::stream::{Outcome, Stream, say, unknown};
+use crate::todo::{self, Calls};
+use crate::tool::{self, Input, Went};
+use crate::usage::{self, Counter};
+use ralph_core::agent_event::{AgentEvent, Voice};
+use ralph_core::observation::Tokens;
+use serde::Deserialize;
+
+/// One object of the stream.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Line<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    data: Loose<Data<'a>>,
+    /// What is not kept in the session's file either.
+    #[serde(borrow)]
+    ephemeral: Raw<'a>,
+    #[serde(borrow, rename = "sessionId")]
+    session: Raw<'a>,
+    #[serde(borrow, rename = "exitCode")]
+    exit_code: Raw<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Data<'a> {
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    tool_call_id: Raw<'a>,
+    #[serde(borrow)]
+    tool_name: Raw<'a>,
+    /// The call of the agent that started this one; absent for the main agent.
+    #[serde(borrow)]
+    parent_tool_call_id: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Loose<Input<'a>>,
+    #[serde(borrow)]
+    success: Raw<'a>,
+    #[serde(borrow)]
+    result: Loose<ToolResult<'a>>,
+    #[serde(borrow)]
+    error: Loose<ErrorObject<'a>>,
+    #[serde(borrow)]
+    shell_execution: Loose<ShellExecution<'a>>,
+    #[serde(borrow)]
+    error_type: Raw<'a>,
+    #[serde(borrow)]
+    message: Raw<'a>,
+    #[serde(borrow)]
+    status_code: Raw<'a>,
+    #[serde(borrow)]
+    reason: Raw<'a>,
+    #[serde(borrow)]
+    input_tokens: Raw<'a>,
+    #[serde(borrow)]
+    output_tokens: Raw<'a>,
+    #[serde(borrow)]
+    cache_read_tokens: Raw<'a>,
+    #[serde(borrow)]
+    cache_write_tokens: Raw<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ToolResult<'a> {
+    #[serde(borrow)]
+    content: Raw<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ShellExecution<'a> {
+    #[serde(borrow)]
+    exit_code: Raw<'a>,
+}
+
+/// Reads one process.
+pub(super) struct Events {
+    hint: &'static str,
+    /// The last message.
+    answer: String,
+    todo_calls: Calls,
+    /// The last error of the session.
+    trouble: Option<Complaint>,
+    /// The exit code that the result states.
+    result: Option<i32>,
+    tokens: Option<Tokens>,
+}
+
+impl Events {
+    /// For one process; `hint` says how to get the program.
+    pub(super) fn new(hint: &'static str) -> Events {
+        let (answer, todo_calls) = (String::new(), Calls::default());
+        Events { hint, answer, todo_calls, trouble: None, result: None, tokens: None }
+    }
+}
+
+impl Stream for Events {
+    type Line<'a> = Line<'a>;
+
+    fn object(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        let nothing = Data::default();
+        let data = line.data.0.as_ref().unwrap_or(&nothing);
+        match line.kind.word() {
+            "assistant.turn_start" => self.result = None,
+            "assistant.message" => self.message(data, out),
+            "assistant.reasoning" => say(data.content.text(), Voice::Thinking, out),
+            "assistant.usage" => self.spend(data, out),
+            "tool.execution_start" => self.tool_start(data, out),
+            "tool.execution_complete" => self.tool_end(data, out),
+            "session.error" => self.complain(data, out),
+            "session.info" | "session.warning" => {
+                out.push(AgentEvent::Progress { text: data.message.text_within(2000) });
+            }
+            "assistant.turn_retry" => {
+                out.push(AgentEvent::Progress { text: format!("retry: {}", data.reason.text_within(200)) });
+            }
+            "result" => self.end_of_run(line, out),
+            "user.message" | "assistant.turn_end" | "system.message" | "model.call_failure" => {}
+            // What the client notes for itself, and pieces of what follows as a whole.
+            kind if kind.starts_with("session.") || line.ephemeral.is_true() => {}
+            kind => out.push(unknown("copilot message type", kind)),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.result.is_some()
+    }
+
+    fn outcome(&self, _end: &End<'_>) -> Outcome {
+        let failure = self.trouble.as_ref().map(|complaint| complaint.failure(self.hint));
+        match (self.result, failure) {
+            (None, failure) => Outcome::Unfinished(failure),
+            (Some(0), _) if self.answer.trim().is_empty() => Outcome::Empty,
+            (Some(0), _) => Outcome::Answered,
+            (Some(_), Some(failure)) => Outcome::Failed(failure),
+            (Some(code), None) => {
+                Outcome::Failed(Complaint::new(&format!("the agent reports exit code {code}")).failure(self.hint))
+            }
+        }
+    }
+}
+
+impl Events {
+    fn message(&mut self, data: &Data<'_>, out: &mut Vec<AgentEvent>) {
+        if !data.parent_tool_call_id.is_absent() {
+            return say(data.content.text(), Voice::Sub, out);
+        }
+        self.trouble = None;
+        self.answer = data.content.text();
+        say(self.answer.clone(), Voice::Main, out);
+    }
+
+    fn tool_start(&mut self, data: &Data<'_>, out: &mut Vec<AgentEvent>) {
+        let input = data.arguments.0.as_ref();
+        if !data.parent_tool_call_id.is_absent() {
+            let summary = input.map(tool::summary).unwrap_or_default();
+            let text = format!("sub-agent: {}({summary})", data.tool_name.text_within(200));
+            return out.push(AgentEvent::Progress { text });
+        }
+        if data.tool_name.is("update_todo") {
+            self.todo_calls.began(data.tool_call_id.text());
+            return out.extend(input.and_then(|input| todo::event(&input.todos)));
+        }
+        out.push(tool::start(data.tool_call_id.text(), data.tool_name.text(), input));
+    }
+
+    fn tool_end(&mut self, data: &Data<'_>, out: &mut Vec<AgentEvent>) {
+        let failed = !data.success.is_true();
+        let of_a_list = self.todo_calls.ended(&data.tool_call_id.text());
+        if !data.parent_tool_call_id.is_absent() || of_a_list && !failed {
+            return;
+        }
+        let printed = match (&data.result.0, &data.error.0) {
+            (Some(result), _) => result.content,
+            (None, Some(error)) => error.message,
+            (None, None) => Raw::default(),
+        };
+        // A command that failed is a success of the tool.
+        let exit = data.shell_execution.0.as_ref().and_then(|shell| tool::exit_code(shell.exit_code));
+        let went = exit.map_or(Went::badly_if(failed), Went::Exited);
+        out.push(tool::end(data.tool_call_id.text(), printed, went));
+    }
+
+    fn spend(&mut self, data: &Data<'_>, out: &mut Vec<AgentEvent>) {
+        let mut counter = Counter::default();
+        let tokens = self.tokens.unwrap_or_default().plus(Tokens {
+            input: counter.count(data.input_tokens),
+            output: counter.count(data.output_tokens),
+            cache_read: counter.count(data.cache_read_tokens),
+            cache_write: counter.count(data.cache_write_tokens),
+        });
+        usage::tell(counter.suspect, out);
+        self.tokens = Some(tokens);
+        out.push(AgentEvent::Spent { cost_usd: None, tokens: self.tokens });
+    }
+
+    fn complain(&mut self, data: &Data<'_>, out: &mut Vec<AgentEvent>) {
+        let complaint = Complaint::new(&data.message.text_within(2000))
+            .with_status(status_of(data.status_code))
+            .with_kind(data.error_type.text_within(100));
+        out.push(AgentEvent::Error { message: complaint.message.clone() });
+        self.trouble = Some(complaint);
+    }
+
+    fn end_of_run(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        out.push(AgentEvent::Progress { text: format!("session: {}", line.session.text_within(200)) });
+        // A result without a code would be a change of the format, and no error by itself.
+        let code = tool::exit_code(line.exit_code).unwrap_or_default();
+        self.result = Some(code);
+        let is_error = code != 0;
+        let text = if is_error { String::new() } else { self.answer.clone() };
+        out.push(AgentEvent::Result { text, is_error, cost_usd: None, tokens: self.tokens });
+    }
+}

@@ -1,0 +1,233 @@
+//! Gemini CLI's stream: messages in pieces, tools, and a result that holds no text.
+//!
+//! The prompt stands in it as a message of the user. A shell command that failed is called a success
+//! and its exit code is nowhere, so the commands of this program prove nothing and are not passed on
+//! as evidence.
+
+use crate::complaint::{Complaint, ErrorObject};
+use crate::dialect::End;
+use crate::json::{Loose, Raw};
+use crate::stream::{Outcome, Stream, say, unknown};
+use crate::todo::{self, Calls};
+use crate::tool::{self, Input, Went};
+use crate::usage::{self, Counter};
+use ralph_core::agent_event::{AgentEvent, Voice};
+use ralph_core::observation::{Ending, Tokens};
+use serde::Deserialize;
+
+/// One object of the stream.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Line<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    session_id: Raw<'a>,
+    #[serde(borrow)]
+    role: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    delta: Raw<'a>,
+    #[serde(borrow)]
+    tool_name: Raw<'a>,
+    #[serde(borrow)]
+    tool_id: Raw<'a>,
+    #[serde(borrow)]
+    parameters: Loose<Input<'a>>,
+    #[serde(borrow)]
+    status: Raw<'a>,
+    #[serde(borrow)]
+    output: Raw<'a>,
+    #[serde(borrow)]
+    error: Loose<ErrorObject<'a>>,
+    #[serde(borrow)]
+    severity: Raw<'a>,
+    #[serde(borrow)]
+    message: Raw<'a>,
+    #[serde(borrow)]
+    stats: Loose<Stats<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Stats<'a> {
+    #[serde(borrow)]
+    input_tokens: Raw<'a>,
+    #[serde(borrow)]
+    output_tokens: Raw<'a>,
+    #[serde(borrow)]
+    cached: Raw<'a>,
+}
+
+/// A message grows no longer than this before it is passed on: a stream without end must not fill the
+/// memory.
+const MESSAGE_BYTES: usize = 1 << 16;
+
+/// Reads one process.
+pub(super) struct Deltas {
+    hint: &'static str,
+    /// The pieces of the message that is being said.
+    message: String,
+    /// What was said since the last tool.
+    answer: String,
+    todo_calls: Calls,
+    /// The last error that the client reported.
+    trouble: Option<String>,
+    turn: Turn,
+}
+
+#[derive(Debug)]
+enum Turn {
+    Open,
+    Succeeded,
+    Failed(String),
+}
+
+impl Deltas {
+    /// For one process; `hint` says how to get the program.
+    pub(super) fn new(hint: &'static str) -> Deltas {
+        let (message, answer) = (String::new(), String::new());
+        Deltas { hint, message, answer, todo_calls: Calls::default(), trouble: None, turn: Turn::Open }
+    }
+}
+
+impl Stream for Deltas {
+    type Line<'a> = Line<'a>;
+
+    fn object(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        match line.kind.word() {
+            "init" => {
+                self.turn = Turn::Open;
+                out.push(AgentEvent::Progress { text: format!("session: {}", line.session_id.text_within(200)) });
+            }
+            "message" if line.role.is("assistant") => self.hear(line, out),
+            "message" => {}
+            "tool_use" => self.tool_use(line, out),
+            "tool_result" => self.tool_result(line, out),
+            "error" => {
+                self.flush(out);
+                let message = line.message.text_within(2000);
+                if line.severity.is("warning") {
+                    return out.push(AgentEvent::Progress { text: message });
+                }
+                self.trouble = Some(message.clone());
+                out.push(AgentEvent::Error { message });
+            }
+            "result" => self.result(line, out),
+            kind => out.push(unknown("gemini message type", kind)),
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<AgentEvent>) {
+        self.flush(out);
+    }
+
+    fn is_over(&self) -> bool {
+        !matches!(self.turn, Turn::Open)
+    }
+
+    fn outcome(&self, end: &End<'_>) -> Outcome {
+        let failure =
+            |sentence: &String| Complaint::new(sentence).with_status(status_behind(end.ending)).failure(self.hint);
+        match &self.turn {
+            Turn::Failed(sentence) => Outcome::Failed(failure(sentence)),
+            Turn::Succeeded if self.answer.trim().is_empty() => Outcome::Empty,
+            Turn::Succeeded => Outcome::Answered,
+            Turn::Open => Outcome::Unfinished(self.trouble.as_ref().map(failure)),
+        }
+    }
+}
+
+impl Deltas {
+    fn hear(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        self.trouble = None;
+        let piece = line.content.text();
+        self.answer.push_str(&piece);
+        if !line.delta.is_true() {
+            self.flush(out);
+            return say(piece, Voice::Main, out);
+        }
+        self.message.push_str(&piece);
+        if self.message.len() > MESSAGE_BYTES {
+            self.flush(out);
+        }
+    }
+
+    fn flush(&mut self, out: &mut Vec<AgentEvent>) {
+        say(std::mem::take(&mut self.message), Voice::Main, out);
+    }
+
+    fn tool_use(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        self.flush(out);
+        self.answer.clear();
+        let input = line.parameters.0.as_ref();
+        if line.tool_name.is("write_todos") {
+            self.todo_calls.began(line.tool_id.text());
+            return out.extend(input.and_then(|input| todo::event(&input.todos)));
+        }
+        let mut start = tool::start(line.tool_id.text(), line.tool_name.text(), input);
+        if let AgentEvent::ToolStart { command, .. } = &mut start {
+            *command = None;
+        }
+        out.push(start);
+    }
+
+    fn tool_result(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        let failed = line.status.is("error");
+        if self.todo_calls.ended(&line.tool_id.text()) && !failed {
+            return;
+        }
+        let printed = match &line.error.0 {
+            Some(error) if line.output.is_absent() => error.message,
+            _ => line.output,
+        };
+        out.push(tool::end(line.tool_id.text(), printed, Went::badly_if(failed)));
+    }
+
+    fn result(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        self.flush(out);
+        let mut counter = Counter::default();
+        let tokens = line.stats.0.as_ref().map(|stats| Tokens {
+            input: counter.count(stats.input_tokens),
+            output: counter.count(stats.output_tokens),
+            cache_read: counter.count(stats.cached),
+            cache_write: 0,
+        });
+        usage::tell(counter.suspect, out);
+        let is_error = !line.status.is("success");
+        if is_error {
+            let stated = line.error.0.as_ref().and_then(|error| tool::given(error.message));
+            // The error before it was told when it came.
+            out.extend(stated.clone().map(|message| AgentEvent::Error { message: Complaint::new(&message).message }));
+            let sentence = stated.or_else(|| self.trouble.take());
+            self.turn = Turn::Failed(sentence.unwrap_or_else(|| "the agent reports an error".to_owned()));
+        } else {
+            self.turn = Turn::Succeeded;
+        }
+        let text = if is_error { String::new() } else { self.answer.clone() };
+        out.push(AgentEvent::Result { text, is_error, cost_usd: None, tokens });
+    }
+}
+
+/// The HTTP status that the program tried to exit with; the system keeps its lowest eight bits.
+fn status_behind(ending: &Ending) -> Option<u16> {
+    const STATUSES: [u16; 12] = [400, 401, 402, 403, 404, 408, 429, 500, 502, 503, 504, 529];
+    let Ending::Exited { code } = ending else { return None };
+    STATUSES.into_iter().find(|status| i32::from(status % 256) == *code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a16_an_exit_code_is_the_rest_of_a_status() {
+        for (code, status) in
+            [(145, Some(401)), (173, Some(429)), (244, Some(500)), (17, Some(529)), (0, None), (1, None)]
+        {
+            assert_eq!(status_behind(&Ending::Exited { code }), status);
+        }
+        assert_eq!(status_behind(&Ending::Signalled { signal: 9 }), None);
+    }
+}

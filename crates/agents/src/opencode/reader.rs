@@ -1,0 +1,229 @@
+//! opencode's stream: steps, with texts and finished tools in them.
+//!
+//! It has no last event. A run is over when a step ended for another reason than a tool's call and
+//! no further one began; the text of that step is the answer.
+
+use crate::complaint::{Complaint, status_of};
+use crate::dialect::End;
+use crate::json::{Loose, Raw};
+use crate::stream::{Outcome, Stream, say, unknown};
+use crate::todo;
+use crate::tool::{self, Input, Went};
+use crate::usage::{self, Counter};
+use ralph_core::agent_event::{AgentEvent, Voice};
+use ralph_core::observation::{Failure, FailureClass, Tokens};
+use serde::Deserialize;
+
+/// One object of the stream.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Line<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow, rename = "sessionID")]
+    session: Raw<'a>,
+    #[serde(borrow)]
+    part: Loose<Part<'a>>,
+    #[serde(borrow)]
+    error: Loose<ErrorObject<'a>>,
+}
+
+/// A part of a message.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Part<'a> {
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    tool: Raw<'a>,
+    #[serde(borrow, rename = "callID")]
+    call: Raw<'a>,
+    #[serde(borrow)]
+    state: Loose<State<'a>>,
+    #[serde(borrow)]
+    reason: Raw<'a>,
+    #[serde(borrow)]
+    tokens: Loose<Usage<'a>>,
+    #[serde(borrow)]
+    cost: Raw<'a>,
+}
+
+/// How a tool went.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct State<'a> {
+    #[serde(borrow)]
+    status: Raw<'a>,
+    #[serde(borrow)]
+    input: Loose<Input<'a>>,
+    #[serde(borrow)]
+    output: Raw<'a>,
+    #[serde(borrow)]
+    error: Raw<'a>,
+    #[serde(borrow)]
+    metadata: Loose<Metadata<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Metadata<'a> {
+    #[serde(borrow)]
+    exit: Raw<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Usage<'a> {
+    #[serde(borrow)]
+    input: Raw<'a>,
+    #[serde(borrow)]
+    output: Raw<'a>,
+    #[serde(borrow)]
+    reasoning: Raw<'a>,
+    #[serde(borrow)]
+    cache: Loose<Cache<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Cache<'a> {
+    #[serde(borrow)]
+    read: Raw<'a>,
+    #[serde(borrow)]
+    write: Raw<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ErrorObject<'a> {
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    data: Loose<ErrorData<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ErrorData<'a> {
+    #[serde(borrow)]
+    message: Raw<'a>,
+    #[serde(borrow, rename = "statusCode")]
+    status: Raw<'a>,
+}
+
+/// Reads one process.
+pub(super) struct Steps {
+    hint: &'static str,
+    greeted: bool,
+    /// The last text of the step.
+    answer: String,
+    over: bool,
+    /// Why nothing follows, if nothing follows.
+    trouble: Option<Failure>,
+    cost: f64,
+    tokens: Tokens,
+}
+
+impl Steps {
+    /// For one process; `hint` says how to get the program.
+    pub(super) fn new(hint: &'static str) -> Steps {
+        let (answer, tokens) = (String::new(), Tokens::default());
+        Steps { hint, greeted: false, answer, over: false, trouble: None, cost: 0.0, tokens }
+    }
+}
+
+impl Stream for Steps {
+    type Line<'a> = Line<'a>;
+
+    fn object(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        match (line.kind.word(), &line.part) {
+            ("step_start", _) => self.begin(line, out),
+            ("text", Loose(Some(part))) => {
+                self.answer = part.text.text();
+                say(self.answer.clone(), Voice::Main, out);
+            }
+            ("reasoning", Loose(Some(part))) => say(part.text.text(), Voice::Thinking, out),
+            ("tool_use", Loose(Some(part))) => self.tool(part, out),
+            ("step_finish", Loose(Some(part))) => self.finish(part, out),
+            ("error", _) => self.complain(line, out),
+            ("text" | "reasoning" | "tool_use" | "step_finish", _) => {}
+            (kind, _) => out.push(unknown("opencode message type", kind)),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.over
+    }
+
+    fn outcome(&self, _end: &End<'_>) -> Outcome {
+        match () {
+            () if !self.over => Outcome::Unfinished(self.trouble.clone()),
+            () if self.answer.trim().is_empty() => Outcome::Empty,
+            () => Outcome::Answered,
+        }
+    }
+}
+
+impl Steps {
+    fn begin(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        self.over = false;
+        self.trouble = None;
+        self.answer.clear();
+        if !std::mem::replace(&mut self.greeted, true) {
+            out.push(AgentEvent::Progress { text: format!("session: {}", line.session.text_within(200)) });
+        }
+    }
+
+    /// Tools are told of when they have ended.
+    fn tool(&mut self, part: &Part<'_>, out: &mut Vec<AgentEvent>) {
+        let Some(state) = &part.state.0 else { return };
+        // A call of a tool that does not exist is rewritten to one that always succeeds.
+        let failed = state.status.is("error") || part.tool.is("invalid");
+        let input = state.input.0.as_ref();
+        if part.tool.is("todowrite") && !failed {
+            return out.extend(input.and_then(|input| todo::event(&input.todos)));
+        }
+        if state.status.is("error") {
+            let refused = state.error.text_within(300);
+            let message = format!(
+                "the agent stopped after a tool failed: {refused}; nobody is there to be asked, so `--auto` is needed"
+            );
+            self.trouble = Some(Failure::new(FailureClass::Other, message)).filter(|_| refused.contains("rejected"));
+        }
+        out.push(tool::start(part.call.text(), part.tool.text(), input));
+        let exit = state.metadata.0.as_ref().and_then(|metadata| tool::exit_code(metadata.exit));
+        let printed = if state.status.is("error") { state.error } else { state.output };
+        out.push(tool::end(part.call.text(), printed, exit.map_or(Went::badly_if(failed), Went::Exited)));
+    }
+
+    fn finish(&mut self, part: &Part<'_>, out: &mut Vec<AgentEvent>) {
+        let mut counter = Counter::default();
+        if let Some(usage) = &part.tokens.0 {
+            let cache = usage.cache.0.as_ref();
+            self.tokens = self.tokens.plus(Tokens {
+                input: counter.count(usage.input),
+                output: counter.count(usage.output).saturating_add(counter.count(usage.reasoning)),
+                cache_read: cache.map_or(0, |cache| counter.count(cache.read)),
+                cache_write: cache.map_or(0, |cache| counter.count(cache.write)),
+            });
+        }
+        self.cost += counter.money(part.cost);
+        usage::tell(counter.suspect, out);
+        // A model whose price is not known costs 0 in every step.
+        let (cost_usd, tokens) = ((self.cost > 0.0).then_some(self.cost), Some(self.tokens));
+        self.over = !matches!(part.reason.word(), "tool-calls" | "unknown" | "error");
+        out.push(match self.over {
+            true => AgentEvent::Result { text: self.answer.clone(), is_error: false, cost_usd, tokens },
+            false => AgentEvent::Spent { cost_usd, tokens },
+        });
+    }
+
+    fn complain(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        let Some(error) = &line.error.0 else { return };
+        let data = error.data.0.as_ref();
+        let sentence = data.and_then(|data| tool::given(data.message)).unwrap_or_else(|| error.name.text_within(200));
+        let complaint = Complaint::new(&sentence).with_status(data.and_then(|data| status_of(data.status)));
+        out.push(AgentEvent::Error { message: complaint.message.clone() });
+        self.trouble = Some(complaint.failure(self.hint));
+    }
+}

@@ -1,0 +1,213 @@
+//! pi's stream: sessions, turns, messages and tools.
+//!
+//! A message is told of piece by piece and as a whole; only the whole is read. The program exits
+//! with 0 whatever happened: its last message says whether it was an error.
+
+use crate::complaint::Complaint;
+use crate::dialect::End;
+use crate::json::{List, Loose, Raw};
+use crate::stream::{Outcome, Stream, say, unknown};
+use crate::tool::{self, Input, Went};
+use crate::usage::{self, Counter};
+use ralph_core::agent_event::{AgentEvent, Voice};
+use ralph_core::observation::Tokens;
+use serde::Deserialize;
+
+/// One object of the stream.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Line<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    id: Raw<'a>,
+    #[serde(borrow)]
+    message: Loose<Message<'a>>,
+    #[serde(borrow, rename = "toolCallId")]
+    call: Raw<'a>,
+    #[serde(borrow, rename = "toolName")]
+    tool: Raw<'a>,
+    #[serde(borrow)]
+    args: Loose<Input<'a>>,
+    #[serde(borrow)]
+    result: Loose<ToolResult<'a>>,
+    #[serde(borrow, rename = "isError")]
+    is_error: Raw<'a>,
+    #[serde(borrow, rename = "errorMessage")]
+    error: Raw<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Message<'a> {
+    #[serde(borrow)]
+    role: Raw<'a>,
+    #[serde(borrow)]
+    content: List<Block<'a>>,
+    #[serde(borrow)]
+    usage: Loose<Usage<'a>>,
+    #[serde(borrow, rename = "stopReason")]
+    stop_reason: Raw<'a>,
+    #[serde(borrow, rename = "errorMessage")]
+    error: Raw<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    thinking: Raw<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Usage<'a> {
+    #[serde(borrow)]
+    input: Raw<'a>,
+    #[serde(borrow)]
+    output: Raw<'a>,
+    #[serde(borrow)]
+    cache_read: Raw<'a>,
+    #[serde(borrow)]
+    cache_write: Raw<'a>,
+    #[serde(borrow)]
+    cost: Loose<Cost<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Cost<'a> {
+    #[serde(borrow)]
+    total: Raw<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ToolResult<'a> {
+    #[serde(borrow)]
+    content: Raw<'a>,
+}
+
+/// Reads one process.
+pub(super) struct Turns {
+    hint: &'static str,
+    /// The text of the last message.
+    answer: String,
+    /// The error of the last message.
+    trouble: Option<String>,
+    over: bool,
+    cost: f64,
+    tokens: Tokens,
+}
+
+impl Turns {
+    /// For one process; `hint` says how to get the program.
+    pub(super) fn new(hint: &'static str) -> Turns {
+        Turns { hint, answer: String::new(), trouble: None, over: false, cost: 0.0, tokens: Tokens::default() }
+    }
+}
+
+impl Stream for Turns {
+    type Line<'a> = Line<'a>;
+
+    fn object(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        match (line.kind.word(), &line.message) {
+            ("session", _) => {
+                out.push(AgentEvent::Progress { text: format!("session: {}", line.id.text_within(200)) });
+            }
+            ("agent_start", _) => self.over = false,
+            ("message_end", Loose(Some(message))) if message.role.is("assistant") => self.message(message, out),
+            ("tool_execution_start", _) => {
+                out.push(tool::start(line.call.text(), line.tool.text(), line.args.0.as_ref()));
+            }
+            ("tool_execution_end", _) => {
+                let printed = line.result.0.as_ref().map(|result| result.content).unwrap_or_default();
+                out.push(tool::end(line.call.text(), printed, went(printed, line.is_error.is_true())));
+            }
+            ("auto_retry_start", _) => {
+                out.push(AgentEvent::Progress { text: format!("retry: {}", line.error.text_within(500)) });
+            }
+            ("agent_end", _) => self.end_of_turn(out),
+            // Pieces of messages, which follow as a whole, and the client's own bookkeeping.
+            ("turn_start" | "turn_end" | "message_start" | "message_update" | "message_end", _)
+            | ("tool_execution_update" | "auto_retry_end" | "queue_update", _)
+            | ("auto_compaction_start" | "auto_compaction_end" | "compaction_start" | "compaction_end", _) => {}
+            (kind, _) => out.push(unknown("pi message type", kind)),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.over
+    }
+
+    fn outcome(&self, _end: &End<'_>) -> Outcome {
+        let failure = self.trouble.as_ref().map(|sentence| Complaint::new(sentence).failure(self.hint));
+        match failure {
+            failure if !self.over => Outcome::Unfinished(failure),
+            Some(failure) => Outcome::Failed(failure),
+            None if self.answer.trim().is_empty() => Outcome::Empty,
+            None => Outcome::Answered,
+        }
+    }
+}
+
+impl Turns {
+    fn message(&mut self, message: &Message<'_>, out: &mut Vec<AgentEvent>) {
+        self.answer.clear();
+        for block in &message.content.items {
+            if block.kind.is("text") {
+                let text = block.text.text();
+                self.answer.push_str(&text);
+                say(text, Voice::Main, out);
+            } else if block.kind.is("thinking") {
+                say(block.thinking.text(), Voice::Thinking, out);
+            }
+        }
+        let failed = message.stop_reason.is("error") || message.stop_reason.is("aborted");
+        self.trouble = failed.then(|| tool::given(message.error).unwrap_or_else(|| message.stop_reason.text()));
+        self.spend(message, out);
+    }
+
+    fn spend(&mut self, message: &Message<'_>, out: &mut Vec<AgentEvent>) {
+        let Some(usage) = &message.usage.0 else { return };
+        let mut counter = Counter::default();
+        self.tokens = self.tokens.plus(Tokens {
+            input: counter.count(usage.input),
+            output: counter.count(usage.output),
+            cache_read: counter.count(usage.cache_read),
+            cache_write: counter.count(usage.cache_write),
+        });
+        self.cost += usage.cost.0.as_ref().map_or(0.0, |cost| counter.money(cost.total));
+        usage::tell(counter.suspect, out);
+        out.push(AgentEvent::Spent { cost_usd: self.cost_usd(), tokens: Some(self.tokens) });
+    }
+
+    fn end_of_turn(&mut self, out: &mut Vec<AgentEvent>) {
+        self.over = true;
+        let message = self.trouble.as_ref().map(|sentence| Complaint::new(sentence).message);
+        let is_error = message.is_some();
+        out.extend(message.map(|message| AgentEvent::Error { message }));
+        let text = if is_error { String::new() } else { self.answer.clone() };
+        let (cost_usd, tokens) = (self.cost_usd(), Some(self.tokens));
+        out.push(AgentEvent::Result { text, is_error, cost_usd, tokens });
+    }
+
+    /// A model whose price is not known costs 0 in every message.
+    fn cost_usd(&self) -> Option<f64> {
+        (self.cost > 0.0).then_some(self.cost)
+    }
+}
+
+/// How a tool went. The shell states the exit code of a failed command behind its output.
+fn went(printed: Raw<'_>, failed: bool) -> Went {
+    let stated = printed.json().rsplit_once("Command exited with code ").map(|(_, rest)| rest);
+    let digits = stated.filter(|_| failed).and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    match digits.and_then(|digits| digits.parse().ok()) {
+        Some(code) => Went::Exited(code),
+        None => Went::badly_if(failed),
+    }
+}

@@ -1,0 +1,77 @@
+//! Qwen Code: a descendant of Gemini CLI by its flags, and of Claude Code by its stream.
+//!
+//! Measured with 0.24.4. It states no money.
+
+use crate::claude::flavour::Flavour;
+use crate::command::{Arguments, arguments, value_of};
+use crate::complaint::Complaint;
+use crate::dialect::{CommandLine, Dialect, Reader};
+use ralph_core::policy::AgentPolicy;
+
+/// The dialect of Qwen Code.
+pub(crate) struct Qwen;
+
+/// How to get it and log in.
+const HINT: &str = "install it with `npm install -g @qwen-code/qwen-code`, then run `qwen` once and log in";
+
+const FLAVOUR: Flavour = Flavour {
+    dialect: "qwen",
+    hint: HINT,
+    unknown: "qwen message type",
+    todo_tools: &["todo_write"],
+    hides_description: false,
+    class_of_sentence: |sentence| Complaint::new(sentence).class(),
+};
+
+const FORMAT: &[&str] = &["-o", "--output-format"];
+
+impl Dialect for Qwen {
+    fn name(&self) -> &'static str {
+        FLAVOUR.dialect
+    }
+
+    fn command(&self, agent: &AgentPolicy) -> CommandLine {
+        let mut args = Arguments::of(agent);
+        args.option(FORMAT, if agent.stream { "stream-json" } else { "text" });
+        args.flag(&["--yolo", "-y", "--approval-mode"]);
+        args.setting(&["-m", "--model"], &agent.model);
+        // It says on standard error at every start that nobody watches over it.
+        args.command(agent, &[("QWEN_CODE_SUPPRESS_YOLO_WARNING", "1")])
+    }
+
+    fn prints_stream(&self, agent: &AgentPolicy) -> bool {
+        value_of(&arguments(&agent.flags), FORMAT).map_or(agent.stream, |format| format.ends_with("json"))
+    }
+
+    fn stream(&self, hint: &'static str) -> Option<Box<dyn Reader>> {
+        Some(FLAVOUR.reader(hint))
+    }
+
+    fn hint(&self) -> &'static str {
+        HINT
+    }
+
+    fn session_markers(&self) -> &'static [&'static str] {
+        &["QWEN_CODE"]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::agent;
+
+    #[test]
+    fn flags_are_those_of_unattended_use_and_none_is_doubled() {
+        for (flags, model, stream, args) in [
+            (&[][..], "", true, "-o stream-json --yolo"),
+            (&[], "qwen3-coder", false, "-o text --yolo -m qwen3-coder"),
+            (&["-m other", "-y"], "qwen3-coder", true, "-o stream-json -m qwen3-coder -y"),
+            (&["--output-format json", "--approval-mode=plan"], "", true, "--output-format json --approval-mode=plan"),
+        ] {
+            let agent = AgentPolicy { model: model.to_owned(), stream, ..agent("qwen", flags) };
+            assert_eq!(Qwen.command(&agent).args.join(" "), args);
+            assert_eq!(Qwen.prints_stream(&agent), stream);
+        }
+    }
+}

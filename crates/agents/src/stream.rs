@@ -1,0 +1,235 @@
+//! A stream of JSON objects, one a line: what all dialects with events read alike.
+//!
+//! A dialect names the shape of its lines and says what an object means. Splitting a line, reading
+//! around what is broken, counting what is no event and weighing the exit against the last word of
+//! the stream is the same for all of them and stands here.
+
+use crate::complaint::Complaint;
+use crate::dialect::{End, LineKind, Reader, SideFile};
+use crate::ending::{ended_badly, ended_from_outside, reason_to_refuse};
+use crate::json::{List, Loose};
+use ralph_core::agent_event::{AgentEvent, Voice};
+use ralph_core::observation::{Ending, Failure, FailureClass};
+use ralph_core::text;
+use serde::Deserialize;
+use std::borrow::Cow;
+
+/// What one dialect makes of the objects in its stream.
+pub(crate) trait Stream: Send {
+    /// The fields of an object, as far as they are read.
+    type Line<'a>: Deserialize<'a>;
+
+    /// Takes one object and pushes its events.
+    fn object(&mut self, line: &Self::Line<'_>, out: &mut Vec<AgentEvent>);
+
+    /// The output ended.
+    fn end(&mut self, _out: &mut Vec<AgentEvent>) {}
+
+    /// Whether the last turn is over and no other one has begun.
+    fn is_over(&self) -> bool;
+
+    /// How the last turn ended.
+    fn outcome(&self, end: &End<'_>) -> Outcome;
+
+    /// A file that says more than the stream about how it ended.
+    fn side_file(&self) -> Option<SideFile> {
+        None
+    }
+}
+
+/// How the last turn of a process ended, by its stream.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Outcome {
+    /// With an answer.
+    Answered,
+    /// Without an error and without a word.
+    Empty,
+    /// With an error.
+    Failed(Failure),
+    /// Not at all: the stream broke off, and may have said why.
+    Unfinished(Option<Failure>),
+}
+
+/// Whose stream is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Speaker {
+    /// The dialect's name.
+    pub(crate) dialect: &'static str,
+    /// How to get the program and log in.
+    pub(crate) hint: &'static str,
+}
+
+/// Reads one process.
+pub(crate) struct StreamReader<S> {
+    speaker: Speaker,
+    stream: S,
+    /// Lines that hold something.
+    lines: u64,
+    /// Objects that the dialect knows.
+    understood: u64,
+    /// The beginning of the first line that was no event of this dialect.
+    stranger: Option<String>,
+}
+
+impl<S: Stream> StreamReader<S> {
+    /// A reader for one process.
+    pub(crate) fn new(speaker: Speaker, stream: S) -> StreamReader<S> {
+        StreamReader { speaker, stream, lines: 0, understood: 0, stranger: None }
+    }
+}
+
+impl<S: Stream> Reader for StreamReader<S> {
+    fn line(&mut self, line: &[u8], out: &mut Vec<AgentEvent>) -> LineKind {
+        // Nearly every line is valid, and checking that is many times faster than looking for repairs.
+        let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if text.is_empty() {
+            return LineKind::Event;
+        }
+        self.lines += 1;
+        if self.objects(text, out) {
+            return LineKind::Event;
+        }
+        // Stray control characters are no JSON, but what stands around them may be.
+        match without_controls(text) {
+            Cow::Owned(mended) if self.objects(mended.trim(), out) => LineKind::Event,
+            _ => {
+                self.is_strange(text);
+                LineKind::Noise
+            }
+        }
+    }
+
+    fn long_line(&mut self, _head: &[u8], out: &mut Vec<AgentEvent>) {
+        // What a tool's end says last is whether it failed, so its beginning alone proves nothing.
+        self.lines += 1;
+        out.push(AgentEvent::Progress { text: "a line too long to be read was passed over".to_owned() });
+    }
+
+    fn end(&mut self, out: &mut Vec<AgentEvent>) {
+        self.stream.end(out);
+    }
+
+    fn has_result(&self) -> bool {
+        self.stream.is_over()
+    }
+
+    fn side_file(&self) -> Option<SideFile> {
+        self.stream.side_file()
+    }
+
+    /// The last turn, the exit code and the words must all agree that nothing failed.
+    fn failure(&self, end: &End<'_>) -> Option<Failure> {
+        let other = |message| Some(Failure::new(FailureClass::Other, message));
+        ended_from_outside(end.ending, self.speaker.hint).or_else(|| {
+            match (self.stream.outcome(end), ended_badly(end.ending, end.stderr_tail)) {
+                (Outcome::Failed(failure), _) => Some(failure),
+                (Outcome::Answered | Outcome::Empty, Some(failure)) => Some(failure),
+                (Outcome::Empty, None) if !end.done_marker => other("empty answer"),
+                (Outcome::Answered | Outcome::Empty, None) => None,
+                (Outcome::Unfinished(cause), failure) => cause
+                    .or_else(|| self.refused_to_start(end))
+                    .or_else(|| self.is_another_format(failure.as_ref()))
+                    .or(failure)
+                    .or_else(|| other("the agent ended without a result")),
+            }
+        })
+    }
+}
+
+impl<S: Stream> StreamReader<S> {
+    /// Reads the objects of a line, or of one array around all of them, which some programs print
+    /// when they are asked for JSON without a stream; says whether there was any.
+    fn objects(&mut self, text: &str, out: &mut Vec<AgentEvent>) -> bool {
+        if text.starts_with('[') {
+            let all: List<S::Line<'_>> = serde_json::from_str(text).unwrap_or_default();
+            all.items.iter().for_each(|line| self.object(line, text, out));
+            return !all.items.is_empty();
+        }
+        if !text.starts_with('{') {
+            return false;
+        }
+        let mut any = false;
+        for line in serde_json::Deserializer::from_str(text).into_iter::<Loose<S::Line<'_>>>() {
+            let Ok(Loose(Some(line))) = line else { break };
+            self.object(&line, text, out);
+            any = true;
+        }
+        any
+    }
+
+    fn object(&mut self, line: &S::Line<'_>, text: &str, out: &mut Vec<AgentEvent>) {
+        let before = out.len();
+        self.stream.object(line, out);
+        let is_unknown = |event: &AgentEvent| matches!(event, AgentEvent::Unknown { .. });
+        match out.get(before..) {
+            Some([first, ..]) if is_unknown(first) => self.is_strange(text),
+            _ => self.understood += 1,
+        }
+    }
+
+    fn is_strange(&mut self, text: &str) {
+        // As much as fits into a sentence.
+        self.stranger.get_or_insert_with(|| text::cut(&text::without_controls(text), 80, "..."));
+    }
+
+    /// A wrong flag, a version that is too old, root without a sandbox, a session inside a session:
+    /// programs say so on standard error and exit before they print anything, and would do so every time.
+    fn refused_to_start(&self, end: &End<'_>) -> Option<Failure> {
+        // 1 and 2 are what argument parsers use; 41, 42 and 52 are login, input and settings by the
+        // documentation of Gemini CLI and its descendants.
+        let refused = self.lines == 0 && matches!(end.ending, Ending::Exited { code: 1 | 2 | 41 | 42 | 52 });
+        let reason = reason_to_refuse(end.stderr_tail).filter(|_| refused)?;
+        let complaint = Complaint::new(&reason);
+        if complaint.class() == FailureClass::Transient {
+            return Some(complaint.failure(self.speaker.hint));
+        }
+        let hint = self.speaker.hint;
+        let advice = if is_about_a_flag(&reason) {
+            format!(
+                "; take the flag out of `agent.flags` if it stands there, else the installed version is not the one that ralph knows: {hint}"
+            )
+        } else if complaint.class() == FailureClass::CannotRun {
+            format!("; {hint}")
+        } else {
+            String::new()
+        };
+        Some(Failure::new(FailureClass::CannotRun, format!("the agent refused to start: {reason}{advice}")))
+    }
+
+    /// Nothing of what was printed belongs to this dialect.
+    fn is_another_format(&self, ended_badly: Option<&Failure>) -> Option<Failure> {
+        let stranger = self.stranger.as_ref().filter(|_| self.understood == 0)?;
+        let ended = ended_badly.map_or(String::new(), |failure| format!("{}; ", failure.message));
+        let dialect = self.speaker.dialect;
+        let message = format!(
+            "{ended}the output is not what the dialect `{dialect}` expects, it begins with `{stranger}`: set \
+             `agent.dialect` to the dialect of the program, or to `generic` with `agent.format` for what it prints"
+        );
+        Some(Failure::new(FailureClass::Other, message))
+    }
+}
+
+fn is_about_a_flag(reason: &str) -> bool {
+    let reason = reason.to_lowercase();
+    ["unexpected argument", "unknown option", "unknown argument", "unrecognized", "unknown flag", "invalid option"]
+        .iter()
+        .any(|words| reason.contains(words))
+}
+
+fn without_controls(text: &str) -> Cow<'_, str> {
+    let is_control = |c: char| c.is_ascii_control() && c != '\t';
+    if text.contains(is_control) { Cow::Owned(text.replace(is_control, " ")) } else { Cow::Borrowed(text) }
+}
+
+/// An object of a kind that the dialect does not know; `what` ends before the colon.
+pub(crate) fn unknown(what: &str, name: &str) -> AgentEvent {
+    AgentEvent::Unknown { what: format!("unknown {what}: {}", text::prefix(name, 100)) }
+}
+
+/// Words of somebody, if there are any.
+pub(crate) fn say(text: String, voice: Voice, out: &mut Vec<AgentEvent>) {
+    if !text.is_empty() {
+        out.push(AgentEvent::Text { text, voice });
+    }
+}

@@ -1,0 +1,122 @@
+//! Todo lists, in the forms in which agents write them.
+
+use crate::json::{List, Raw};
+use ralph_core::agent_event::{AgentEvent, TodoItem, TodoStatus};
+use serde::Deserialize;
+
+/// One item of a list. Every program has its own word for what is to be done.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Todo<'a> {
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    subject: Raw<'a>,
+    #[serde(borrow)]
+    description: Raw<'a>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    status: Raw<'a>,
+    #[serde(borrow)]
+    completed: Raw<'a>,
+    #[serde(borrow)]
+    priority: Raw<'a>,
+}
+
+/// The event of a list; `None` if no item says anything.
+pub(crate) fn event(list: &List<Todo<'_>>) -> Option<AgentEvent> {
+    let mut items: Vec<TodoItem> = list.items.iter().filter_map(item).collect();
+    items.extend(list.text.lines().filter_map(checkbox));
+    told(items)
+}
+
+/// The event of items; `None` if there are none.
+pub(crate) fn told(items: Vec<TodoItem>) -> Option<AgentEvent> {
+    (!items.is_empty()).then_some(AgentEvent::Todo { items })
+}
+
+/// How far an item is, by the word for it.
+pub(crate) fn status(word: &str) -> TodoStatus {
+    match word {
+        "completed" | "done" => TodoStatus::Completed,
+        "in_progress" => TodoStatus::InProgress,
+        _ => TodoStatus::Pending,
+    }
+}
+
+/// Calls that only write the list, whose ends say nothing; the newest few.
+#[derive(Debug, Default)]
+pub(crate) struct Calls(Vec<String>);
+
+impl Calls {
+    /// Such a call began.
+    pub(crate) fn began(&mut self, id: String) {
+        // Parallel calls are few; a forgotten one only shows a line more.
+        self.0.truncate(15);
+        self.0.insert(0, id);
+    }
+
+    /// Whether the call that ended here is one of them.
+    pub(crate) fn ended(&mut self, id: &str) -> bool {
+        let at = self.0.iter().position(|call| call == id);
+        at.map(|at| self.0.remove(at)).is_some()
+    }
+}
+
+fn item(todo: &Todo<'_>) -> Option<TodoItem> {
+    let words = [todo.content, todo.subject, todo.description, todo.text];
+    let content = words.iter().map(|words| words.text()).find(|text| !text.is_empty())?;
+    let status = if todo.completed.is_true() { TodoStatus::Completed } else { status(todo.status.word()) };
+    let priority = Some(todo.priority.text()).filter(|text| !text.is_empty());
+    Some(TodoItem { content, status, priority })
+}
+
+/// A line of a list in Markdown: `- [x] first`.
+fn checkbox(line: &str) -> Option<TodoItem> {
+    let (mark, content) =
+        line.trim_start().strip_prefix(['-', '*'])?.trim_start().strip_prefix('[')?.split_once(']')?;
+    let status = match mark {
+        "x" | "X" => TodoStatus::Completed,
+        " " | "" => TodoStatus::Pending,
+        _ => TodoStatus::InProgress,
+    };
+    let content = content.trim().to_owned();
+    (!content.is_empty()).then_some(TodoItem { content, status, priority: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_a_list_is_read() {
+        use TodoStatus::{Completed, InProgress, Pending};
+        for (json, expected) in [
+            (
+                r#"[{"content":"a","status":"completed"},{"subject":"b","status":"in_progress"},{"status":"pending"}]"#,
+                vec![("a", Completed), ("b", InProgress)],
+            ),
+            (r#"[{"description":"a","status":"later"}]"#, vec![("a", Pending)]),
+            (
+                r#"[{"text":"a","completed":true},{"text":"b","completed":false}]"#,
+                vec![("a", Completed), ("b", Pending)],
+            ),
+            (
+                r#""Plan\n- [x] a\n* [ ] b\n  - [~] c\n- [ ]\n- d""#,
+                vec![("a", Completed), ("b", Pending), ("c", InProgress)],
+            ),
+            ("[]", vec![]),
+            ("7", vec![]),
+        ] {
+            let list: List<Todo<'_>> = serde_json::from_str(json).unwrap();
+            let items = match event(&list) {
+                Some(AgentEvent::Todo { items }) => items,
+                None => Vec::new(),
+                other => panic!("{other:?}"),
+            };
+            let read: Vec<_> = items.iter().map(|item| (item.content.as_str(), item.status)).collect();
+            assert_eq!(read, expected, "{json}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Tools: what one was called with, in short, and what it printed.
+//!
+//! Programs learned from each other, so the same few names and fields stand for a shell and for
+//! writing a file in all of them.
+
+use crate::json::{List, Raw, Size};
+use crate::todo::Todo;
+use ralph_core::agent_event::{AgentEvent, OUTPUT_KEPT};
+use ralph_core::text;
+use serde::Deserialize;
+
+/// What tools are called with, as far as it is shown or counts as evidence.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Input<'a> {
+    #[serde(borrow)]
+    pub(crate) file_path: Raw<'a>,
+    #[serde(borrow, rename = "filePath")]
+    pub(crate) camel_path: Raw<'a>,
+    #[serde(borrow)]
+    pub(crate) notebook_path: Raw<'a>,
+    #[serde(borrow)]
+    pub(crate) command: Raw<'a>,
+    #[serde(borrow)]
+    pub(crate) cmd: Raw<'a>,
+    #[serde(borrow)]
+    pub(crate) run_in_background: Raw<'a>,
+    #[serde(borrow)]
+    pub(crate) is_background: Raw<'a>,
+    #[serde(borrow)]
+    pub(crate) pattern: Raw<'a>,
+    #[serde(borrow)]
+    pub(crate) url: Raw<'a>,
+    #[serde(borrow)]
+    pub(crate) query: Raw<'a>,
+    #[serde(borrow)]
+    pub(crate) description: Raw<'a>,
+    #[serde(borrow)]
+    pub(crate) subject: Raw<'a>,
+    #[serde(borrow)]
+    pub(crate) path: Raw<'a>,
+    #[serde(borrow)]
+    pub(crate) todos: List<Todo<'a>>,
+    #[serde(borrow, rename = "taskId")]
+    pub(crate) task_id: Raw<'a>,
+    #[serde(borrow)]
+    pub(crate) status: Raw<'a>,
+}
+
+/// The beginning of a tool.
+pub(crate) fn start(id: String, name: String, input: Option<&Input<'_>>) -> AgentEvent {
+    let nothing = Input::default();
+    let input = input.unwrap_or(&nothing);
+    let first = |values: &[Raw<'_>]| values.iter().find_map(|&value| given(value));
+    let (command, writes) = match name.as_str() {
+        // A command in the background ends with "started", which proves nothing about it.
+        _ if input.run_in_background.is_true() || input.is_background.is_true() => (None, None),
+        "Bash" | "bash" | "shell" | "run_shell_command" => (first(&[input.command, input.cmd]), None),
+        "Write" | "Edit" | "MultiEdit" | "write" | "edit" | "multiedit" | "write_file" | "replace" | "create"
+        | "create_file" | "edit_file" | "str_replace" => {
+            (None, first(&[input.file_path, input.camel_path, input.path]))
+        }
+        "NotebookEdit" | "notebook_edit" => (None, given(input.notebook_path)),
+        _ => (None, None),
+    };
+    AgentEvent::ToolStart { id, name, input: summary(input), command, writes }
+}
+
+/// The tool's input in a few words; empty where nothing in it says much.
+pub(crate) fn summary(input: &Input<'_>) -> String {
+    // What matters most stands first: a search has a pattern and a path, a command a description.
+    // The lengths of the first kinds are what users of ralph are used to.
+    [
+        (input.file_path, 200),
+        (input.camel_path, 200),
+        (input.notebook_path, 200),
+        (input.command, 60),
+        (input.cmd, 60),
+        (input.pattern, 40),
+        (input.url, 50),
+        (input.query, 60),
+        (input.subject, 60),
+        (input.description, 60),
+        (input.path, 200),
+    ]
+    .into_iter()
+    .find_map(|(value, limit)| given(value).map(|text| clip(text, limit)))
+    .unwrap_or_default()
+}
+
+/// How a tool ended.
+pub(crate) enum Went {
+    /// Well, or nothing else is known.
+    Well,
+    /// It failed.
+    Badly,
+    /// A command, with this exit code.
+    Exited(i32),
+}
+
+impl Went {
+    /// What a truth value says about it.
+    pub(crate) fn badly_if(failed: bool) -> Went {
+        if failed { Went::Badly } else { Went::Well }
+    }
+}
+
+/// The end of a tool that printed this: a string, or an array of blocks.
+pub(crate) fn end(id: String, printed: Raw<'_>, went: Went) -> AgentEvent {
+    let (output, Size { lines, chars }) = output(printed);
+    let (error, exit_code) = match went {
+        Went::Well => (false, None),
+        Went::Badly => (true, None),
+        Went::Exited(code) => (code != 0, Some(code)),
+    };
+    AgentEvent::ToolEnd { id, output, lines, chars, error, exit_code }
+}
+
+/// An exit code that a client states as a number.
+pub(crate) fn exit_code(number: Raw<'_>) -> Option<i32> {
+    number.number().filter(|code| (-1e6..1e6).contains(code)).map(|code| code as i32)
+}
+
+/// One block of a tool's output.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Raw<'a>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+}
+
+/// The beginning of what a tool printed, and the size of all of it.
+fn output(content: Raw<'_>) -> (String, Size) {
+    if !content.json().starts_with('[') {
+        return (content.text_within(OUTPUT_KEPT), content.size());
+    }
+    let blocks: List<Block<'_>> = serde_json::from_str(content.json()).unwrap_or_default();
+    let mut kept = String::new();
+    let mut size = Size::default();
+    for (index, block) in blocks.items.iter().enumerate() {
+        let room = OUTPUT_KEPT.saturating_sub(kept.len());
+        let separator = if index > 0 { "\n" } else { "" };
+        kept.push_str(text::prefix(separator, room));
+        let room = OUTPUT_KEPT.saturating_sub(kept.len());
+        let part = if block.kind.is("text") {
+            kept.push_str(&block.text.text_within(room));
+            block.text.size()
+        } else {
+            // A picture or another thing that is no text: its kind tells that it was there.
+            let shown = format!("[{}]", block.kind.text_within(40));
+            kept.push_str(text::prefix(&shown, room));
+            Size { lines: 1, chars: shown.chars().count() as u64 }
+        };
+        size.lines += part.lines;
+        size.chars += part.chars + separator.len() as u64;
+    }
+    (kept, size)
+}
+
+/// The text, if there is any.
+pub(crate) fn given(value: Raw<'_>) -> Option<String> {
+    Some(value.text()).filter(|text| !text.is_empty())
+}
+
+fn clip(text: String, limit: usize) -> String {
+    if text.chars().nth(limit).is_some() { text::cut(&text, limit - 3, "...") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(content: &str) -> (String, u64, u64) {
+        let content: Raw<'_> = serde_json::from_str(content).unwrap();
+        match end("t".to_owned(), content, Went::Badly) {
+            AgentEvent::ToolEnd { output, lines, chars, .. } => (output, lines, chars),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn output_is_a_string_or_blocks() {
+        for (content, text, lines, chars) in [
+            (r#""a\nb""#, "a\nb", 2, 3),
+            (r#"[{"type":"text","text":"a\nb"},{"type":"text","text":"c"}]"#, "a\nb\nc", 3, 5),
+            (r#"[{"type":"image","source":{"data":"AAAA"}}]"#, "[image]", 1, 7),
+            (r#"["x",{"type":"text","text":7}]"#, "7", 0, 0),
+            ("null", "", 0, 0),
+            ("{}", "", 0, 0),
+            ("[]", "", 0, 0),
+        ] {
+            assert_eq!(ended(content), (text.to_owned(), lines, chars), "{content}");
+        }
+    }
+
+    #[test]
+    fn b02_large_output_is_measured_and_its_beginning_kept() {
+        let part = "é\\n".repeat(100_000);
+        let (kept, lines, chars) = ended(&format!("\"{part}\""));
+        assert!(kept.len() <= OUTPUT_KEPT && kept.len() > OUTPUT_KEPT - 4);
+        assert_eq!((lines, chars), (100_000, 200_000));
+        let block = format!(r#"{{"type":"text","text":"{part}"}}"#);
+        let (kept, lines, chars) = ended(&format!("[{block},{block}]"));
+        assert!(kept.len() <= OUTPUT_KEPT && kept.len() > OUTPUT_KEPT - 4);
+        assert_eq!((lines, chars), (200_000, 400_001));
+    }
+
+    #[test]
+    fn shells_carry_their_line_and_writers_their_file() {
+        let input =
+            r#"{"command":"make","cmd":"make it","file_path":"f","filePath":"c","path":"p","notebook_path":"n"}"#;
+        for (name, input, expected) in [
+            ("Bash", input, (Some("make"), None)),
+            ("run_shell_command", input, (Some("make"), None)),
+            ("bash", r#"{"cmd":"make it"}"#, (Some("make it"), None)),
+            ("bash", r#"{"command":"make","is_background":true}"#, (None, None)),
+            ("Bash", r#"{"command":"make","run_in_background":true}"#, (None, None)),
+            ("Write", input, (None, Some("f"))),
+            ("edit", r#"{"filePath":"c"}"#, (None, Some("c"))),
+            ("create", r#"{"path":"p"}"#, (None, Some("p"))),
+            ("NotebookEdit", input, (None, Some("n"))),
+            ("read_file", input, (None, None)),
+        ] {
+            let input: Input<'_> = serde_json::from_str(input).unwrap();
+            match start("t".to_owned(), name.to_owned(), Some(&input)) {
+                AgentEvent::ToolStart { command, writes, .. } => {
+                    assert_eq!((command.as_deref(), writes.as_deref()), expected, "{name}");
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Figures of tokens and money as programs state them, true or not.
+
+use crate::json::Raw;
+use ralph_core::agent_event::AgentEvent;
+
+/// No process spends this much; a figure beyond it is an error of the client.
+pub(crate) const MOST_USD: f64 = 1e9;
+/// No process reads or writes this many tokens.
+const MOST_TOKENS: f64 = 1e12;
+
+/// Reads counts, and remembers whether one could not be true.
+#[derive(Debug, Default)]
+pub(crate) struct Counter {
+    /// Whether a count was left out because it could not be true.
+    pub(crate) suspect: bool,
+}
+
+impl Counter {
+    /// A count of tokens; nothing if none is stated.
+    pub(crate) fn count(&mut self, raw: Raw<'_>) -> u64 {
+        match raw.number() {
+            // In this range a float is exact and the conversion loses nothing.
+            Some(count) if (0.0..MOST_TOKENS).contains(&count) => count as u64,
+            None if raw.is_absent() => 0,
+            _ => {
+                self.suspect = true;
+                0
+            }
+        }
+    }
+
+    /// An amount of money; nothing if none is stated.
+    pub(crate) fn money(&mut self, raw: Raw<'_>) -> f64 {
+        match raw.number() {
+            Some(usd) if (0.0..MOST_USD).contains(&usd) => usd,
+            None if raw.is_absent() => 0.0,
+            _ => {
+                self.suspect = true;
+                0.0
+            }
+        }
+    }
+}
+
+/// Tells of figures that were left out, if there were any.
+pub(crate) fn tell(suspect: bool, out: &mut Vec<AgentEvent>) {
+    if suspect {
+        out.push(AgentEvent::Unknown { what: "usage that cannot be true".to_owned() });
+    }
+}
