@@ -101,7 +101,9 @@ fn install(client: &Client) -> Result<(), String> {
 }
 
 fn install_into(folder: &Path, client: &Client) -> Result<(), String> {
-    let line = format!("npm install --no-audit --no-fund --loglevel=error {}@{}", client.package, client.version);
+    // Without a network npm can try for ever.
+    let npm = "timeout 600 npm install --no-audit --no-fund --loglevel=error --fetch-retries=1";
+    let line = format!("{npm} {}@{}", client.package, client.version);
     Step::new(&line).arg(Path::new("--prefix")).arg(folder).path_first(&links()).run()?;
     let program = folder.join(executable(client));
     if program.exists() { Ok(()) } else { Err(format!("npm did not put {} there", program.display())) }

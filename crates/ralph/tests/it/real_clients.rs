@@ -4,11 +4,16 @@
 //! iteration costs seconds of the client's own; the slow clients are tried by `cargo xtask clients` only.
 
 mod claude;
-
+mod codex;
+mod copilot;
+mod gemini;
+mod opencode;
+mod pi;
+mod qwen;
 mod trials;
 
 use crate::env;
-use ralph_testkit::model_server::{ModelServer, Reply};
+use ralph_testkit::model_server::{ModelServer, Refusal, Reply};
 use ralph_testkit::{Client, Invocation, TestEnv, client};
 use serde_json::json;
 use std::time::Duration;
@@ -60,4 +65,11 @@ impl Stage {
     fn nobody_is_left(&self) {
         assert!(self.env.processes().is_empty(), "{:?}", self.env.processes());
     }
+}
+
+/// How OpenAI, and whoever speaks its protocols, refuses a key.
+fn openai_refuses_the_key() -> Refusal {
+    let error =
+        json!({ "message": "Incorrect API key provided.", "type": "invalid_request_error", "code": "invalid_api_key" });
+    Reply::refusal(401, json!({ "error": error }))
 }
