@@ -3,6 +3,7 @@
 //! The trials are tests like the others, in the module of their client; those of the slow clients are
 //! ignored by `cargo test`. The page keeps the last results of all clients together.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -39,7 +40,7 @@ pub fn run(names: &[&str]) -> Result<(), String> {
     match (failed, missing.as_slice()) {
         (0, []) => Ok(()),
         (0, missing) => Err(format!("could not be installed: {}", missing.join(", "))),
-        (failed, _) => Err(format!("{failed} trials failed")),
+        (failed, _) => Err(format!("trials that failed: {failed}")),
     }
 }
 
@@ -80,13 +81,24 @@ fn trials(output: &str, client: &str) -> Vec<Trial> {
     output.lines().filter_map(trial).collect()
 }
 
+/// A row a trial, a column a client.
 fn table(results: &[(&Client, Vec<Trial>)]) -> String {
-    let mut table = "| program | version | package | trials |\n|---|---|---|---|\n".to_owned();
-    for (client, trials) in results {
-        let word = |trial: &Trial| if trial.passed { "✓ " } else { "**failed** " }.to_owned() + &trial.name;
-        let trials: Vec<String> = trials.iter().map(word).collect();
-        let Client { program, version, package } = client;
-        let _ = writeln!(table, "| {program} | {version} | `{package}` | {} |", trials.join("<br>"));
+    let mut versions = "| program | version | package |\n|---|---|---|\n".to_owned();
+    for (Client { program, version, package }, _) in results {
+        let _ = writeln!(versions, "| {program} | {version} | `{package}` |");
+    }
+    let programs: String = results.iter().map(|(client, _)| format!(" {} |", client.program)).collect();
+    let mut table = format!("{versions}\n| trial |{programs}\n|---|{}\n", "---|".repeat(results.len()));
+    let names: BTreeSet<&str> =
+        results.iter().flat_map(|(_, trials)| trials).map(|trial| trial.name.as_str()).collect();
+    for name in names {
+        let result = |trials: &[Trial]| match trials.iter().find(|trial| trial.name == name) {
+            Some(Trial { passed: true, .. }) => " ✓ |",
+            Some(Trial { passed: false, .. }) => " **failed** |",
+            None => " – |",
+        };
+        let row: String = results.iter().map(|(_, trials)| result(trials)).collect();
+        let _ = writeln!(table, "| {name} |{row}");
     }
     table
 }
@@ -101,5 +113,15 @@ mod tests {
                       test real_clients::pi::a_refusal ... FAILED\ntest real_clients::pix::other ... ok\n";
         let trial = |name: &str, passed| Trial { name: name.to_owned(), passed };
         assert_eq!(trials(output, "pi"), [trial("a task", true), trial("a refusal", false)]);
+    }
+
+    #[test]
+    fn the_table_has_a_mark_for_every_client() {
+        let client = |program| Client { program, package: "p", version: "1" };
+        let trial = |name: &str, passed| Trial { name: name.to_owned(), passed };
+        let (first, second) = (client("a"), client("b"));
+        let results = [(&first, vec![trial("x", true), trial("y", false)]), (&second, vec![trial("x", true)])];
+        let expected = "| trial | a | b |\n|---|---|---|\n| x | ✓ | ✓ |\n| y | **failed** | – |\n";
+        assert!(table(&results).ends_with(expected), "{}", table(&results));
     }
 }

@@ -30,13 +30,18 @@ fn a_tool_that_fails() {
 }
 
 #[test]
+fn tokens_are_counted() {
+    trials::tokens_are_counted(codex);
+}
+
+#[test]
 fn a_claim_in_a_tool_result_is_not_believed() {
     trials::a_claim_in_a_tool_result_is_not_believed(codex);
 }
 
 #[test]
 fn an_empty_answer() {
-    trials::an_empty_answer(codex);
+    trials::an_empty_answer(codex, "empty");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! GitHub Copilot CLI.
+//! GitHub Copilot CLI. It does not tell how many tokens it used.
 
 use super::{Stage, openai_refuses_the_key, trials};
 use ralph_testkit::model_server::Reply;
@@ -27,7 +27,7 @@ fn a_claim_in_a_tool_result_is_not_believed() {
 #[test]
 #[ignore = "slow: cargo xtask clients"]
 fn an_empty_answer() {
-    trials::an_empty_answer(copilot);
+    trials::an_empty_answer(copilot, "No response was returned");
 }
 
 #[test]

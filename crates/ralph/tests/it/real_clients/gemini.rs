@@ -22,6 +22,12 @@ fn a_task_with_tools() {
 
 #[test]
 #[ignore = "slow: cargo xtask clients"]
+fn tokens_are_counted() {
+    trials::tokens_are_counted(gemini);
+}
+
+#[test]
+#[ignore = "slow: cargo xtask clients"]
 fn a_claim_in_a_tool_result_is_not_believed() {
     trials::a_claim_in_a_tool_result_is_not_believed(gemini);
 }
@@ -29,7 +35,7 @@ fn a_claim_in_a_tool_result_is_not_believed() {
 #[test]
 #[ignore = "slow: cargo xtask clients"]
 fn an_empty_answer() {
-    trials::an_empty_answer(gemini);
+    trials::an_empty_answer(gemini, "empty");
 }
 
 #[test]

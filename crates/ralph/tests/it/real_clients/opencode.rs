@@ -23,6 +23,12 @@ fn a_task_with_tools() {
 
 #[test]
 #[ignore = "slow: cargo xtask clients"]
+fn tokens_are_counted() {
+    trials::tokens_are_counted(opencode);
+}
+
+#[test]
+#[ignore = "slow: cargo xtask clients"]
 fn a_claim_in_a_tool_result_is_not_believed() {
     trials::a_claim_in_a_tool_result_is_not_believed(opencode);
 }
@@ -30,7 +36,7 @@ fn a_claim_in_a_tool_result_is_not_believed() {
 #[test]
 #[ignore = "slow: cargo xtask clients"]
 fn an_empty_answer() {
-    trials::an_empty_answer(opencode);
+    trials::an_empty_answer(opencode, "empty");
 }
 
 #[test]

@@ -20,6 +20,12 @@ fn a_task_with_tools() {
 
 #[test]
 #[ignore = "slow: cargo xtask clients"]
+fn tokens_are_counted() {
+    trials::tokens_are_counted(qwen);
+}
+
+#[test]
+#[ignore = "slow: cargo xtask clients"]
 fn a_claim_in_a_tool_result_is_not_believed() {
     trials::a_claim_in_a_tool_result_is_not_believed(qwen);
 }
@@ -27,7 +33,7 @@ fn a_claim_in_a_tool_result_is_not_believed() {
 #[test]
 #[ignore = "slow: cargo xtask clients"]
 fn an_empty_answer() {
-    trials::an_empty_answer(qwen);
+    trials::an_empty_answer(qwen, "empty");
 }
 
 #[test]
