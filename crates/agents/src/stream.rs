@@ -50,6 +50,25 @@ pub(crate) enum Outcome {
     Unfinished(Option<Failure>),
 }
 
+impl Outcome {
+    /// The outcome of a turn that ended without an error.
+    pub(crate) fn of_answer(answer: &str) -> Outcome {
+        if answer.trim().is_empty() { Outcome::Empty } else { Outcome::Answered }
+    }
+}
+
+/// How a turn stands, in streams that say so in one place.
+#[derive(Debug, Default)]
+pub(crate) enum Turn {
+    /// It is going on.
+    #[default]
+    Open,
+    /// It ended well.
+    Ended,
+    /// It ended with this error.
+    Failed(String),
+}
+
 /// Whose stream is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Speaker {
@@ -121,18 +140,17 @@ impl<S: Stream> Reader for StreamReader<S> {
     /// The last turn, the exit code and the words must all agree that nothing failed.
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let other = |message| Some(Failure::new(FailureClass::Other, message));
-        ended_from_outside(end.ending, self.speaker.hint).or_else(|| {
-            match (self.stream.outcome(end), ended_badly(end.ending, end.stderr_tail)) {
-                (Outcome::Failed(failure), _) => Some(failure),
-                (Outcome::Answered | Outcome::Empty, Some(failure)) => Some(failure),
-                (Outcome::Empty, None) if !end.done_marker => other("empty answer"),
-                (Outcome::Answered | Outcome::Empty, None) => None,
-                (Outcome::Unfinished(cause), failure) => cause
-                    .or_else(|| self.refused_to_start(end))
-                    .or_else(|| self.is_another_format(failure.as_ref()))
-                    .or(failure)
-                    .or_else(|| other("the agent ended without a result")),
-            }
+        let from_outside = ended_from_outside(end.ending, self.speaker.hint).map(|failure| self.blamed(failure, end));
+        from_outside.or_else(|| match (self.stream.outcome(end), ended_badly(end.ending, end.stderr_tail)) {
+            (Outcome::Failed(failure), _) => Some(failure),
+            (Outcome::Answered | Outcome::Empty, Some(failure)) => Some(failure),
+            (Outcome::Empty, None) if !end.done_marker => other("empty answer"),
+            (Outcome::Answered | Outcome::Empty, None) => None,
+            (Outcome::Unfinished(cause), failure) => cause
+                .or_else(|| self.refused_to_start(end))
+                .or_else(|| self.is_another_format(failure.as_ref()))
+                .or(failure)
+                .or_else(|| other("the agent ended without a result")),
         })
     }
 }
@@ -173,6 +191,19 @@ impl<S: Stream> StreamReader<S> {
         self.stranger.get_or_insert_with(|| text::cut(&text::without_controls(text), 80, "..."));
     }
 
+    /// A client that only repeated a refused request until its time was up failed for that reason.
+    fn blamed(&self, failure: Failure, end: &End<'_>) -> Failure {
+        let of_time = matches!(end.ending, Ending::TimedOut { .. } | Ending::Idle { .. });
+        match self.stream.outcome(end) {
+            Outcome::Unfinished(Some(cause))
+                if of_time && matches!(cause.class, FailureClass::Transient | FailureClass::Limited) =>
+            {
+                Failure { message: format!("{}; it last said: {}", failure.message, cause.message), ..cause }
+            }
+            _ => failure,
+        }
+    }
+
     /// A wrong flag, a version that is too old, root without a sandbox, a session inside a session:
     /// programs say so on standard error and exit before they print anything, and would do so every time.
     fn refused_to_start(&self, end: &End<'_>) -> Option<Failure> {
@@ -181,10 +212,10 @@ impl<S: Stream> StreamReader<S> {
         let refused = self.lines == 0 && matches!(end.ending, Ending::Exited { code: 1 | 2 | 41 | 42 | 52 });
         let reason = reason_to_refuse(end.stderr_tail).filter(|_| refused)?;
         let complaint = Complaint::new(&reason);
-        if complaint.class() == FailureClass::Transient {
-            return Some(complaint.failure(self.speaker.hint));
-        }
         let hint = self.speaker.hint;
+        if matches!(complaint.class(), FailureClass::Transient | FailureClass::Limited) {
+            return Some(complaint.failure(hint));
+        }
         let advice = if is_about_a_flag(&reason) {
             format!(
                 "; take the flag out of `agent.flags` if it stands there, else the installed version is not the one that ralph knows: {hint}"

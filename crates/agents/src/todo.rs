@@ -45,25 +45,6 @@ pub(crate) fn status(word: &str) -> TodoStatus {
     }
 }
 
-/// Calls that only write the list, whose ends say nothing; the newest few.
-#[derive(Debug, Default)]
-pub(crate) struct Calls(Vec<String>);
-
-impl Calls {
-    /// Such a call began.
-    pub(crate) fn began(&mut self, id: String) {
-        // Parallel calls are few; a forgotten one only shows a line more.
-        self.0.truncate(15);
-        self.0.insert(0, id);
-    }
-
-    /// Whether the call that ended here is one of them.
-    pub(crate) fn ended(&mut self, id: &str) -> bool {
-        let at = self.0.iter().position(|call| call == id);
-        at.map(|at| self.0.remove(at)).is_some()
-    }
-}
-
 fn item(todo: &Todo<'_>) -> Option<TodoItem> {
     let words = [todo.content, todo.subject, todo.description, todo.text];
     let content = words.iter().map(|words| words.text()).find(|text| !text.is_empty())?;

@@ -121,6 +121,25 @@ pub(crate) fn exit_code(number: Raw<'_>) -> Option<i32> {
     number.number().filter(|code| (-1e6..1e6).contains(code)).map(|code| code as i32)
 }
 
+/// Calls of some kind whose ends are still to come; the newest few.
+#[derive(Debug, Default)]
+pub(crate) struct Calls(Vec<String>);
+
+impl Calls {
+    /// Such a call began.
+    pub(crate) fn began(&mut self, id: String) {
+        // Parallel calls are few; a forgotten one only shows a line more.
+        self.0.truncate(15);
+        self.0.insert(0, id);
+    }
+
+    /// Whether the call that ended here is one of them.
+    pub(crate) fn ended(&mut self, id: &str) -> bool {
+        let at = self.0.iter().position(|call| call == id);
+        at.map(|at| self.0.remove(at)).is_some()
+    }
+}
+
 /// One block of a tool's output.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

@@ -415,3 +415,52 @@ impl Observer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claim::Completion;
+
+    fn observed(events: &[AgentEvent]) -> Observation {
+        let mut observer = Observer::new(&Patterns::new(&Completion::default()), 3);
+        events.iter().for_each(|event| observer.see(event));
+        let ending = Ending::Exited { code: 0 };
+        let process = Observation::not_started(Failure::new(FailureClass::Other, ""), ending).process;
+        observer.finish(process, Marker::Absent, None)
+    }
+
+    fn said(text: &str, voice: Voice) -> AgentEvent {
+        AgentEvent::Text { text: text.to_owned(), voice }
+    }
+
+    #[test]
+    fn b12_only_the_main_agents_words_are_heard() {
+        let claim = "<response>DONE</response>";
+        for (voice, heard) in [(Voice::Main, true), (Voice::Sub, false), (Voice::Thinking, false)] {
+            let seen = observed(&[said(claim, voice)]);
+            assert_eq!(seen.claim == Claim::Complete, heard, "{voice:?}");
+            assert_eq!((seen.last_text.is_empty(), seen.messages.len()), (!heard, usize::from(heard)), "{voice:?}");
+        }
+    }
+
+    #[test]
+    fn a_final_text_that_was_already_said_is_heard_once_whatever_its_length() {
+        for length in [10, LAST_TEXT_BYTES, LAST_TEXT_BYTES * 3] {
+            let text = "x".repeat(length);
+            let result = AgentEvent::Result { text: text.clone(), is_error: false, cost_usd: None, tokens: None };
+            assert_eq!(observed(&[said(&text, Voice::Main), result]).messages.len(), 1, "{length}");
+        }
+    }
+
+    #[test]
+    fn what_is_spent_before_a_result_counts_once() {
+        let tokens = |input| Some(Tokens { input, ..Tokens::default() });
+        let spent = |cost: f64, input| AgentEvent::Spent { cost_usd: Some(cost), tokens: tokens(input) };
+        let result =
+            AgentEvent::Result { text: String::new(), is_error: false, cost_usd: Some(0.3), tokens: tokens(9) };
+        let seen = observed(&[spent(0.1, 3), spent(0.2, 6), result]);
+        assert_eq!((seen.cost_usd, seen.tokens.input), (Some(0.3), 9));
+        let broken_off = observed(&[spent(0.1, 3), spent(0.2, 6)]);
+        assert_eq!((broken_off.cost_usd, broken_off.tokens.input), (Some(0.2), 6));
+    }
+}

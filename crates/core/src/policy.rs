@@ -181,3 +181,15 @@ impl Policy {
         !self.guardrails.is_empty() || self.limits.stall_after > 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_from_before_formats_is_one_of_text() {
+        let old = r#"{"command":"a","flags":[],"dialect":"","model":"","prompt_via":"auto","env":{},"env_remove":[],"stream":true}"#;
+        let agent: Result<AgentPolicy, _> = serde_json::from_str(old);
+        assert_eq!(agent.map(|agent| agent.format).ok(), Some(String::new()));
+    }
+}

@@ -136,6 +136,14 @@ pub(crate) struct Task<'a> {
     pub(crate) id: Raw<'a>,
 }
 
+/// What a shell printed, where a client passes it on as an object in a string.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct ShellOutput<'a> {
+    #[serde(borrow)]
+    pub(crate) exit_code: Raw<'a>,
+}
+
 /// What the client knows about an error.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

@@ -6,7 +6,7 @@
 
 use super::account::Account;
 use super::flavour::Flavour;
-use super::line::{Block, Line, Message};
+use super::line::{Block, Line, Message, ShellOutput};
 use super::tasks::Tasks;
 use super::turn::Turn;
 use crate::dialect::End;
@@ -158,20 +158,25 @@ fn retry(line: &Line<'_>) -> String {
     format!("retry {attempt} of {most} in {seconds:.1}s: {}{status}", line.error.text_within(200))
 }
 
-/// How a tool went. Some clients state a command's exit code at the beginning of what a failed one
-/// printed, others somewhere behind the output, of commands that they call a success.
+/// How a tool went. Claude Code states the exit code of a failed command before its output, Qwen Code
+/// behind the output and of commands that it calls a success, Amp as a field beside it.
 fn went(block: &Block<'_>) -> Went {
-    let printed = block.content.json();
-    let stated = match block.is_error.is_true() {
-        true => printed.strip_prefix("\"Exit code "),
-        false if printed.starts_with("\"Command: ") => printed.rsplit_once("\\nExit Code: ").map(|(_, rest)| rest),
-        false => None,
+    let (printed, failed) = (block.content.json(), block.is_error.is_true());
+    let number = |text: &str| text.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+    let code = match printed {
+        _ if failed => printed.strip_prefix("\"Exit code ").and_then(number),
+        _ if printed.starts_with("\"Command: ") => {
+            printed.rsplit_once("\\nExit Code: ").and_then(|(_, rest)| number(rest))
+        }
+        _ if printed.starts_with("\"{") => exit_code_field(&block.content.text()),
+        _ => None,
     };
-    let digits = stated.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
-    match digits.and_then(|digits| digits.parse().ok()) {
-        Some(code) => Went::Exited(code),
-        None => Went::badly_if(block.is_error.is_true()),
-    }
+    code.map_or(Went::badly_if(failed), Went::Exited)
+}
+
+fn exit_code_field(output: &str) -> Option<i32> {
+    let Loose(shell): Loose<ShellOutput<'_>> = serde_json::from_str(output).ok()?;
+    tool::exit_code(shell?.exit_code)
 }
 
 #[cfg(test)]
@@ -189,6 +194,10 @@ mod tests {
             (r"Command: x\nOutput: y\nExit Code: 3\nSignal: (none)", false, true, Some(3)),
             (r"Command: x\nOutput: y\nExit Code: 0\nSignal: (none)", false, false, Some(0)),
             (r"said\nExit Code: 3", false, false, None),
+            (r#"{\"output\":\"\\\"exitCode\\\":7\",\"exitCode\":3}"#, false, true, Some(3)),
+            (r#"{\"output\":\"ok\",\"exitCode\":0}"#, false, false, Some(0)),
+            (r#"{\"exitCode\":\"three\"}"#, false, false, None),
+            (r#"{\"exitCode\":3"#, false, false, None),
             ("", true, true, None),
         ] {
             let json = format!(r#"{{"content":"{content}","is_error":{failed}}}"#);

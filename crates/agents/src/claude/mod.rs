@@ -1,4 +1,4 @@
-//! Claude Code: its command line. [`messages`] reads its stream, in the shapes of [`line`].
+//! Claude Code: its command line. [`messages`] reads its stream, in the shapes of [`mod@line`].
 //!
 //! Measured with 2.1.325 and 2.1.197. The prompt goes in by standard input, which has no length
 //! limit and cannot be taken for a flag.

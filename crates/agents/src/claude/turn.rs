@@ -69,7 +69,7 @@ impl Turn {
             self.outcome = Some(Outcome::Failed(trouble.failure(flavour, self.resets_at())));
             return Some(trouble.message);
         }
-        self.outcome = Some(if text.trim().is_empty() { Outcome::Empty } else { Outcome::Answered });
+        self.outcome = Some(Outcome::of_answer(text));
         None
     }
 

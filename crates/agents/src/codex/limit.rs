@@ -11,7 +11,9 @@ use serde::Deserialize;
 
 /// When the limit ends that this sentence is about, as seconds since the epoch.
 pub(super) fn reset(sentence: &str, end: &End<'_>) -> Option<i64> {
-    in_sentence(sentence, end).or_else(|| in_session_file(end))
+    // A refusal for being too fast says nothing about windows that are not full.
+    let least = if sentence.to_lowercase().contains("usage limit") { 0.0 } else { 100.0 };
+    in_sentence(sentence, end).or_else(|| in_session_file(end, least))
 }
 
 /// Whether the sentence itself says when.
@@ -104,9 +106,9 @@ struct Window<'a> {
     resets_in_seconds: Raw<'a>,
 }
 
-/// The reset of the fullest window, by the last entry that names any. The first line of the file's
-/// end is usually half a line, which is no entry.
-fn in_session_file(end: &End<'_>) -> Option<i64> {
+/// The reset of the fullest window of those that are used at least that much, by the last entry that
+/// names any. The first line of the file's end is usually half a line, which is no entry.
+fn in_session_file(end: &End<'_>, least: f64) -> Option<i64> {
     let now = end.now.0 / 1000;
     let entries = String::from_utf8_lossy(end.side_file);
     let limits = entries.lines().rev().find_map(|line| {
@@ -118,7 +120,7 @@ fn in_session_file(end: &End<'_>) -> Option<i64> {
         let at = window.resets_at.number().map(|at| at as i64);
         let at = at.or_else(|| window.resets_in_seconds.number().map(|span| now.saturating_add(span as i64)))?;
         let used = window.used_percent.number().unwrap_or_default();
-        (at > now).then_some((used, at))
+        (at > now && used >= least).then_some((used, at))
     });
     resets.max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1))).map(|(_, at)| at)
 }
@@ -172,12 +174,15 @@ mod tests {
             (r#"{"primary":{"used_percent":100,"resets_in_seconds":90},"secondary":null}"#, Some(1_800_000_090)),
             (r#"{"primary":{"used_percent":100,"resets_at":1700000000}}"#, None),
             (r#"{"primary":{"used_percent":"full"}}"#, None),
+            (r#"{"primary":{"used_percent":97,"resets_at":1800000060}}"#, Some(1_800_000_060)),
             ("null", Some(1_800_000_001)),
         ] {
             let file =
                 format!("alf a line\"}}}}\n{old}\n{}\n{{\"type\":\"other\",\"payload\":7}}\n{{\"cut", entry(limits));
             let end = End { side_file: file.as_bytes(), now: NOW, ..end_of(&ending, "") };
-            assert_eq!(reset("try again later", &end), expected, "{limits}");
+            assert_eq!(reset("You’ve hit your usage limit.", &end), expected, "{limits}");
+            let full = expected.filter(|_| limits.contains("100"));
+            assert_eq!(reset("last status: 429 Too Many Requests", &end), full, "{limits}");
             let stated = End { zone: &|_| Some(5), ..end };
             assert_eq!(reset("try again at 7:59 AM.", &stated), Some(5), "the sentence comes first");
         }

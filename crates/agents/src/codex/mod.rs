@@ -4,6 +4,7 @@
 //! the arguments the program waits for standard input to end as well.
 
 mod limit;
+mod line;
 mod reader;
 
 use crate::command::{Arguments, arguments, delivery};

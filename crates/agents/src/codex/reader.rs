@@ -4,87 +4,17 @@
 //! the turn decides. Reasoning is shown, but it is no answer.
 
 use super::limit;
-use crate::complaint::{Complaint, ErrorObject};
+use super::line::{Item, Line};
+use crate::complaint::Complaint;
 use crate::dialect::{End, SideFile};
-use crate::json::{List, Loose, Raw};
-use crate::stream::{Outcome, Stream, say, unknown};
-use crate::todo::{self, Todo};
-use crate::tool::{self, Went};
+use crate::json::{Loose, Raw};
+use crate::stream::{Outcome, Stream, Turn, say, unknown};
+use crate::todo;
+use crate::tool::{self, Calls, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{FailureClass, Tokens};
 use ralph_core::text;
-use serde::Deserialize;
-
-/// One object of the stream.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Line<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    thread_id: Raw<'a>,
-    #[serde(borrow)]
-    item: Loose<Item<'a>>,
-    #[serde(borrow)]
-    message: Raw<'a>,
-    #[serde(borrow)]
-    error: Loose<ErrorObject<'a>>,
-    #[serde(borrow)]
-    usage: Loose<Usage<'a>>,
-}
-
-/// Something that the agent says or does.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Item<'a> {
-    #[serde(borrow)]
-    id: Raw<'a>,
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    text: Raw<'a>,
-    #[serde(borrow)]
-    message: Raw<'a>,
-    #[serde(borrow)]
-    status: Raw<'a>,
-    #[serde(borrow)]
-    command: Raw<'a>,
-    #[serde(borrow)]
-    aggregated_output: Raw<'a>,
-    #[serde(borrow)]
-    exit_code: Raw<'a>,
-    #[serde(borrow)]
-    changes: List<Change<'a>>,
-    #[serde(borrow)]
-    server: Raw<'a>,
-    #[serde(borrow)]
-    tool: Raw<'a>,
-    #[serde(borrow)]
-    query: Raw<'a>,
-    #[serde(borrow)]
-    items: List<Todo<'a>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Change<'a> {
-    #[serde(borrow)]
-    path: Raw<'a>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Usage<'a> {
-    #[serde(borrow)]
-    input_tokens: Raw<'a>,
-    #[serde(borrow)]
-    cached_input_tokens: Raw<'a>,
-    #[serde(borrow)]
-    cache_write_input_tokens: Raw<'a>,
-    #[serde(borrow)]
-    output_tokens: Raw<'a>,
-}
 
 /// Reads one process.
 pub(super) struct Items {
@@ -92,24 +22,24 @@ pub(super) struct Items {
     thread: String,
     /// The last message of the turn.
     answer: String,
-    /// Files of an item that began, and whose end is still to come.
-    begun: Option<String>,
+    /// Items whose beginning was told; older clients tell only of the end.
+    begun: Calls,
     /// What the client last complained about, until the turn goes on.
     trouble: Option<String>,
     turn: Turn,
 }
 
-#[derive(Debug)]
-enum Turn {
-    Open,
-    Completed,
-    Failed(String),
-}
-
 impl Items {
     /// For one process; `hint` says how to get the program.
     pub(super) fn new(hint: &'static str) -> Items {
-        Items { hint, thread: String::new(), answer: String::new(), begun: None, trouble: None, turn: Turn::Open }
+        Items {
+            hint,
+            thread: String::new(),
+            answer: String::new(),
+            begun: Calls::default(),
+            trouble: None,
+            turn: Turn::Open,
+        }
     }
 }
 
@@ -154,8 +84,7 @@ impl Stream for Items {
                 }
                 Outcome::Failed(failure)
             }
-            Turn::Completed if self.answer.trim().is_empty() => Outcome::Empty,
-            Turn::Completed => Outcome::Answered,
+            Turn::Ended => Outcome::of_answer(&self.answer),
             Turn::Open => {
                 Outcome::Unfinished(self.trouble.as_ref().map(|sentence| Complaint::new(sentence).failure(self.hint)))
             }
@@ -176,6 +105,7 @@ impl Stream for Items {
 
 impl Items {
     fn started(&mut self, item: &Item<'_>, out: &mut Vec<AgentEvent>) {
+        self.trouble = None;
         match item.kind.word() {
             "command_execution" => {
                 let command = tool::given(item.command);
@@ -190,14 +120,16 @@ impl Items {
             }
             "todo_list" => out.extend(todo::event(&item.items)),
             _ => {
-                self.begun = Some(item.id.text());
+                self.begun.began(item.id.text());
                 begin(item, out);
             }
         }
     }
 
     fn completed(&mut self, item: &Item<'_>, out: &mut Vec<AgentEvent>) {
-        self.trouble = None;
+        if !item.kind.is("error") {
+            self.trouble = None;
+        }
         let failed = item.status.is("failed") || item.status.is("declined");
         match item.kind.word() {
             "agent_message" => {
@@ -213,7 +145,7 @@ impl Items {
             // A warning, such as one about the name of the model.
             "error" => out.push(AgentEvent::Progress { text: item.message.text_within(2000) }),
             "file_change" | "mcp_tool_call" | "web_search" => {
-                if self.begun.take() != Some(item.id.text()) {
+                if !self.begun.ended(&item.id.text()) {
                     begin(item, out);
                 }
                 let ends = names(item).into_iter().map(|(id, _)| tool::end(id, Raw::default(), Went::badly_if(failed)));
@@ -224,7 +156,7 @@ impl Items {
     }
 
     fn turn_completed(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
-        self.turn = Turn::Completed;
+        self.turn = Turn::Ended;
         let mut counter = Counter::default();
         // A resumed thread counts on from where it was; every iteration begins a new one.
         let tokens = line.usage.0.as_ref().map(|usage| Tokens {

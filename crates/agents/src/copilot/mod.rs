@@ -25,7 +25,9 @@ impl Dialect for Copilot {
 
     fn command(&self, agent: &AgentPolicy) -> CommandLine {
         let mut args = Arguments::of(agent);
-        args.option(FORMAT, if agent.stream { "json" } else { "text" });
+        if agent.stream {
+            args.option(FORMAT, "json");
+        }
         args.flag(&["--allow-all", "--yolo", "--allow-all-tools", "--allow-tool"]);
         args.setting(&["--model"], &agent.model);
         if delivery(agent) != Delivery::Stdin {

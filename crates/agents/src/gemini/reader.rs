@@ -7,12 +7,13 @@
 use crate::complaint::{Complaint, ErrorObject};
 use crate::dialect::End;
 use crate::json::{Loose, Raw};
-use crate::stream::{Outcome, Stream, say, unknown};
-use crate::todo::{self, Calls};
-use crate::tool::{self, Input, Went};
+use crate::stream::{Outcome, Stream, Turn, say, unknown};
+use crate::todo;
+use crate::tool::{self, Calls, Input, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
-use ralph_core::observation::{Ending, Tokens};
+use ralph_core::observation::{Ending, FailureClass, Tokens};
+use ralph_core::time::Millis;
 use serde::Deserialize;
 
 /// One object of the stream.
@@ -71,17 +72,11 @@ pub(super) struct Deltas {
     message: String,
     /// What was said since the last tool.
     answer: String,
+    /// Calls that only write the todo list, whose ends say nothing.
     todo_calls: Calls,
     /// The last error that the client reported.
     trouble: Option<String>,
     turn: Turn,
-}
-
-#[derive(Debug)]
-enum Turn {
-    Open,
-    Succeeded,
-    Failed(String),
 }
 
 impl Deltas {
@@ -131,9 +126,14 @@ impl Stream for Deltas {
         let failure =
             |sentence: &String| Complaint::new(sentence).with_status(status_behind(end.ending)).failure(self.hint);
         match &self.turn {
-            Turn::Failed(sentence) => Outcome::Failed(failure(sentence)),
-            Turn::Succeeded if self.answer.trim().is_empty() => Outcome::Empty,
-            Turn::Succeeded => Outcome::Answered,
+            Turn::Failed(sentence) => {
+                let mut failure = failure(sentence);
+                if failure.class == FailureClass::Limited {
+                    failure.resets_at = reset(sentence).map(|span| (end.now.0 / 1000).saturating_add(span));
+                }
+                Outcome::Failed(failure)
+            }
+            Turn::Ended => Outcome::of_answer(&self.answer),
             Turn::Open => Outcome::Unfinished(self.trouble.as_ref().map(failure)),
         }
     }
@@ -203,11 +203,18 @@ impl Deltas {
             let sentence = stated.or_else(|| self.trouble.take());
             self.turn = Turn::Failed(sentence.unwrap_or_else(|| "the agent reports an error".to_owned()));
         } else {
-            self.turn = Turn::Succeeded;
+            self.turn = Turn::Ended;
         }
         let text = if is_error { String::new() } else { self.answer.clone() };
         out.push(AgentEvent::Result { text, is_error, cost_usd: None, tokens });
     }
+}
+
+/// In how many seconds a quota is filled again: `Your quota will reset after 2h15m3s.`
+fn reset(sentence: &str) -> Option<i64> {
+    let (_, rest) = sentence.split_once("reset after ")?;
+    let span = rest.split_whitespace().next()?.trim_end_matches(['.', ',', ']']);
+    i64::try_from(span.parse::<Millis>().ok()?.0 / 1000).ok()
 }
 
 /// The HTTP status that the program tried to exit with; the system keeps its lowest eight bits.

@@ -109,6 +109,16 @@ struct ErrorData<'a> {
     message: Raw<'a>,
     #[serde(borrow, rename = "statusCode")]
     status: Raw<'a>,
+    #[serde(borrow, rename = "responseHeaders")]
+    headers: Loose<Headers<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Headers<'a> {
+    /// Seconds, in a string; a date in its place is not read.
+    #[serde(borrow, rename = "retry-after")]
+    retry_after: Raw<'a>,
 }
 
 /// Reads one process.
@@ -120,6 +130,8 @@ pub(super) struct Steps {
     over: bool,
     /// Why nothing follows, if nothing follows.
     trouble: Option<Failure>,
+    /// In how many seconds the provider wants to be asked again.
+    retry_after: Option<i64>,
     cost: f64,
     tokens: Tokens,
 }
@@ -128,7 +140,7 @@ impl Steps {
     /// For one process; `hint` says how to get the program.
     pub(super) fn new(hint: &'static str) -> Steps {
         let (answer, tokens) = (String::new(), Tokens::default());
-        Steps { hint, greeted: false, answer, over: false, trouble: None, cost: 0.0, tokens }
+        Steps { hint, greeted: false, answer, over: false, trouble: None, retry_after: None, cost: 0.0, tokens }
     }
 }
 
@@ -155,16 +167,21 @@ impl Stream for Steps {
         self.over
     }
 
-    fn outcome(&self, _end: &End<'_>) -> Outcome {
-        match () {
-            () if !self.over => Outcome::Unfinished(self.trouble.clone()),
-            () if self.answer.trim().is_empty() => Outcome::Empty,
-            () => Outcome::Answered,
+    fn outcome(&self, end: &End<'_>) -> Outcome {
+        if self.over {
+            return Outcome::of_answer(&self.answer);
         }
+        Outcome::Unfinished(self.trouble.clone().map(|failure| self.dated(failure, end)))
     }
 }
 
 impl Steps {
+    fn dated(&self, failure: Failure, end: &End<'_>) -> Failure {
+        let limited = failure.class == FailureClass::Limited;
+        let resets_at = self.retry_after.filter(|_| limited).map(|seconds| (end.now.0 / 1000).saturating_add(seconds));
+        Failure { resets_at, ..failure }
+    }
+
     fn begin(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
         self.over = false;
         self.trouble = None;
@@ -225,5 +242,7 @@ impl Steps {
         let complaint = Complaint::new(&sentence).with_status(data.and_then(|data| status_of(data.status)));
         out.push(AgentEvent::Error { message: complaint.message.clone() });
         self.trouble = Some(complaint.failure(self.hint));
+        let headers = data.and_then(|data| data.headers.0.as_ref());
+        self.retry_after = headers.and_then(|headers| headers.retry_after.text_within(20).parse().ok());
     }
 }

@@ -149,8 +149,7 @@ impl Stream for Turns {
         match failure {
             failure if !self.over => Outcome::Unfinished(failure),
             Some(failure) => Outcome::Failed(failure),
-            None if self.answer.trim().is_empty() => Outcome::Empty,
-            None => Outcome::Answered,
+            None => Outcome::of_answer(&self.answer),
         }
     }
 }

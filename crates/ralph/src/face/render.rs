@@ -78,7 +78,9 @@ pub fn in_a_few_words(event: &AgentEvent) -> Option<String> {
         AgentEvent::ToolStart { name, input, .. } => {
             Some(format!("{name} {}", one_line(input, 40)).trim_end().to_owned())
         }
-        AgentEvent::ToolEnd { .. } | AgentEvent::Text { voice: Voice::Main, .. } => Some("thinking".to_owned()),
+        AgentEvent::ToolEnd { .. } | AgentEvent::Text { voice: Voice::Main | Voice::Thinking, .. } => {
+            Some("thinking".to_owned())
+        }
         AgentEvent::Result { .. } => Some("finishing".to_owned()),
         _ => None,
     }
