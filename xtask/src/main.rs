@@ -1,11 +1,13 @@
 //! The chores of this workspace, in Rust so that they need no other tool.
 
 mod bench;
+mod clients;
 mod docs;
 mod faults;
 mod step;
 mod test;
 mod tools;
+mod trials;
 
 use std::process::ExitCode;
 
@@ -14,6 +16,7 @@ usage: cargo xtask <chore>
 
   test            everything that must be green before a change is done
   bench [NAME]    measure ralph: iteration, stream, idle, start, stop, crash
+  clients [NAME]  install the real agent programs, try them below ralph and write docs/clients.md
   docs [--check]  write the generated documentation again; --check only compares
 ";
 
@@ -24,6 +27,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(),
         ["bench"] => bench::run(None),
         ["bench", only] => bench::run(Some(only)),
+        ["clients", names @ ..] => trials::run(names),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["help" | "--help" | "-h"] => {

@@ -26,8 +26,8 @@ const TOOLS: [Tool; 4] = [
     Tool { program: "strace", from: Source::Apt("strace"), reason: "faults at chosen system calls" },
 ];
 
-/// Installs what is missing. What stays missing is a failure in CI (`CI=true`) and a note elsewhere,
-/// where the tests that need it say that they did nothing.
+/// Installs what is missing. Where that fails and a note is enough, the tests that need it say that they
+/// did nothing.
 pub fn provide() -> Result<(), String> {
     let mut missing = Vec::new();
     for tool in TOOLS.iter().filter(|tool| !is_installed(tool.program)) {
@@ -41,6 +41,11 @@ pub fn provide() -> Result<(), String> {
             missing.push(tool.program);
         }
     }
+    settle(missing)
+}
+
+/// What is missing is a failure in CI (`CI=true`) and a note elsewhere.
+pub fn settle(missing: Vec<&str>) -> Result<(), String> {
     if missing.is_empty() {
         return Ok(());
     }
@@ -52,7 +57,8 @@ pub fn provide() -> Result<(), String> {
     Ok(())
 }
 
-fn is_installed(program: &str) -> bool {
+/// Whether the program is found on the `PATH`.
+pub fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }

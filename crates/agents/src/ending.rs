@@ -80,8 +80,8 @@ fn signal_name(signal: i32) -> String {
     name.to_owned()
 }
 
-/// Why a program would not start: the line that calls itself an error, else the first one that is no
-/// mere warning. Argument parsers print their usage around it.
+/// Why a program would not start: the line that calls itself an error, else the last one that is no
+/// mere warning. Argument parsers print their usage around it, and some print nothing else.
 pub(crate) fn reason_to_refuse(stderr: &str) -> Option<String> {
     let begins_with = |line: &str, word: &str| {
         let head = line.trim_start().get(..word.len());
@@ -89,9 +89,13 @@ pub(crate) fn reason_to_refuse(stderr: &str) -> Option<String> {
     };
     let is_an_error =
         |line: &&str| ["error", "unknown argument", "unknown option"].iter().any(|word| begins_with(line, word));
-    quote(stderr.lines().filter(is_an_error))
-        .or_else(|| quote(stderr.lines().filter(|line| !begins_with(line, "warning"))))
-        .or_else(|| quote(stderr.lines()))
+    let error = quote(stderr.lines().filter(is_an_error));
+    if error.is_none() && stderr.lines().any(|line| line.contains("-h, --help")) {
+        return Some("it printed its usage, as for an unknown option".to_owned());
+    }
+    error
+        .or_else(|| quote(stderr.lines().rev().filter(|line| !begins_with(line, "warning"))))
+        .or_else(|| last_line(stderr))
 }
 
 /// The last line that says something: where crashing programs put the reason.
@@ -147,6 +151,11 @@ mod tests {
             ),
             ("WARNING: no aliases\nNo prompt provided via stdin.\n", "No prompt provided via stdin."),
             ("Warning: only this\n", "Warning: only this"),
+            ("YOLO mode is enabled.\nPlease set an Auth method\n", "Please set an Auth method"),
+            (
+                "opencode run [message..]\n\nOptions:\n  -h, --help  show help\n  --auto  approve",
+                "it printed its usage, as for an unknown option",
+            ),
         ] {
             assert_eq!(reason_to_refuse(stderr).as_deref(), Some(reason));
         }

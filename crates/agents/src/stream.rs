@@ -135,18 +135,17 @@ impl<S: Stream> Reader for StreamReader<S> {
     /// The last turn, the exit code and the words must all agree that nothing failed.
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let other = |message| Some(Failure::new(FailureClass::Other, message));
-        ended_from_outside(end.ending, self.speaker.hint).or_else(|| {
-            match (self.stream.outcome(end), ended_badly(end.ending, end.stderr_tail)) {
-                (Outcome::Failed(failure), _) => Some(failure),
-                (Outcome::Answered | Outcome::Empty, Some(failure)) => Some(failure),
-                (Outcome::Empty, None) if !end.done_marker => other("empty answer"),
-                (Outcome::Answered | Outcome::Empty, None) => None,
-                (Outcome::Unfinished(cause), failure) => cause
-                    .or_else(|| self.refused_to_start(end))
-                    .or_else(|| self.is_another_format(failure.as_ref()))
-                    .or(failure)
-                    .or_else(|| other("the agent ended without a result")),
-            }
+        let from_outside = ended_from_outside(end.ending, self.speaker.hint).map(|failure| self.blamed(failure, end));
+        from_outside.or_else(|| match (self.stream.outcome(end), ended_badly(end.ending, end.stderr_tail)) {
+            (Outcome::Failed(failure), _) => Some(failure),
+            (Outcome::Answered | Outcome::Empty, Some(failure)) => Some(failure),
+            (Outcome::Empty, None) if !end.done_marker => other("empty answer"),
+            (Outcome::Answered | Outcome::Empty, None) => None,
+            (Outcome::Unfinished(cause), failure) => cause
+                .or_else(|| self.refused_to_start(end))
+                .or_else(|| self.is_another_format(failure.as_ref()))
+                .or(failure)
+                .or_else(|| other("the agent ended without a result")),
         })
     }
 }
@@ -185,6 +184,19 @@ impl<S: Stream> StreamReader<S> {
     fn is_strange(&mut self, text: &str) {
         // As much as fits into a sentence.
         self.stranger.get_or_insert_with(|| text::cut(&text::without_controls(text), 80, "..."));
+    }
+
+    /// A client that only repeated a refused request until its time was up failed for that reason.
+    fn blamed(&self, failure: Failure, end: &End<'_>) -> Failure {
+        let of_time = matches!(end.ending, Ending::TimedOut { .. } | Ending::Idle { .. });
+        match self.stream.outcome(end) {
+            Outcome::Unfinished(Some(cause))
+                if of_time && matches!(cause.class, FailureClass::Transient | FailureClass::Limited) =>
+            {
+                Failure { message: format!("{}; it last said: {}", failure.message, cause.message), ..cause }
+            }
+            _ => failure,
+        }
     }
 
     /// A wrong flag, a version that is too old, root without a sandbox, a session inside a session:

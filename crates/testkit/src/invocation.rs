@@ -11,6 +11,7 @@ use crate::capture::Capture;
 use crate::child::Child;
 use crate::environment::TestEnv;
 use crate::expectation::{End, Expectation, Stated};
+use crate::model_server::{Handover, ModelServer, Network};
 use crate::running::{Finished, Plan, Running};
 use crate::strace::{Fault, Injection};
 use crate::sys::{self, Preparation};
@@ -32,6 +33,7 @@ pub struct Invocation<'e> {
     preparations: Vec<Preparation>,
     wrapper: Vec<OsString>,
     injection: Option<Injection>,
+    model: Option<ModelServer>,
     expected: Expectation,
 }
 
@@ -47,6 +49,7 @@ impl<'e> Invocation<'e> {
             preparations: vec![Preparation::CleanStart],
             wrapper: Vec::new(),
             injection: None,
+            model: None,
             expected: Expectation::default(),
         }
     }
@@ -125,6 +128,12 @@ impl<'e> Invocation<'e> {
     /// With [`Self::inject`]: spoils only the calls of ralph's main thread.
     pub fn without_following(mut self) -> Self {
         self.injection.as_mut().expect("`inject` comes first").follow = false;
+        self
+    }
+
+    /// Cuts it off from every network but its own loopback, where this server answers.
+    pub fn with_model(mut self, server: &ModelServer) -> Self {
+        self.model = Some(server.clone());
         self
     }
 
@@ -207,8 +216,12 @@ impl<'e> Invocation<'e> {
         let mut command = self.command();
         command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let network = self.own_network();
         sys::prepare(&mut command, std::mem::take(&mut self.preparations));
         let (child, pipes) = Child::start(&mut command).unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        if let Some((server, handover)) = network {
+            server.serve(handover.listener().expect("the run's network has a socket"));
+        }
         if let (Some(mut pipe), Some(text)) = (pipes.stdin, stdin) {
             // In a thread: a program that does not read must not hold the test. A closed pipe is its choice.
             std::thread::spawn(move || pipe.write_all(&text));
@@ -220,6 +233,7 @@ impl<'e> Invocation<'e> {
     /// Starts it on a terminal of this size. All it prints there is its stdout; `TERM` is set.
     #[track_caller]
     pub fn spawn_on_terminal(mut self, columns: u16, rows: u16) -> Terminal<'e> {
+        assert!(self.model.is_none(), "a model server is for runs without a terminal");
         if !self.variables.iter().any(|(name, _)| name == "TERM") {
             self.variables.insert(0, ("TERM".into(), Some("xterm-256color".into())));
         }
@@ -228,6 +242,14 @@ impl<'e> Invocation<'e> {
         let nothing = Capture::of(std::io::empty());
         let output = screen.output.clone();
         Terminal::new(self.running(child, output, nothing), screen)
+    }
+
+    /// Prepares the network of this run, if it is to have its own.
+    fn own_network(&mut self) -> Option<(ModelServer, Handover)> {
+        let server = self.model.take().filter(|server| matches!(server.network(), Network::Own))?;
+        let handover = Handover::new().expect("a pair of sockets can be opened");
+        self.preparations.push(handover.preparation());
+        Some((server, handover))
     }
 
     fn running(self, child: Child, stdout: Capture, stderr: Capture) -> Running<'e> {

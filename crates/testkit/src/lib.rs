@@ -4,7 +4,8 @@
 //! environment in which nothing of the developer's own is left. [`Invocation`] states what one run of
 //! ralph must print and how it must end: output that a test did not state must be empty. The binary
 //! `scripted-agent` stands where a coding agent would; its opening lines explain its script, and
-//! `ACTIONS.md` beside this crate lists every action.
+//! `ACTIONS.md` beside this crate lists every action. Real agent programs stand there too: [`client`]
+//! finds them, and [`model_server`] is the provider that they talk to.
 //!
 //! ```no_run
 //! # use ralph_testkit::TestEnv;
@@ -23,9 +24,11 @@
 mod binaries;
 mod capture;
 mod child;
+mod clients;
 mod environment;
 mod expectation;
 mod invocation;
+pub mod model_server;
 mod processes;
 mod repository;
 mod running;
@@ -33,6 +36,7 @@ mod strace;
 mod sys;
 mod terminal;
 
+pub use clients::{Client, client};
 pub use environment::TestEnv;
 pub use invocation::Invocation;
 pub use processes::{Process, alive, eventually, processes_with_env};

@@ -4,9 +4,11 @@
 //! the caller owns.
 #![allow(unsafe_code)] // system calls by their C interface: see above
 
-use std::ffi::c_int;
-use std::io;
+use std::ffi::{CStr, c_int};
+use std::fmt;
+use std::io::{self, Write};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -24,6 +26,14 @@ pub enum Preparation {
     Block(c_int),
     /// At most so many open files.
     OpenFiles(u64),
+    /// A network of its own with nothing but a loopback, and a socket that listens there, which is sent
+    /// over the given descriptor.
+    OwnNetwork {
+        /// Where the socket listens.
+        port: u16,
+        /// A datagram socket whose other end [`receive_descriptor`] reads.
+        hand_to: c_int,
+    },
 }
 
 /// Adds the preparations to a command, to be done in their order.
@@ -60,7 +70,119 @@ fn perform(step: Preparation) -> io::Result<()> {
                 let limit = libc::rlimit { rlim_cur: number as _, rlim_max: number as _ };
                 check(libc::setrlimit(libc::RLIMIT_NOFILE, &limit))
             }
+            Preparation::OwnNetwork { port, hand_to } => {
+                enter_own_network()?;
+                send_descriptor(hand_to, listen_on_loopback(port)?)
+            }
         }
+    }
+}
+
+/// Leaves the machine's network. Without the privilege for that, also its users: there one may.
+unsafe fn enter_own_network() -> io::Result<()> {
+    // SAFETY: plain system calls; the structures are complete and live on this stack.
+    unsafe {
+        let (user, group) = (libc::geteuid(), libc::getegid());
+        if libc::unshare(libc::CLONE_NEWNET) == -1 {
+            check(libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNET))?;
+            // Everyone stays who they are; the kernel wants the groups given up first.
+            write_file(c"/proc/self/setgroups", format_args!("deny"))?;
+            write_file(c"/proc/self/uid_map", format_args!("{user} {user} 1"))?;
+            write_file(c"/proc/self/gid_map", format_args!("{group} {group} 1"))?;
+        }
+        let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        check(socket)?;
+        let mut interface: libc::ifreq = std::mem::zeroed();
+        for (to, from) in interface.ifr_name.iter_mut().zip(c"lo".to_bytes()) {
+            *to = *from as libc::c_char;
+        }
+        interface.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+        check(libc::ioctl(socket, libc::SIOCSIFFLAGS as _, &interface))?;
+        check(libc::close(socket))
+    }
+}
+
+/// Writes a small file of the kernel at once, without allocating.
+unsafe fn write_file(path: &CStr, text: fmt::Arguments<'_>) -> io::Result<()> {
+    let mut buffer = [0u8; 64];
+    let mut rest = &mut buffer[..];
+    rest.write_fmt(text)?;
+    let left = rest.len();
+    // SAFETY: the buffer is longer than what is written of it.
+    unsafe {
+        let file = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        check(file)?;
+        check(libc::write(file, buffer.as_ptr().cast(), buffer.len() - left) as c_int)?;
+        check(libc::close(file))
+    }
+}
+
+unsafe fn listen_on_loopback(port: u16) -> io::Result<c_int> {
+    // SAFETY: plain system calls; the address is complete and lives on this stack.
+    unsafe {
+        let socket = libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
+        check(socket)?;
+        let mut address: libc::sockaddr_in = std::mem::zeroed();
+        address.sin_family = libc::AF_INET as libc::sa_family_t;
+        address.sin_port = port.to_be();
+        address.sin_addr.s_addr = libc::INADDR_LOOPBACK.to_be();
+        let size = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+        check(libc::bind(socket, (&raw const address).cast(), size))?;
+        check(libc::listen(socket, 128))?;
+        Ok(socket)
+    }
+}
+
+/// Room for one descriptor beside a message, aligned as the kernel wants it.
+#[repr(C)]
+union Envelope {
+    header: libc::cmsghdr,
+    room: [u8; 64],
+}
+
+/// A message of one byte beside which a descriptor travels.
+fn message(byte: &mut libc::iovec, envelope: &mut Envelope) -> libc::msghdr {
+    // SAFETY: all zero is a complete header; the pointers live as long as the borrows of the caller.
+    unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = byte;
+        message.msg_iovlen = 1;
+        message.msg_control = (&raw mut *envelope).cast();
+        message.msg_controllen = libc::CMSG_SPACE(size_of::<c_int>() as u32) as _;
+        message
+    }
+}
+
+unsafe fn send_descriptor(over: c_int, descriptor: c_int) -> io::Result<()> {
+    let mut byte = [0u8; 1];
+    let mut vector = libc::iovec { iov_base: byte.as_mut_ptr().cast(), iov_len: 1 };
+    let mut envelope = Envelope { room: [0; 64] };
+    let message = message(&mut vector, &mut envelope);
+    // SAFETY: the envelope has room for one header and one descriptor.
+    unsafe {
+        let header = libc::CMSG_FIRSTHDR(&message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SCM_RIGHTS;
+        (*header).cmsg_len = libc::CMSG_LEN(size_of::<c_int>() as u32) as _;
+        libc::CMSG_DATA(header).cast::<c_int>().write_unaligned(descriptor);
+        check(libc::sendmsg(over, &message, 0) as c_int)
+    }
+}
+
+/// Takes the descriptor that was sent by [`Preparation::OwnNetwork`].
+pub fn receive_descriptor(from: &UnixDatagram) -> io::Result<OwnedFd> {
+    let mut byte = [0u8; 1];
+    let mut vector = libc::iovec { iov_base: byte.as_mut_ptr().cast(), iov_len: 1 };
+    let mut envelope = Envelope { room: [0; 64] };
+    let mut message = message(&mut vector, &mut envelope);
+    // SAFETY: the kernel fills at most the envelope; nobody else owns the new descriptor.
+    unsafe {
+        check(libc::recvmsg(from.as_raw_fd(), &mut message, libc::MSG_CMSG_CLOEXEC) as c_int)?;
+        let header = libc::CMSG_FIRSTHDR(&message);
+        if header.is_null() || (*header).cmsg_type != libc::SCM_RIGHTS {
+            return Err(io::Error::other("no descriptor came"));
+        }
+        Ok(OwnedFd::from_raw_fd(libc::CMSG_DATA(header).cast::<c_int>().read_unaligned()))
     }
 }
 

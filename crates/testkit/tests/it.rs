@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use ralph_testkit::model_server::{ModelServer, Reply};
 use ralph_testkit::{Fault, TestEnv, alive, eventually, has_tool, json_lines, processes_with_env};
 use serde_json::json;
 
@@ -92,6 +93,17 @@ fn a_daemon_without_environment_is_ended_with_the_test() {
     assert!(message.contains("something still holds its output"), "{message}");
     drop(env);
     assert!(eventually(SOON, || pids.iter().all(|pid| !alive(*pid))));
+}
+
+#[test]
+fn with_a_model_server_there_is_no_other_network() {
+    let env = env("run grep : /proc/net/dev");
+    let server = ModelServer::new(vec![Reply::empty()]);
+    let run = env.ralph(none()).with_model(&server).stdout_has("lo:").run();
+    // Where the kernel refuses, the kit says so and the server has a port of this machine.
+    if server.url().ends_with(":8080") {
+        assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
+    }
 }
 
 #[test]

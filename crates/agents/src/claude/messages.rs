@@ -45,8 +45,9 @@ impl Stream for Messages {
             ("system", _) => self.system(line, out),
             ("rate_limit_event", _) => self.limit(line, out),
             ("result", _) => self.result(line, out),
-            // Pieces of messages, which follow as a whole; what the client or a sub-agent was told.
-            ("stream_event" | "assistant" | "user", _) => {}
+            // Pieces of messages, which follow as a whole; what the client or a sub-agent was told; every half
+            // minute a word that a tool is still at work.
+            ("stream_event" | "assistant" | "user" | "tool_progress", _) => {}
             (kind, _) => out.push(unknown(self.flavour.unknown, kind)),
         }
     }

@@ -127,7 +127,9 @@ impl Items {
     }
 
     fn completed(&mut self, item: &Item<'_>, out: &mut Vec<AgentEvent>) {
-        self.trouble = None;
+        if !item.kind.is("error") {
+            self.trouble = None;
+        }
         let failed = item.status.is("failed") || item.status.is("declined");
         match item.kind.word() {
             "agent_message" => {

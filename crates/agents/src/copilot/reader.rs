@@ -56,6 +56,8 @@ struct Data<'a> {
     #[serde(borrow)]
     error_type: Raw<'a>,
     #[serde(borrow)]
+    error_message: Raw<'a>,
+    #[serde(borrow)]
     message: Raw<'a>,
     #[serde(borrow)]
     status_code: Raw<'a>,
@@ -92,8 +94,10 @@ pub(super) struct Events {
     answer: String,
     /// Calls that only write the todo list, whose ends say nothing.
     todo_calls: Calls,
-    /// The last error of the session.
+    /// The last error of the session, or of a call to the model.
     trouble: Option<Complaint>,
+    /// Somebody stopped it; its result says nevertheless that it exits with 0.
+    aborted: bool,
     /// The exit code that the result states.
     result: Option<i32>,
     tokens: Option<Tokens>,
@@ -103,7 +107,7 @@ impl Events {
     /// For one process; `hint` says how to get the program.
     pub(super) fn new(hint: &'static str) -> Events {
         let (answer, todo_calls) = (String::new(), Calls::default());
-        Events { hint, answer, todo_calls, trouble: None, result: None, tokens: None }
+        Events { hint, answer, todo_calls, trouble: None, aborted: false, result: None, tokens: None }
     }
 }
 
@@ -114,7 +118,8 @@ impl Stream for Events {
         let nothing = Data::default();
         let data = line.data.0.as_ref().unwrap_or(&nothing);
         match line.kind.word() {
-            "assistant.turn_start" => self.result = None,
+            "assistant.turn_start" => (self.result, self.aborted) = (None, false),
+            "abort" => self.aborted = true,
             "assistant.message" => self.message(data, out),
             "assistant.reasoning" => say(data.content.text(), Voice::Thinking, out),
             "assistant.usage" => self.spend(data, out),
@@ -128,7 +133,12 @@ impl Stream for Events {
                 out.push(AgentEvent::Progress { text: format!("retry: {}", data.reason.text_within(200)) });
             }
             "result" => self.end_of_run(line, out),
-            "user.message" | "assistant.turn_end" | "system.message" | "model.call_failure" => {}
+            "model.call_failure" => {
+                let sentence = data.error_message.text_within(2000);
+                let sentence = serde_json::from_str(&sentence).unwrap_or(sentence);
+                self.trouble = Some(Complaint::new(&sentence).with_status(status_of(data.status_code)));
+            }
+            "user.message" | "assistant.turn_end" | "system.message" => {}
             // What the client notes for itself, and pieces of what follows as a whole.
             kind if kind.starts_with("session.") || line.ephemeral.is_true() => {}
             kind => out.push(unknown("copilot message type", kind)),
@@ -143,6 +153,7 @@ impl Stream for Events {
         let failure = self.trouble.as_ref().map(|complaint| complaint.failure(self.hint));
         match (self.result, failure) {
             (None, failure) => Outcome::Unfinished(failure),
+            (Some(_), failure) if self.aborted => Outcome::Unfinished(failure),
             (Some(0), _) => Outcome::of_answer(&self.answer),
             (Some(_), Some(failure)) => Outcome::Failed(failure),
             (Some(code), None) => {

@@ -88,6 +88,13 @@ fn b07_unknown_types_new_fields_and_changed_types_never_fail_a_run() {
 }
 
 #[test]
+fn b07_a_word_that_a_tool_is_still_at_work_is_known_and_has_nothing_to_tell() {
+    let beat = r#"{"type":"tool_progress","tool_use_id":"t","tool_name":"Bash","parent_tool_use_id":null,"elapsed_time_seconds":30,"heartbeat":true}"#;
+    let heard = claude(beat);
+    assert_eq!((heard.noise, heard.events.len()), (0, 0), "{:#?}", heard.events);
+}
+
+#[test]
 fn b08_two_objects_on_a_line_crlf_bom_blank_lines_are_accepted() {
     let stream = format!("\u{feff}{}{}\r\n\r\n  \n{} {RESULT}\r\n", said("a"), said("b"), said("c"));
     let heard = claude(&stream);

@@ -21,6 +21,7 @@ mod limits;
 mod locks;
 mod output;
 mod process;
+mod real_clients;
 mod resources;
 mod scm;
 mod shell;

