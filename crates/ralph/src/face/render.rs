@@ -49,6 +49,8 @@ impl Renderer {
             }
             AgentEvent::Todo { items } => todo(items),
             AgentEvent::Result { is_error: false, cost_usd, tokens, .. } => self.complete(*cost_usd, *tokens),
+            // The error itself was told before it.
+            AgentEvent::Result { text, .. } if text.is_empty() => String::new(),
             AgentEvent::Result { text, .. } => format!("❌ {}\n", one_line(text, 400)),
             AgentEvent::Limit { scope, rejected: true, .. } => format!("⏸️ limit reached: {}\n", one_line(scope, 100)),
             AgentEvent::Error { message } => format!("❌ {}\n", one_line(message, 400)),
