@@ -1,5 +1,6 @@
 //! How a process ended, as a failure in one sentence: the same for every dialect.
 
+use crate::complaint::Complaint;
 use ralph_core::observation::{Ending, Failure, FailureClass};
 use ralph_core::text;
 
@@ -80,8 +81,9 @@ fn signal_name(signal: i32) -> String {
     name.to_owned()
 }
 
-/// Why a program would not start: the line that calls itself an error, else the last one that is no
-/// mere warning. Argument parsers print their usage around it, and some print nothing else.
+/// Why a program would not start: the line that calls itself an error, else the one that names a known
+/// cause, else the last one that is no mere warning. Argument parsers print their usage around it, and
+/// some print nothing else.
 pub(crate) fn reason_to_refuse(stderr: &str) -> Option<String> {
     let begins_with = |line: &str, word: &str| {
         let head = line.trim_start().get(..word.len());
@@ -89,11 +91,13 @@ pub(crate) fn reason_to_refuse(stderr: &str) -> Option<String> {
     };
     let is_an_error =
         |line: &&str| ["error", "unknown argument", "unknown option"].iter().any(|word| begins_with(line, word));
+    let names_a_cause = |line: &&str| Complaint::new(line).class() != FailureClass::Other;
     let error = quote(stderr.lines().filter(is_an_error));
     if error.is_none() && stderr.lines().any(|line| line.contains("-h, --help")) {
         return Some("it printed its usage, as for an unknown option".to_owned());
     }
     error
+        .or_else(|| quote(stderr.lines().filter(names_a_cause)))
         .or_else(|| quote(stderr.lines().rev().filter(|line| !begins_with(line, "warning"))))
         .or_else(|| last_line(stderr))
 }
@@ -151,6 +155,7 @@ mod tests {
             ),
             ("WARNING: no aliases\nNo prompt provided via stdin.\n", "No prompt provided via stdin."),
             ("Warning: only this\n", "Warning: only this"),
+            ("No API key found for it.\n\nUse /login. See:\n  /docs/models.md\n", "No API key found for it."),
             ("YOLO mode is enabled.\nPlease set an Auth method\n", "Please set an Auth method"),
             (
                 "opencode run [message..]\n\nOptions:\n  -h, --help  show help\n  --auto  approve",

@@ -22,6 +22,11 @@ pub(crate) trait Stream: Send {
     /// Takes one object and pushes its events.
     fn object(&mut self, line: &Self::Line<'_>, out: &mut Vec<AgentEvent>);
 
+    /// Whether there was more than a greeting, which some programs print before they look around.
+    fn has_begun(&self) -> bool {
+        true
+    }
+
     /// Whether the last turn is over and no other one has begun.
     fn is_over(&self) -> bool;
 
@@ -204,23 +209,31 @@ impl<S: Stream> StreamReader<S> {
     fn refused_to_start(&self, end: &End<'_>) -> Option<Failure> {
         // 1 and 2 are what argument parsers use; 41, 42 and 52 are login, input and settings by the
         // documentation of Gemini CLI and its descendants.
-        let refused = self.lines == 0 && matches!(end.ending, Ending::Exited { code: 1 | 2 | 41 | 42 | 52 });
-        let reason = reason_to_refuse(end.stderr_tail).filter(|_| refused)?;
-        let complaint = Complaint::new(&reason);
-        let hint = self.speaker.hint;
-        if matches!(complaint.class(), FailureClass::Transient | FailureClass::Limited) {
+        let refused = matches!(end.ending, Ending::Exited { code: 1 | 2 | 41 | 42 | 52 });
+        let reason = reason_to_refuse(end.stderr_tail).filter(|_| refused && !self.has_begun())?;
+        let (complaint, hint) = (Complaint::new(&reason), self.speaker.hint);
+        let class = complaint.class();
+        if matches!(class, FailureClass::Transient | FailureClass::Limited) {
             return Some(complaint.failure(hint));
+        }
+        // What was printed instead of a stream may be another format, which is explained elsewhere.
+        if self.lines > self.understood && class == FailureClass::Other {
+            return None;
         }
         let advice = if is_about_a_flag(&reason) {
             format!(
                 "; take the flag out of `agent.flags` if it stands there, else the installed version is not the one that ralph knows: {hint}"
             )
-        } else if complaint.class() == FailureClass::CannotRun {
+        } else if class == FailureClass::CannotRun {
             format!("; {hint}")
         } else {
             String::new()
         };
         Some(Failure::new(FailureClass::CannotRun, format!("the agent refused to start: {reason}{advice}")))
+    }
+
+    fn has_begun(&self) -> bool {
+        self.understood > 0 && self.stream.has_begun()
     }
 
     /// Nothing of what was printed belongs to this dialect.

@@ -99,6 +99,8 @@ pub(super) struct Turns {
     answer: String,
     /// The error of the last message.
     trouble: Option<String>,
+    /// Whether anything followed the session's line, which comes before the login is looked at.
+    begun: bool,
     over: bool,
     cost: f64,
     tokens: Tokens,
@@ -107,7 +109,15 @@ pub(super) struct Turns {
 impl Turns {
     /// For one process; `hint` says how to get the program.
     pub(super) fn new(hint: &'static str) -> Turns {
-        Turns { hint, answer: String::new(), trouble: None, over: false, cost: 0.0, tokens: Tokens::default() }
+        Turns {
+            hint,
+            answer: String::new(),
+            trouble: None,
+            begun: false,
+            over: false,
+            cost: 0.0,
+            tokens: Tokens::default(),
+        }
     }
 }
 
@@ -115,6 +125,7 @@ impl Stream for Turns {
     type Line<'a> = Line<'a>;
 
     fn object(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+        self.begun |= !line.kind.is("session");
         match (line.kind.word(), &line.message) {
             ("session", _) => {
                 out.push(AgentEvent::Progress { text: format!("session: {}", line.id.text_within(200)) });
@@ -138,6 +149,10 @@ impl Stream for Turns {
             | ("auto_compaction_start" | "auto_compaction_end" | "compaction_start" | "compaction_end", _) => {}
             (kind, _) => out.push(unknown("pi message type", kind)),
         }
+    }
+
+    fn has_begun(&self) -> bool {
+        self.begun
     }
 
     fn is_over(&self) -> bool {

@@ -321,6 +321,13 @@ fn i06_i10_a_program_that_refuses_to_start_says_why_and_what_to_do() {
             &["it printed its usage", "`agent.flags`", "opencode-ai"],
         ),
         ("amp", 1, "Error: API request for getUserInfo failed: 404\n", CannotRun, &["getUserInfo failed: 404"]),
+        (
+            "amp",
+            1,
+            "Error: Couldn't connect to the Amp server at http://127.0.0.1:9.\n\nStart it, then try again.\n",
+            Transient,
+            &["connect to the Amp server"],
+        ),
         ("amp", 1, "Error: connect ECONNREFUSED 127.0.0.1:443\n", Transient, &["ECONNREFUSED"]),
         ("copilot", 1, "Error: 429 Too Many Requests\n", Limited, &["429 Too Many Requests"]),
         ("pi", 139, "Segmentation fault\n", Other, &["exited with code 139"]),
@@ -331,6 +338,25 @@ fn i06_i10_a_program_that_refuses_to_start_says_why_and_what_to_do() {
             assert!(failure.message.contains(piece), "{agent}: {}", failure.message);
         }
     }
+}
+
+#[test]
+fn i06_a_program_that_asks_for_a_login_cannot_run() {
+    let session = r#"{"type":"session","version":3,"id":"01a1dde3"}"#;
+    let no_key =
+        "No API key found for the selected model.\n\nUse /login to log into a provider. See:\n  docs/models.md\n";
+    let asked = "No API key found. Starting login flow...\nWhen prompted, paste your code here: ";
+    let no_code = "Login failed: That code looks incomplete. Copy the full code from the browser and try again.\n";
+    for (agent, stdout, stderr, piece) in [
+        ("pi", session, no_key, "No API key found for the selected model.; install it"),
+        ("amp", asked, no_code, "Login failed"),
+    ] {
+        let failure = hear(agent, "", stdout.as_bytes()).failure(&exit(1), stderr).unwrap();
+        assert_eq!(failure.class, CannotRun, "{agent}: {failure:?}");
+        assert!(failure.message.contains(piece), "{agent}: {}", failure.message);
+    }
+    let begun = format!("{session}\n{{\"type\":\"agent_start\"}}");
+    assert_eq!(hear("pi", "", begun.as_bytes()).failure(&exit(1), no_key).unwrap().class, Other);
 }
 
 #[test]
