@@ -107,6 +107,7 @@ impl Complaint {
                     "authentication",
                     "unauthorized",
                     "auth method",
+                    "auth type",
                     "missing environment variable",
                     "credit balance",
                     "insufficient_quota",

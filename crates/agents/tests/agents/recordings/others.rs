@@ -65,6 +65,7 @@ pub(super) const QWEN: &[Recording] = recordings![ "qwen":
     "success"            exit(0)        "" => None,                                                                                             true,  None, (8500, 240), [6, 6, 0], 0;
     "hooks_act"          exit(0)        "" => None,                                                                                             true,  None, (7300, 198), [3, 3, 1], 0;
     "empty"              exit(1)        "" => Some((Other, "Model stream ended with empty response text")),                                     false, None, (6000, 0),   [0, 0, 0], 1;
+    "no_auth"            exit(1)        "" => Some((CannotRun, "before running in non-interactive mode.; install it")),                                                   false, None, (0, 0),      [0, 0, 0], 1;
     "e401"               exit(1)        "" => Some((CannotRun, "[API Error: 401 invalid x-api-key]; install it")),                              false, None, (0, 0),      [0, 0, 0], 1;
     "sigterm_tool"       signal(15)     "" => Some((Other, "killed by SIGTERM (exit code 143)")),                                               false, None, (0, 0),      [1, 0, 0], 0;
 ];
