@@ -5,6 +5,7 @@
 //! sentences are looked at only where there is none.
 
 use crate::json::{Loose, Raw};
+use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Failure, FailureClass};
 use ralph_core::text;
 use serde::Deserialize;
@@ -77,6 +78,15 @@ impl Complaint {
             _ => self.message.clone(),
         };
         Failure::new(class, message)
+    }
+
+    /// Tells of it, and of the limit if it is one.
+    pub(crate) fn tell(&self, out: &mut Vec<AgentEvent>) {
+        if self.class() == FailureClass::Limited {
+            let scope = if self.kind.is_empty() { "usage".to_owned() } else { self.kind.clone() };
+            out.push(AgentEvent::Limit { scope, rejected: true, resets_at: None });
+        }
+        out.push(AgentEvent::Error { message: self.message.clone() });
     }
 
     /// What kind of failure it is.

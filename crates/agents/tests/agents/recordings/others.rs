@@ -253,6 +253,27 @@ fn i01_a_spent_quota_is_a_limit_by_the_rest_of_its_status() {
 }
 
 #[test]
+fn i01_a_refusal_is_told_as_a_limit() {
+    let quota = r#"{"type":"result","status":"error","error":{"message":"[API Error: You have exhausted your daily quota on this model.]"}}"#;
+    let rate = r#"{"type":"session.error","data":{"errorType":"rate_limit","message":"Slow down.","statusCode":429}}"#;
+    let busy =
+        r#"{"type":"message_end","message":{"role":"assistant","stopReason":"error","errorMessage":"429 slow down"}}"#;
+    let busy = format!("{busy}\n{{\"type\":\"agent_end\"}}");
+    for (agent, stream, scope) in [
+        ("codex", include_str!("../../streams/codex/usage_limit.jsonl"), "usage"),
+        ("opencode", include_str!("../../streams/opencode/e429_forever.jsonl"), "usage"),
+        ("gemini", quota, "usage"),
+        ("copilot", rate, "rate_limit"),
+        ("pi", &busy, "usage"),
+    ] {
+        let heard = hear(agent, "", stream.as_bytes());
+        let limit = AgentEvent::Limit { scope: scope.to_owned(), rejected: true, resets_at: None };
+        assert!(heard.events.contains(&limit), "{agent}: {:?}", heard.events);
+        assert_eq!(heard.failure(&exit(1), "").unwrap().class, Limited, "{agent}");
+    }
+}
+
+#[test]
 fn i02_spans_until_a_reset_are_counted_from_now() {
     let now = 1_790_000_000;
     let quota = r#"{"type":"result","status":"error","error":{"message":"You have exhausted your capacity. Your quota will reset after 2h15m3s."}}"#;
