@@ -5,6 +5,7 @@
 //! sentences are looked at only where there is none.
 
 use crate::json::{Loose, Raw};
+use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Failure, FailureClass};
 use ralph_core::text;
 use serde::Deserialize;
@@ -79,6 +80,15 @@ impl Complaint {
         Failure::new(class, message)
     }
 
+    /// Tells of it, and of the limit if it is one.
+    pub(crate) fn tell(&self, out: &mut Vec<AgentEvent>) {
+        if self.class() == FailureClass::Limited {
+            let scope = if self.kind.is_empty() { "usage".to_owned() } else { self.kind.clone() };
+            out.push(AgentEvent::Limit { scope, rejected: true, resets_at: None });
+        }
+        out.push(AgentEvent::Error { message: self.message.clone() });
+    }
+
     /// What kind of failure it is.
     pub(crate) fn class(&self) -> FailureClass {
         let by_status = self.status.map_or(FailureClass::Other, class_of_status);
@@ -107,6 +117,7 @@ impl Complaint {
                     "authentication",
                     "unauthorized",
                     "auth method",
+                    "auth type",
                     "missing environment variable",
                     "credit balance",
                     "insufficient_quota",

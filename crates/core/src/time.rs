@@ -47,6 +47,21 @@ impl Millis {
         std::time::Duration::from_millis(self.0)
     }
 
+    /// Both spans together.
+    pub const fn plus(self, more: Millis) -> Millis {
+        Millis(self.0.saturating_add(more.0))
+    }
+
+    /// Twice this span in one unit, as a person would type it: whole hours from an hour on, then minutes.
+    pub fn doubled(self) -> String {
+        match self.0.saturating_mul(2) {
+            ms if ms % 3_600_000 == 0 || ms > 86_400_000 => format!("{}h", ms.div_ceil(3_600_000)),
+            ms if ms % 60_000 == 0 || ms > 3_600_000 => format!("{}m", ms.div_ceil(60_000)),
+            ms if ms % 1000 == 0 => format!("{}s", ms / 1000),
+            ms => format!("{ms}ms"),
+        }
+    }
+
     /// What is left of this span after `spent`.
     pub const fn minus(self, spent: Millis) -> Millis {
         Millis(self.0.saturating_sub(spent.0))

@@ -172,11 +172,7 @@ impl Items {
     fn turn_failed(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
         let stated = line.error.0.as_ref().and_then(|error| tool::given(error.message));
         let sentence = stated.or_else(|| self.trouble.take()).unwrap_or_else(|| "the turn failed".to_owned());
-        let complaint = Complaint::new(&sentence);
-        if complaint.class() == FailureClass::Limited {
-            out.push(AgentEvent::Limit { scope: "usage".to_owned(), rejected: true, resets_at: None });
-        }
-        out.push(AgentEvent::Error { message: complaint.message.clone() });
+        Complaint::new(&sentence).tell(out);
         out.push(AgentEvent::Result { text: String::new(), is_error: true, cost_usd: None, tokens: None });
         self.turn = Turn::Failed(sentence);
     }

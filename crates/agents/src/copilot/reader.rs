@@ -221,7 +221,7 @@ impl Events {
         let complaint = Complaint::new(&data.message.text_within(2000))
             .with_status(status_of(data.status_code))
             .with_kind(data.error_type.text_within(100));
-        out.push(AgentEvent::Error { message: complaint.message.clone() });
+        complaint.tell(out);
         self.trouble = Some(complaint);
     }
 

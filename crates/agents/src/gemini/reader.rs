@@ -184,7 +184,9 @@ impl Deltas {
         if is_error {
             let stated = line.error.0.as_ref().and_then(|error| tool::given(error.message));
             // The error before it was told when it came.
-            out.extend(stated.clone().map(|message| AgentEvent::Error { message: Complaint::new(&message).message }));
+            if let Some(sentence) = &stated {
+                Complaint::new(sentence).tell(out);
+            }
             let sentence = stated.or_else(|| self.trouble.take());
             self.turn = Turn::Failed(sentence.unwrap_or_else(|| "the agent reports an error".to_owned()));
         } else {

@@ -240,7 +240,7 @@ impl Steps {
         let data = error.data.0.as_ref();
         let sentence = data.and_then(|data| tool::given(data.message)).unwrap_or_else(|| error.name.text_within(200));
         let complaint = Complaint::new(&sentence).with_status(data.and_then(|data| status_of(data.status)));
-        out.push(AgentEvent::Error { message: complaint.message.clone() });
+        complaint.tell(out);
         self.trouble = Some(complaint.failure(self.hint));
         let headers = data.and_then(|data| data.headers.0.as_ref());
         self.retry_after = headers.and_then(|headers| headers.retry_after.text_within(20).parse().ok());

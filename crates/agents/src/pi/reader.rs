@@ -202,9 +202,10 @@ impl Turns {
 
     fn end_of_turn(&mut self, out: &mut Vec<AgentEvent>) {
         self.over = true;
-        let message = self.trouble.as_ref().map(|sentence| Complaint::new(sentence).message);
-        let is_error = message.is_some();
-        out.extend(message.map(|message| AgentEvent::Error { message }));
+        let is_error = self.trouble.is_some();
+        if let Some(sentence) = &self.trouble {
+            Complaint::new(sentence).tell(out);
+        }
         let text = if is_error { String::new() } else { self.answer.clone() };
         let (cost_usd, tokens) = (self.cost_usd(), Some(self.tokens));
         out.push(AgentEvent::Result { text, is_error, cost_usd, tokens });

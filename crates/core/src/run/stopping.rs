@@ -167,7 +167,7 @@ impl Run {
                 vec![format!("ralph resume {run} -m {}", self.policy.limits.max_iterations.saturating_mul(2)), explain]
             }
             StopReason::MaxWallTime => {
-                vec![format!("ralph resume {run} --max-wall-time {}", double(self.policy.limits.wall)), explain]
+                vec![format!("ralph resume {run} --max-wall-time {}", self.policy.limits.wall.doubled()), explain]
             }
             StopReason::Budget if self.policy.limits.max_cost_usd > 0.0 => {
                 // Twice what is gone, if that is more: a hint that ends at once would be none.
@@ -202,14 +202,4 @@ pub(super) struct Ending {
     pub(super) code: u8,
     pub(super) message: String,
     pub(super) verified: bool,
-}
-
-/// Twice a span, in the largest unit that shows it whole.
-fn double(span: crate::time::Millis) -> String {
-    match span.0.saturating_mul(2) {
-        ms if ms % 3_600_000 == 0 => format!("{}h", ms / 3_600_000),
-        ms if ms % 60_000 == 0 => format!("{}m", ms / 60_000),
-        ms if ms % 1000 == 0 => format!("{}s", ms / 1000),
-        ms => format!("{ms}ms"),
-    }
 }

@@ -119,16 +119,22 @@ impl Run {
     }
 
     fn wait(&mut self, until: WallTime, seen: &Observation, failure: &Failure) -> Vec<Effect> {
-        let long = Millis(u64::try_from(until.0.saturating_sub(self.updated_at.0)).unwrap_or(0));
-        // Waiting for something that lies behind the end of the run would be for nothing.
-        if self.wall_left().is_some_and(|left| long > left) {
-            let wall = self.policy.limits.wall;
-            let message = format!("the wall time of {wall} ends before the wait of {long} would: {}", failure.message);
-            return self.finish(StopReason::MaxWallTime, message, Continuation::SameIteration);
-        }
         self.phase = Phase::Waiting;
         let waiting = Notice::Waiting { iteration: self.iteration, until, why: failure.message.clone() };
-        vec![self.not_counted(VerdictWord::Wait, seen, failure), Effect::Tell(waiting), Effect::Wait { until }]
+        let mut effects = vec![self.not_counted(VerdictWord::Wait, seen, failure), Effect::Tell(waiting)];
+        let long = Millis(u64::try_from(until.0.saturating_sub(self.updated_at.0)).unwrap_or(0));
+        // Whoever goes to bed now should know that this wait will lead to nothing.
+        if self.wall_left().is_some_and(|left| long > left) {
+            let (run, wall) = (&self.id, self.policy.limits.wall);
+            let text = format!(
+                "the wall time of {wall} will end this run before the wait is over; to let it go on: interrupt it, then \
+                 ralph resume {run} --max-wall-time {}",
+                self.elapsed.plus(long).doubled()
+            );
+            effects.push(Effect::Tell(Notice::Note { text }));
+        }
+        effects.push(Effect::Wait { until });
+        effects
     }
 
     /// The end of a try that will be repeated under its number.

@@ -110,14 +110,18 @@ fn e03_a_crash_does_not_begin_the_row_of_transient_failures_anew() {
 }
 
 #[test]
-fn p12_nobody_waits_for_what_lies_behind_the_wall_time() {
+fn p12_the_wall_time_ends_a_wait_and_that_is_told_before() {
     let mut world = refused_by(vec![limited(Some(START / 1000 + 7200))]);
     world.policy.limits.wall = Millis::from_secs(3600);
     let sim = play(world);
     assert_eq!(sim.end(), (MaxWallTime, 4, 0));
-    assert!(sim.waits().is_empty() && sim.run.elapsed() < Millis::from_secs(60));
-    let message = &sim.outcome().message;
-    assert_eq!(message, "the wall time of 1h00m ends before the wait of 2h00m would: usage limit reached");
+    assert_eq!((sim.waits().len(), sim.run.elapsed()), (1, Millis::from_secs(3600)));
+    let notes = sim.told(|notice| match notice {
+        Notice::Note { text } => Some(text.clone()),
+        _ => None,
+    });
+    let advice = "interrupt it, then ralph resume r1 --max-wall-time 242m";
+    assert!(notes.len() == 1 && notes[0].ends_with(advice), "{notes:?}");
 }
 
 #[test]

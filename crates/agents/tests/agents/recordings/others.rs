@@ -65,6 +65,7 @@ pub(super) const QWEN: &[Recording] = recordings![ "qwen":
     "success"            exit(0)        "" => None,                                                                                             true,  None, (8500, 240), [6, 6, 0], 0;
     "hooks_act"          exit(0)        "" => None,                                                                                             true,  None, (7300, 198), [3, 3, 1], 0;
     "empty"              exit(1)        "" => Some((Other, "Model stream ended with empty response text")),                                     false, None, (6000, 0),   [0, 0, 0], 1;
+    "no_auth"            exit(1)        "" => Some((CannotRun, "before running in non-interactive mode.; install it")),                                                   false, None, (0, 0),      [0, 0, 0], 1;
     "e401"               exit(1)        "" => Some((CannotRun, "[API Error: 401 invalid x-api-key]; install it")),                              false, None, (0, 0),      [0, 0, 0], 1;
     "sigterm_tool"       signal(15)     "" => Some((Other, "killed by SIGTERM (exit code 143)")),                                               false, None, (0, 0),      [1, 0, 0], 0;
 ];
@@ -248,6 +249,27 @@ fn i01_a_spent_quota_is_a_limit_by_the_rest_of_its_status() {
     for (code, class) in [(173, Limited), (145, CannotRun), (244, Transient), (1, Other)] {
         let failure = hear("gemini", "", result.as_bytes()).failure(&exit(code), "").unwrap();
         assert_eq!(failure.class, class, "{code}");
+    }
+}
+
+#[test]
+fn i01_a_refusal_is_told_as_a_limit() {
+    let quota = r#"{"type":"result","status":"error","error":{"message":"[API Error: You have exhausted your daily quota on this model.]"}}"#;
+    let rate = r#"{"type":"session.error","data":{"errorType":"rate_limit","message":"Slow down.","statusCode":429}}"#;
+    let busy =
+        r#"{"type":"message_end","message":{"role":"assistant","stopReason":"error","errorMessage":"429 slow down"}}"#;
+    let busy = format!("{busy}\n{{\"type\":\"agent_end\"}}");
+    for (agent, stream, scope) in [
+        ("codex", include_str!("../../streams/codex/usage_limit.jsonl"), "usage"),
+        ("opencode", include_str!("../../streams/opencode/e429_forever.jsonl"), "usage"),
+        ("gemini", quota, "usage"),
+        ("copilot", rate, "rate_limit"),
+        ("pi", &busy, "usage"),
+    ] {
+        let heard = hear(agent, "", stream.as_bytes());
+        let limit = AgentEvent::Limit { scope: scope.to_owned(), rejected: true, resets_at: None };
+        assert!(heard.events.contains(&limit), "{agent}: {:?}", heard.events);
+        assert_eq!(heard.failure(&exit(1), "").unwrap().class, Limited, "{agent}");
     }
 }
 
