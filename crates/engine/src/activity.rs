@@ -16,6 +16,7 @@ use ralph_host::clock::Clock;
 use ralph_host::lock::{Standing, WorkTreeLock};
 use ralph_host::process::drive::Order;
 use ralph_host::process::{Command, Keeper};
+use ralph_host::temp::RunTemp;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
 use ralph_host::{marker, scm, tree, views};
@@ -44,6 +45,8 @@ pub struct World {
     pub folder: Folder,
     /// Who starts processes.
     pub keeper: Keeper,
+    /// Where agents put what is temporary; `None` if it could not be made, and then the system's own.
+    pub temp: Option<RunTemp>,
     /// The clock.
     pub clock: Clock,
     /// Knows the tree.

@@ -110,6 +110,7 @@ fn command(world: &World, launch: &Launch, line: CommandLine, prompt_file: Optio
         ("TASK_FOLDER".into(), task_folder.into()),
         ("MESSAGE_BUS".into(), task_folder.join("TASK-MESSAGE-BUS.md").into()),
     ];
+    set.extend(world.temp.as_ref().map(|temp| ("TMPDIR".into(), temp.path().into())));
     let remove =
         line.env_remove.into_iter().chain(launch.agent.env_remove.iter().cloned()).map(OsString::from).collect();
     set.extend(line.env.into_iter().map(|(name, value)| (name.into(), value.into())));

@@ -28,6 +28,7 @@ pub mod scm;
 pub mod side_file;
 pub mod signals;
 pub mod state_dir;
+pub mod temp;
 pub mod tree;
 pub mod views;
 pub mod watch;

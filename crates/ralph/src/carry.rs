@@ -19,6 +19,7 @@ use ralph_host::lock::{LockError, Owner, WorkTreeLock};
 use ralph_host::process::Keeper;
 use ralph_host::signals::Signals;
 use ralph_host::state_dir::{self, StateDirError};
+use ralph_host::temp::RunTemp;
 use ralph_host::tree::Fingerprinter;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
@@ -127,6 +128,12 @@ impl Claimed {
                 Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))?;
             let keeper =
                 Keeper::start(&run).map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
+            let (temp, unwritten) = match RunTemp::create(&std::env::temp_dir(), &run) {
+                Ok(temp) => (Some(temp), None),
+                Err(error) => {
+                    (None, Some(format!("no temporary folder for the run ({error}); agents use the usual one")))
+                }
+            };
             let world = World {
                 run: run.clone(),
                 root: place.root.clone(),
@@ -134,11 +141,12 @@ impl Claimed {
                 run_folder,
                 folder,
                 keeper,
+                temp,
                 clock,
                 fingerprinter: fingerprinter(place),
                 settings: SettingsWatch::new(settings_files(place)),
                 patterns: Patterns::new(&policy.completion),
-                unwritten: None,
+                unwritten,
                 lock,
                 base_known: None,
                 variable: place::variable,

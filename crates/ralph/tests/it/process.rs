@@ -349,6 +349,26 @@ fn o06_an_agent_has_a_session_of_its_own_and_no_terminal() {
 }
 
 #[test]
+fn an_agent_has_a_temporary_folder_that_goes_with_the_run() {
+    let env = env();
+    env.script(
+        "[1]\nenv TMPDIR\nrun mkdir \"$TMPDIR/litter\" && stat -c %a \"$TMPDIR\"\n[2]\nrun ls \"$TMPDIR\"\nclaim",
+    );
+    let run = env.ralph(["run", "-p", "x"]).env("TMPDIR", env.root()).stdout_any().stderr_any().run();
+    let folder = run.stdout.lines().next().unwrap().trim_start_matches("TMPDIR=").to_owned();
+    assert!(folder.starts_with(&format!("{}/ralph-", env.root().display())), "{}", run.stdout);
+    assert!(run.stdout.contains("700\n") && run.stdout.contains("litter\n"), "{}", run.stdout);
+    assert!(!std::path::Path::new(&folder).exists(), "it is gone with the run");
+    // Whoever sets it has the last word, and a place that cannot be written ends nothing.
+    env.script("env TMPDIR\nclaim").settings(json!({ "agent": { "env": { "TMPDIR": "/mine" } } }));
+    env.ralph(["run", "-p", "x"])
+        .env("TMPDIR", "/nowhere/at/all")
+        .stdout_has("/mine\n")
+        .stderr_has("note: no temporary folder for the run (")
+        .run();
+}
+
+#[test]
 fn an_agent_is_given_the_environment_that_the_manual_promises() {
     let env = env();
     env.settings(json!({ "agent": {
