@@ -101,10 +101,14 @@ fn install(client: &Client) -> Result<(), String> {
 }
 
 fn install_into(folder: &Path, client: &Client) -> Result<(), String> {
-    // Without a network npm can try for ever.
-    let npm = "timeout 600 npm install --no-audit --no-fund --loglevel=error --fetch-retries=1";
-    let line = format!("{npm} {}@{}", client.package, client.version);
-    Step::new(&line).arg(Path::new("--prefix")).arg(folder).path_first(&links()).run()?;
+    // What npm has kept is used as it is: the version is exact, and asking whether it is fresh takes minutes
+    // without a network. What it kept may be older than the version, so then it is asked after all.
+    let npm = |how: &str| {
+        let line = format!("timeout 600 npm install --no-audit --no-fund --loglevel=error --fetch-retries=1 {how}");
+        let package = format!("{}@{}", client.package, client.version);
+        Step::new(&format!("{line} {package} --prefix")).arg(folder).path_first(&links()).run()
+    };
+    npm("--prefer-offline").or_else(|_| npm("--prefer-online"))?;
     let program = folder.join(executable(client));
     if program.exists() { Ok(()) } else { Err(format!("npm did not put {} there", program.display())) }
 }

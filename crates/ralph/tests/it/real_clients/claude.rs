@@ -83,6 +83,11 @@ fn a_usage_limit() {
 }
 
 #[test]
+fn an_overloaded_provider() {
+    trials::an_overloaded_provider(claude, refusal(529, "overloaded_error", "Overloaded"));
+}
+
+#[test]
 fn an_interrupt_in_the_middle_of_a_tool() {
     trials::an_interrupt_in_the_middle_of_a_tool(claude);
 }

@@ -117,20 +117,35 @@ pub fn a_usage_limit(client: Client, refusal: fn(i64) -> Refusal) {
     // On a whole minute: some clients tell no more.
     let reset = Timestamp::from_second(Timestamp::now().as_second() / 60 * 60 + 600).unwrap();
     let Some(stage) = client(vec![refusal(reset.as_second()).into()]) else { return };
+    let waiting = an_interrupted_wait(&stage);
+    let until: Timestamp = waiting["until"].as_str().unwrap().parse().unwrap();
+    assert_eq!(until, reset + SignedDuration::from_mins(1), "{waiting}");
+}
+
+/// A provider in trouble is asked again later, in the same iteration.
+pub fn an_overloaded_provider(client: Client, refusal: Refusal) {
+    let Some(stage) = client(vec![refusal.into()]) else { return };
+    let waiting = an_interrupted_wait(&stage);
+    let until: Timestamp = waiting["until"].as_str().unwrap().parse().unwrap();
+    assert!(until < Timestamp::now() + SignedDuration::from_secs(10), "the first wait is short: {waiting}");
+}
+
+/// Runs until ralph waits, interrupts it, and takes the run up again when the provider is well; gives
+/// what was said about the wait.
+fn an_interrupted_wait(stage: &Stage) -> Value {
     stage.env.guardrail("true");
     let running = stage.json(&["run", "-p", "x"]).stderr_any().code(130).spawn();
     running.wait_for_stdout("\"run.waiting\"");
     running.signal(SIGINT);
     let run = running.finish();
     let waiting = only(&run, "run.waiting");
-    let until: Timestamp = waiting["until"].as_str().unwrap().parse().unwrap();
-    assert_eq!(until, reset + SignedDuration::from_mins(1), "{waiting}");
     assert_eq!((&waiting["iteration"], lines(&run, "iteration.started").len()), (&json!(1), 1));
     assert_eq!(only(&run, "run.finished")["stop_reason"], "interrupted");
     stage.model.scenario(vec![Reply::text(DONE)]);
     let run = stage.json(&["resume"]).run();
     assert_eq!(only(&run, "iteration.started")["iteration"], 1);
     assert_eq!(only(&run, "run.finished")["stop_reason"], "complete");
+    waiting
 }
 
 /// The second interrupt ends the client in the middle of its tool, and the tool with it.
