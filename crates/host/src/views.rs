@@ -10,6 +10,7 @@ mod settings_file;
 pub use settings_file::write_settings;
 
 use crate::plain_file::{self, Links};
+use crate::process::is_open_elsewhere;
 use ralph_core::effect::Purpose;
 use ralph_core::id::TaskName;
 use ralph_core::memory::{self, Views};
@@ -41,7 +42,17 @@ pub struct Folder {
     task: Held,
     /// What this process wrote last under each name.
     written: HashMap<String, Written>,
+    /// The file that stood under each name before, to be filled with what comes next.
+    spares: HashMap<String, Spare>,
     notes: Vec<String>,
+}
+
+/// A file that was taken out of its place. Making and deleting a file for every iteration grows
+/// expensive: ext4 passes over inodes that were deleted in the last minutes, one by one.
+#[derive(Debug)]
+struct Spare {
+    name: String,
+    inode: (u64, u64),
 }
 
 /// A folder that is open, and known again at its path.
@@ -99,7 +110,14 @@ impl Folder {
     pub fn prepare(root: &Path, task: &TaskName) -> Result<Folder, ViewError> {
         let (own, task) = make_folders(root, task.as_str())?;
         remove_leftovers(&task.open);
-        Ok(Folder { root: root.to_owned(), own, task, written: HashMap::new(), notes: Vec::new() })
+        Ok(Folder {
+            root: root.to_owned(),
+            own,
+            task,
+            written: HashMap::new(),
+            spares: HashMap::new(),
+            notes: Vec::new(),
+        })
     }
 
     /// The task's folder.
@@ -218,10 +236,17 @@ impl Folder {
             return Ok(());
         }
         self.written.remove(name);
-        let temporary = write_temporary(folder, text.as_bytes()).map_err(failed(&path))?;
-        if let Err(errno) = put(folder, &temporary, name, content) {
-            _ = rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty());
-            return Err(failed(&path)(errno.into()));
+        let spare = self.spares.remove(name).filter(|spare| spare.fill(folder, text.as_bytes()).is_ok());
+        let temporary = match spare {
+            Some(spare) => spare.name,
+            None => write_temporary(folder, text.as_bytes()).map_err(failed(&path))?,
+        };
+        match put(folder, &temporary, name, content) {
+            Ok(spare) => self.spares.extend(spare.map(|spare| (name.to_owned(), spare))),
+            Err(errno) => {
+                _ = rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty());
+                return Err(failed(&path)(errno.into()));
+            }
         }
         if let Ok(state) = state(folder) {
             self.written.insert(name.to_owned(), Written { text: text.to_owned(), state });
@@ -240,7 +265,42 @@ impl Folder {
         let (own, task) = make_folders(&self.root, &task.to_string_lossy())?;
         (self.own, self.task) = (own, task);
         self.written.clear();
+        self.spares.clear();
         self.notes.push(note);
+        Ok(())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        for spare in self.spares.values() {
+            _ = rustix::fs::unlinkat(&self.task.open, spare.name.as_str(), AtFlags::empty());
+        }
+    }
+}
+
+impl Spare {
+    /// The file of this temporary name, if it is a plain one that stands nowhere else.
+    fn at(folder: BorrowedFd<'_>, name: &str) -> Option<Spare> {
+        let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        is_alone(&stat).then(|| Spare { name: name.to_owned(), inode: inode(&stat) })
+    }
+
+    /// Writes into it, if it is still the same and still alone: an agent may have put something else there.
+    fn fill(&self, folder: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let filled = rustix::fs::openat(folder, self.name.as_str(), flags, Mode::empty()).and_then(|open| {
+            let stat = rustix::fs::fstat(&open)?;
+            // Somebody may still read what it held when it stood in its place.
+            if inode(&stat) != self.inode || !is_alone(&stat) || is_open_elsewhere(&open) {
+                return Err(Errno::EXIST);
+            }
+            let mut file = File::from(open);
+            file.write_all(bytes).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+            rustix::fs::ftruncate(&file, bytes.len() as u64)
+        });
+        // What cannot be used is in nobody's way.
+        filled.inspect_err(|_| _ = rustix::fs::unlinkat(folder, self.name.as_str(), AtFlags::empty()))?;
         Ok(())
     }
 }
@@ -343,17 +403,20 @@ fn write_temporary(folder: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<String> {
     Ok(name)
 }
 
-/// Puts the temporary file in its place. Renaming over a file makes some file systems (ext4) write
-/// the new content out at once, about a millisecond; exchanging both and removing the old one does
-/// not, and no reader sees a gap either way.
-fn put(folder: BorrowedFd<'_>, temporary: &str, name: &str, content: Content) -> Result<(), Errno> {
+/// Puts the temporary file in its place, and returns the one that stood there if it can be used again.
+/// Renaming over a file makes some file systems (ext4) write the new content out at once, about a
+/// millisecond; exchanging both does not, and no reader sees a gap either way.
+fn put(folder: BorrowedFd<'_>, temporary: &str, name: &str, content: Content) -> Result<Option<Spare>, Errno> {
     if content == Content::Derived && exchange(folder, temporary, name).is_ok() {
-        return rustix::fs::unlinkat(folder, temporary, AtFlags::empty()).inspect_err(|_| {
+        if let Some(spare) = Spare::at(folder, temporary) {
+            return Ok(Some(spare));
+        }
+        return rustix::fs::unlinkat(folder, temporary, AtFlags::empty()).map(|()| None).inspect_err(|_| {
             // Only a folder cannot be removed like this: it goes back.
             _ = exchange(folder, temporary, name);
         });
     }
-    rustix::fs::renameat(folder, temporary, folder, name)
+    rustix::fs::renameat(folder, temporary, folder, name).map(|()| None)
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
@@ -374,6 +437,11 @@ fn plain(name: &str) -> Result<&str, ViewError> {
 
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> ViewError {
     |source| ViewError::Io { path: path.to_owned(), source }
+}
+
+/// A plain file with one name.
+fn is_alone(stat: &Stat) -> bool {
+    rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_nlink == 1
 }
 
 #[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]

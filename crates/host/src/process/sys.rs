@@ -161,3 +161,25 @@ pub(super) fn watch<T: AsFd + AsRawFd>(end: T, interest: Interest) -> io::Result
     // always names the same one; nothing here closes or replaces it while it is watched.
     unsafe { AsyncFd::register_with_interest(end, interest) }.map_err(|refused| refused.into_parts().1)
 }
+
+/// Whether anybody else has this file open, or it cannot be told. The kernel gives a lease for writing
+/// only to one who is alone with a file; it is given back at once.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_open_elsewhere(file: &impl AsFd) -> bool {
+    // The same number on every architecture; the libc crate has no name for it.
+    const F_SETSIG: libc::c_int = 10;
+    let fd = file.as_fd().as_raw_fd();
+    // SAFETY: these calls take and return numbers and touch only this process's own descriptor. Whoever
+    // opens the file in between sends SIGURG, which does nothing, in place of SIGIO, which would kill.
+    unsafe {
+        libc::fcntl(fd, F_SETSIG, libc::SIGURG) != 0
+            || libc::fcntl(fd, libc::F_SETLEASE, libc::F_WRLCK) != 0
+            || libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK) != 0
+    }
+}
+
+/// Cannot be told here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_open_elsewhere(_: &impl AsFd) -> bool {
+    true
+}

@@ -204,6 +204,56 @@ fn c14_what_stands_in_the_way_of_a_file_is_replaced_and_never_written_through() 
 }
 
 #[test]
+fn f09_a_reader_that_takes_its_time_reads_what_it_opened() {
+    let project = Project::new();
+    let mut folder = project.folder();
+    folder.write_views(&views("the first", "- f")).unwrap();
+    let mut slow = std::fs::File::open(project.at(SUMMARY)).unwrap();
+    for number in 2..6 {
+        folder.write_views(&views(&format!("number {number}"), "- f")).unwrap();
+    }
+    let mut read = String::new();
+    std::io::Read::read_to_string(&mut slow, &mut read).unwrap();
+    assert_eq!((read.as_str(), project.text(SUMMARY).as_str()), ("the first", "number 5"));
+}
+
+#[test]
+fn c14_a_spare_file_that_somebody_replaced_is_not_written_through() {
+    for make in [
+        (|victim, path| symlink(victim, path).unwrap()) as fn(&Path, &Path),
+        |victim, path| std::fs::hard_link(victim, path).unwrap(),
+        |_, path| pipe(path),
+        |victim, path| std::fs::rename(victim, path).unwrap(),
+        |_, path| std::fs::create_dir_all(path.join("inner")).unwrap(),
+    ] {
+        let project = Project::new();
+        let mut folder = project.folder();
+        folder.write_views(&views("one", "- f")).unwrap();
+        folder.write_views(&views("two", "- f")).unwrap();
+        let is_spare = |name: &String| name.starts_with(".ralph-tmp-");
+        let spares: Vec<String> = project.names().into_iter().filter(is_spare).collect();
+        assert_eq!(spares.len(), 1, "the summary's; the rest did not change");
+        let spare = project.at(SUMMARY).with_file_name(&spares[0]);
+        let (victim, copy) = (project.at("victim"), project.at("copy"));
+        std::fs::write(&victim, "precious").unwrap();
+        std::fs::hard_link(&victim, &copy).unwrap();
+        // Another name for the spare file itself is no safer.
+        std::fs::hard_link(&spare, project.at("kept")).unwrap();
+        std::fs::remove_file(&spare).unwrap();
+        make(&victim, &spare);
+        folder.write_views(&views("three", "- f")).unwrap();
+        folder.write_views(&views("four, and longer", "- f")).unwrap();
+        folder.write_views(&views("5", "- f")).unwrap();
+        assert_eq!(project.text(SUMMARY), "5");
+        assert_eq!(project.text("copy"), "precious");
+        assert_eq!(project.text("kept"), "one");
+        drop(folder);
+        let left: Vec<String> = project.names().into_iter().filter(|name| !spares.contains(name)).collect();
+        assert_eq!(left, ["feedback.md", "state.json", "summary.md"], "spares go with the run");
+    }
+}
+
+#[test]
 fn a_folder_in_the_place_of_a_file_is_named_and_left_with_its_content() {
     let project = Project::new();
     let mut folder = project.folder();
