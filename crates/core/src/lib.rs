@@ -6,11 +6,14 @@
 //! [`notice::Notice`]. The state of a run is the fold of its events, so any run can be replayed.
 
 pub mod agent_event;
+mod attempts;
 pub mod check;
 pub mod claim;
 pub mod effect;
 pub mod event;
 pub mod evidence;
+pub mod excerpt;
+mod feedback;
 pub mod guardrail;
 pub mod id;
 pub mod memory;

@@ -4,6 +4,7 @@
 //! later changes the run.
 
 use crate::claim::Completion;
+use crate::evidence::Extra;
 use crate::guardrail::Guardrail;
 use crate::id::TaskName;
 use crate::scm::ScmPolicy;
@@ -78,6 +79,9 @@ pub struct Limits {
     pub stall_after: u32,
     /// Failed iterations in a row.
     pub max_consecutive_failures: u32,
+    /// Iterations in a row in which the same checks fail in the same way, whatever else changes.
+    #[serde(default)]
+    pub max_same_failures: u32,
 }
 
 fn yes() -> bool {
@@ -97,6 +101,14 @@ pub struct StopCriteria {
     pub no_errors: bool,
     /// Every unrepaired failing command is an error, not only recognised ones.
     pub strict: bool,
+}
+
+/// How claims are verified beyond the guardrails.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct VerifyPolicy {
+    /// Commands of the project that count as tests, lint or typecheck when the agent runs them.
+    #[serde(default)]
+    pub commands: Vec<Extra>,
 }
 
 /// Memory between iterations.
@@ -191,6 +203,9 @@ pub struct Policy {
     /// Version control after green guardrails.
     #[serde(default)]
     pub scm: ScmPolicy,
+    /// How claims are verified beyond the guardrails.
+    #[serde(default)]
+    pub verify: VerifyPolicy,
     /// SHA-256 of the settings that this came from.
     pub config_hash: String,
 }

@@ -1,11 +1,13 @@
 //! Executing a check: a shell command on the tree as it is, its whole output in a log, its
-//! beginning for the next prompt, and a receipt.
+//! beginning and its decisive lines for the next prompt, and a receipt.
 
+use crate::lines::{Line, LineSplitter};
 use crate::process::Command;
 use crate::process::Keeper;
 use crate::process::drive::{Job, Order, Sink, Streams, drive};
 use crate::raw_log::write_bounded;
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
+use ralph_core::excerpt::{Excerpt, Excerpter};
 use ralph_core::observation::Ending;
 use ralph_core::text;
 use ralph_core::time::Millis;
@@ -58,17 +60,26 @@ pub async fn run(
         linger: Millis::ZERO,
     };
     let facts = drive(keeper, &job, &mut sink, orders).await;
+    let ending = CheckEnding::from(facts.ending);
+    let (excerpt, output_print) = sink.excerpt();
+    // Of what passed nobody asks why.
+    let (excerpt, output_print) = if ending.passed() { Default::default() } else { (excerpt, output_print) };
     CheckReport {
         spec,
-        ending: CheckEnding::from(facts.ending),
+        ending,
         duration: facts.duration,
         output_head: String::from_utf8_lossy(&sink.head).into_owned(),
         output_hash: text::hex(&sink.hash.finalize()),
         output_bytes: sink.bytes,
+        excerpt,
+        output_print,
         log: place.log_path,
         leaked: facts.leaked_count,
     }
 }
+
+/// The longest line that is looked at for the excerpt: no program tells a failure behind so much text.
+const LONGEST_EXCERPT_LINE: usize = 64 << 10;
 
 struct CheckSink {
     log: Option<File>,
@@ -76,11 +87,34 @@ struct CheckSink {
     head_limit: usize,
     hash: Sha256,
     bytes: u64,
+    lines: LineSplitter,
+    excerpter: Excerpter,
 }
 
 impl CheckSink {
     fn new(log: Option<File>, head_limit: usize) -> CheckSink {
-        CheckSink { log, head: Vec::new(), head_limit, hash: Sha256::new(), bytes: 0 }
+        CheckSink {
+            log,
+            head: Vec::new(),
+            head_limit,
+            hash: Sha256::new(),
+            bytes: 0,
+            lines: LineSplitter::with_limit(LONGEST_EXCERPT_LINE),
+            excerpter: Excerpter::default(),
+        }
+    }
+
+    /// The decisive lines of everything that came, and their print.
+    fn excerpt(&mut self) -> (Excerpt, String) {
+        let mut excerpter = std::mem::take(&mut self.excerpter);
+        self.lines.finish(|line| excerpter.line(content(&line)));
+        excerpter.finish()
+    }
+}
+
+fn content<'a>(line: &Line<'a>) -> &'a [u8] {
+    match line {
+        Line::Whole(bytes) | Line::TooLong(bytes) => bytes,
     }
 }
 
@@ -89,6 +123,7 @@ impl Sink for CheckSink {
         self.hash.update(bytes);
         let room = self.head_limit.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
+        self.lines.feed(bytes, |line| self.excerpter.line(content(&line)));
         write_bounded(&mut self.log, self.bytes, bytes);
         self.bytes += bytes.len() as u64;
     }

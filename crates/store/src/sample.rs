@@ -44,6 +44,8 @@ pub(crate) fn check_ended(seq: u64, command: &str, code: i32) -> Entry {
         output_head: "the beginning".to_owned(),
         output_hash: "abcd".repeat(16),
         output_bytes: u64::MAX,
+        excerpt: Default::default(),
+        output_print: String::new(),
         log: ".ralph/check.log".to_owned(),
         leaked: 0,
     };
@@ -76,6 +78,7 @@ fn policy() -> Policy {
         criteria: StopCriteria { passing_tests: false, lint: false, typecheck: false, no_errors: false, strict: false },
         fallback: Vec::new(),
         scm: Default::default(),
+        verify: Default::default(),
         limits: Limits {
             task_cost_usd: 0.0,
             task_tokens: 0,
@@ -89,6 +92,7 @@ fn policy() -> Policy {
             max_tokens: 0,
             stall_after: 3,
             max_consecutive_failures: 3,
+            max_same_failures: 0,
         },
         memory: MemoryPolicy {
             enabled: false,

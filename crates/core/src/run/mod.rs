@@ -13,6 +13,7 @@
 mod budget;
 mod checking;
 mod committing;
+mod progress;
 mod prompting;
 mod row;
 mod stopping;
@@ -21,7 +22,7 @@ mod working;
 
 pub use row::RunRow;
 
-use crate::check::TreePrint;
+use crate::attempts::Attempts;
 use crate::effect::Effect;
 use crate::event::{Entry, Event, Resumed, Spent, Started};
 use crate::guardrail::GuardrailFailure;
@@ -81,8 +82,7 @@ pub struct Run {
     waits_in_row: u32,
     /// Those of them that no limit explains.
     transient_in_row: u32,
-    unchanged_in_row: u32,
-    last_progress: Option<Progress>,
+    attempts: Attempts,
     last_check: Option<(String, bool)>,
     last_judged: LastJudged,
 }
@@ -112,13 +112,6 @@ enum Continuation {
     Checks(Box<Checking>),
     /// It is complete.
     Nothing,
-}
-
-/// What must change between two iterations for the run not to stall.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Progress {
-    tree: TreePrint,
-    failing: Vec<String>,
 }
 
 /// What the state file says about the iteration that was judged last.
@@ -174,8 +167,7 @@ impl Run {
             price_missed: false,
             waits_in_row: 0,
             transient_in_row: 0,
-            unchanged_in_row: 0,
-            last_progress: None,
+            attempts: Attempts::default(),
             last_check: None,
             last_judged: LastJudged::default(),
         };
@@ -313,7 +305,7 @@ impl Run {
             self.failures_in_row = 0;
             self.waits_in_row = 0;
             self.transient_in_row = 0;
-            self.unchanged_in_row = 0;
+            self.attempts.begin_rows_anew();
             self.refused.clear();
         }
         let (kind, then) = match continuation {

@@ -195,6 +195,8 @@ fn reports() -> impl Strategy<Value = CheckReport> {
             output_head,
             output_hash: String::new(),
             output_bytes: bytes,
+            excerpt: Default::default(),
+            output_print: String::new(),
             log: ".ralph/x.log".to_owned(),
             leaked,
         }

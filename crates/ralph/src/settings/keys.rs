@@ -8,7 +8,8 @@
 
 use super::display_keys::DisplaySettings;
 use super::loop_keys::{LimitSettings, Loop, MemorySettings};
-use ralph_core::guardrail::FailAction;
+use super::verify_keys::VerifySettings;
+use ralph_core::guardrail::{FailAction, OutputPart};
 use ralph_core::policy::PromptVia;
 use ralph_core::time::Millis;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -59,9 +60,8 @@ pub struct Settings {
     pub display: DisplaySettings,
     /// Settings for single tasks, by the name that `--task` gives them.
     pub tasks: BTreeMap<String, Task>,
-    /// Reserved for the verification of claims. Not read by this version.
-    #[serde(skip_serializing_if = "Unread::is_empty")]
-    pub verify: Unread,
+    /// How claims are verified beyond the guardrails.
+    pub verify: VerifySettings,
     /// Reserved for protected paths. Not read by this version.
     #[serde(skip_serializing_if = "Unread::is_empty")]
     pub protect: Unread,
@@ -98,7 +98,7 @@ impl Default for Settings {
             memory: MemorySettings::default(),
             display: DisplaySettings::default(),
             tasks: BTreeMap::new(),
-            verify: Unread::default(),
+            verify: VerifySettings::default(),
             protect: Unread::default(),
             plan: Unread::default(),
             pipeline: Unread::default(),
@@ -190,6 +190,11 @@ pub struct GuardrailSettings {
     #[serde(default = "ten_minutes")]
     #[schemars(with = "u64", range(min = 0, max = LONGEST_MS))]
     pub timeout_ms: Millis,
+    /// Which part of a failure's output goes into the next prompt: `first` its beginning, `decisive` the
+    /// lines that look like errors, the end and the beginning. Both within `outputTruncateChars`.
+    #[serde(default)]
+    #[schemars(schema_with = "output_part")]
+    pub output: OutputPart,
 }
 
 /// What to do with version control when all guardrails pass.
@@ -242,6 +247,10 @@ fn in_any_case<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FailAction,
 
 const fn ten_minutes() -> Millis {
     Millis::from_secs(600)
+}
+
+fn output_part(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": ["first", "decisive"] })
 }
 
 fn prompt_via(_: &mut SchemaGenerator) -> Schema {
