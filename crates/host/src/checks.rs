@@ -1,13 +1,12 @@
 //! Executing a check: a shell command on the tree as it is, its whole output in a log, its
 //! beginning and its decisive lines for the next prompt, and a receipt.
 
-use crate::lines::{Line, LineSplitter};
 use crate::process::Command;
 use crate::process::Keeper;
 use crate::process::drive::{Job, Order, Sink, Streams, drive};
 use crate::raw_log::write_bounded;
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
-use ralph_core::excerpt::{Excerpt, Excerpter};
+use ralph_core::excerpt::Excerpter;
 use ralph_core::observation::Ending;
 use ralph_core::text;
 use ralph_core::time::Millis;
@@ -61,9 +60,8 @@ pub async fn run(
     };
     let facts = drive(keeper, &job, &mut sink, orders).await;
     let ending = CheckEnding::from(facts.ending);
-    let (excerpt, output_print) = sink.excerpt();
     // Of what passed nobody asks why.
-    let (excerpt, output_print) = if ending.passed() { Default::default() } else { (excerpt, output_print) };
+    let (excerpt, output_print) = if ending.passed() { Default::default() } else { sink.excerpter.finish() };
     CheckReport {
         spec,
         ending,
@@ -78,43 +76,18 @@ pub async fn run(
     }
 }
 
-/// The longest line that is looked at for the excerpt: no program tells a failure behind so much text.
-const LONGEST_EXCERPT_LINE: usize = 64 << 10;
-
 struct CheckSink {
     log: Option<File>,
     head: Vec<u8>,
     head_limit: usize,
     hash: Sha256,
     bytes: u64,
-    lines: LineSplitter,
     excerpter: Excerpter,
 }
 
 impl CheckSink {
     fn new(log: Option<File>, head_limit: usize) -> CheckSink {
-        CheckSink {
-            log,
-            head: Vec::new(),
-            head_limit,
-            hash: Sha256::new(),
-            bytes: 0,
-            lines: LineSplitter::with_limit(LONGEST_EXCERPT_LINE),
-            excerpter: Excerpter::default(),
-        }
-    }
-
-    /// The decisive lines of everything that came, and their print.
-    fn excerpt(&mut self) -> (Excerpt, String) {
-        let mut excerpter = std::mem::take(&mut self.excerpter);
-        self.lines.finish(|line| excerpter.line(content(&line)));
-        excerpter.finish()
-    }
-}
-
-fn content<'a>(line: &Line<'a>) -> &'a [u8] {
-    match line {
-        Line::Whole(bytes) | Line::TooLong(bytes) => bytes,
+        CheckSink { log, head: Vec::new(), head_limit, hash: Sha256::new(), bytes: 0, excerpter: Excerpter::default() }
     }
 }
 
@@ -123,7 +96,7 @@ impl Sink for CheckSink {
         self.hash.update(bytes);
         let room = self.head_limit.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
-        self.lines.feed(bytes, |line| self.excerpter.line(content(&line)));
+        self.excerpter.feed(bytes);
         write_bounded(&mut self.log, self.bytes, bytes);
         self.bytes += bytes.len() as u64;
     }

@@ -1,8 +1,8 @@
 //! The lines of a check's output that tell most: what looks like an error, and the end. Where a build
 //! prints a megabyte, the reason of its failure is seldom in the first five thousand characters.
 //!
-//! [`Excerpter`] takes the output line by line, in memory that does not depend on it, and also makes
-//! the print by which two failures can be told apart. Nothing here knows what the text is used for.
+//! [`Excerpter`] takes the output as it comes, in memory that does not depend on it, and also makes the
+//! print by which two failures can be told apart. Nothing here knows what the text is used for.
 
 mod signs;
 mod varying;
@@ -18,11 +18,11 @@ const LINE_BYTES: usize = 2000;
 /// The most characters of a line that are kept: enough for a message with its path.
 const LINE_CHARS: usize = 300;
 /// Errors that are kept; the first ones name the cause, later ones mostly follow from them.
-const ERRORS_KEPT: usize = 12;
+const ERRORS_KEPT: u32 = 12;
 /// Lines behind an error that are kept with it: compilers tell the place there, and tests both values.
 const AFTER_ERROR: u32 = 2;
 /// Lines of the beginning, which say what ran.
-const HEAD_LINES: usize = 3;
+const HEAD_LINES: u64 = 3;
 /// Lines of the end, where most programs sum up.
 const TAIL_LINES: usize = 12;
 /// Errors that count for the print; beyond this an output is a flood, and the same flood.
@@ -145,6 +145,8 @@ fn push_gap(shown: &mut String, missing: u64) {
 /// Collects an excerpt while the output comes.
 #[derive(Debug, Default)]
 pub struct Excerpter {
+    /// The beginning of a line whose end has not come.
+    pending: Option<Vec<u8>>,
     total: u64,
     head: Vec<ExcerptLine>,
     errors: Vec<ExcerptLine>,
@@ -156,26 +158,84 @@ pub struct Excerpter {
 }
 
 impl Excerpter {
-    /// Takes the next line, without its newline.
-    pub fn line(&mut self, bytes: &[u8]) {
+    /// Takes the next bytes of the output.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let mut whole = bytes;
+        if self.pending.is_some() {
+            let Some(end) = position_of_newline(bytes) else { return self.hold(bytes) };
+            let (rest_of_line, behind) = bytes.split_at(end);
+            self.hold(rest_of_line);
+            let line = self.pending.take().unwrap_or_default();
+            self.line(&line);
+            whole = behind.get(1..).unwrap_or_default();
+        }
+        let end = whole.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let (lines, begun) = whole.split_at(end);
+        self.lines(lines);
+        if !begun.is_empty() {
+            self.hold(begun);
+        }
+    }
+
+    /// Keeps what will be looked at of a line whose end has not come.
+    fn hold(&mut self, piece: &[u8]) {
+        let pending = self.pending.get_or_insert_default();
+        let room = LINE_BYTES.saturating_sub(pending.len()).min(piece.len());
+        pending.extend_from_slice(piece.get(..room).unwrap_or_default());
+    }
+
+    /// Takes whole lines. Most outputs are long and dull, so they are searched as one and not line by line.
+    fn lines(&mut self, mut lines: &[u8]) {
+        // Colours and progress bars hide words and their beginnings.
+        let plain = !lines.iter().any(|byte| *byte < b' ' && !matches!(byte, b'\n' | b'\t'));
+        while let Some(end) = position_of_newline(lines) {
+            let one_by_one = !plain || self.after > 0 || self.total < HEAD_LINES;
+            let (dull, end) = if one_by_one {
+                (0, end)
+            } else {
+                let found = if self.errors_seen < ERRORS_PRINTED { signs::find(lines) } else { None };
+                let Some(found) = found else { return self.pass_over(lines) };
+                let begin = lines.get(..found).and_then(|before| before.iter().rposition(|byte| *byte == b'\n'));
+                let begin = begin.map_or(0, |newline| newline + 1);
+                let end = position_of_newline(lines.get(begin..).unwrap_or_default()).unwrap_or_default();
+                (begin, begin + end)
+            };
+            self.pass_over(lines.get(..dull).unwrap_or_default());
+            self.line(lines.get(dull..end).unwrap_or_default());
+            lines = lines.get(end + 1..).unwrap_or_default();
+        }
+    }
+
+    /// Takes whole lines in which nothing was found: they are counted, and the last of them may be the end.
+    fn pass_over(&mut self, lines: &[u8]) {
+        let Some(lines) = lines.strip_suffix(b"\n") else { return };
+        let count = 1 + lines.iter().filter(|byte| **byte == b'\n').count();
+        let newest: Vec<&[u8]> = lines.rsplit(|byte| *byte == b'\n').take(TAIL_LINES).collect();
+        self.total += (count - newest.len()) as u64;
+        for line in newest.iter().rev() {
+            self.total += 1;
+            self.keep_at_the_end(kept(self.total, &cleaned(line), Part::Tail));
+        }
+    }
+
+    fn line(&mut self, bytes: &[u8]) {
         self.total += 1;
         let line = cleaned(bytes);
-        let is_error = signs::looks_like_an_error(line.as_bytes());
         let part = match () {
-            () if is_error => {
-                self.errors_seen = self.errors_seen.saturating_add(1);
-                if self.errors_seen <= ERRORS_PRINTED {
-                    self.print.add(&varying::without(&line));
-                }
-                Part::Error
-            }
+            () if signs::looks_like_an_error(line.as_bytes()) => Part::Error,
             () if self.after > 0 => Part::After,
-            () if self.head.len() < HEAD_LINES => Part::Head,
+            () if self.total <= HEAD_LINES => Part::Head,
             () => Part::Tail,
         };
-        let kept = ExcerptLine { number: self.total, text: text::cut(line.trim_end(), LINE_CHARS, "..."), part };
+        let kept = kept(self.total, &line, part);
+        if part == Part::Error {
+            self.errors_seen = self.errors_seen.saturating_add(1);
+            if self.errors_seen <= ERRORS_PRINTED {
+                self.print.add(&varying::without(&kept.text));
+            }
+        }
         match part {
-            Part::Error if self.errors_seen as usize <= ERRORS_KEPT => {
+            Part::Error if self.errors_seen <= ERRORS_KEPT => {
                 self.after = AFTER_ERROR;
                 self.errors.push(kept.clone());
             }
@@ -186,15 +246,22 @@ impl Excerpter {
             Part::Head => self.head.push(kept.clone()),
             Part::Error | Part::Tail => {}
         }
+        self.keep_at_the_end(kept);
+    }
+
+    fn keep_at_the_end(&mut self, line: ExcerptLine) {
         if self.tail.len() == TAIL_LINES {
             self.tail.pop_front();
         }
-        self.tail.push_back(kept);
+        self.tail.push_back(line);
     }
 
     /// What is left of the output, and its print: equal for outputs that fail in the same way, though their
     /// durations, addresses and places in files may differ. The errors make it, or else the last lines.
     pub fn finish(mut self) -> (Excerpt, String) {
+        if let Some(last) = self.pending.take() {
+            self.line(&last);
+        }
         let mut lines = self.head;
         lines.append(&mut self.errors);
         let mut print = self.print;
@@ -216,6 +283,14 @@ impl Excerpter {
         }
         (Excerpt { lines, total }, print.hex())
     }
+}
+
+fn kept(number: u64, line: &str, part: Part) -> ExcerptLine {
+    ExcerptLine { number, text: text::cut(line.trim_end(), LINE_CHARS, "..."), part }
+}
+
+fn position_of_newline(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|byte| *byte == b'\n')
 }
 
 /// A line as people would see it: without escape sequences, and of a progress bar the last state.

@@ -13,10 +13,15 @@ pub(super) fn looks_like_an_error(line: &[u8]) -> bool {
             || !HARMLESS.as_ref().is_some_and(|harmless| harmless.is_match(line)))
 }
 
+/// Where in these lines the first sign of an error is.
+pub(super) fn find(lines: &[u8]) -> Option<usize> {
+    SIGNS.as_ref().and_then(|signs| signs.find(lines)).map(|found| found.start())
+}
+
 /// Words and forms with which compilers, test programs and shells tell a failure.
 static SIGNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"(?-u)(?i:\b(?:errors?|fail(?:ed|ure|ures|s)?|fatal|panicked|exception|traceback|expected|assert(?:ion)?",
+        r"(?m-u)(?i:\b(?:errors?|fail(?:ed|ure|ures|s)?|fatal|panicked|exception|traceback|expected|assert(?:ion)?",
         r"|undefined|unresolved|cannot|can't|could not|not found|no such|denied|refused|timed out|segmentation fault",
         r"|core dumped|aborted|killed|unexpected|invalid|mismatch(?:ed)?|missing)\b)",
         // AssertionError, TypeError, NullPointerException, KeyError: the name ends with it.
@@ -26,7 +31,7 @@ static SIGNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         // src/lib.rs:12:5, tests/test_a.py:12: the place of something.
         r"|[[:alnum:]_\-]\.[[:alpha:]]{1,5}:[0-9]+(?::[0-9]+)?\b",
         // What test programs draw before a test that failed, and pytest before what it found.
-        "|^\\s*(?:\u{2717}|\u{2718}|\u{d7}|\u{25cf}|\u{274c}|E  |not ok\\b|--- FAIL|>> )",
+        "|^[ \\t]*(?:\u{2717}|\u{2718}|\u{d7}|\u{25cf}|\u{274c}|E  |not ok\\b|--- FAIL|>> )",
     ))
     .ok()
 });

@@ -5,7 +5,7 @@ use super::*;
 
 fn excerpt(output: &str) -> (Excerpt, String) {
     let mut excerpter = Excerpter::default();
-    output.lines().for_each(|line| excerpter.line(line.as_bytes()));
+    excerpter.feed(output.as_bytes());
     excerpter.finish()
 }
 
@@ -71,7 +71,7 @@ fn an_excerpt_never_takes_more_than_its_room() {
         let (excerpt, print) = excerpt(output);
         assert_eq!(print.len(), 32);
         let kept: usize = excerpt.lines.iter().map(|line| line.text.chars().count()).sum();
-        assert!(kept <= (3 * ERRORS_KEPT + HEAD_LINES + TAIL_LINES) * (LINE_CHARS + 3), "{kept}");
+        assert!(kept <= (3 * ERRORS_KEPT as usize + HEAD_LINES as usize + TAIL_LINES) * (LINE_CHARS + 3), "{kept}");
         for chars in [0, 1, 50, 500, 5000, 50_000] {
             let size = excerpt.within(chars).chars().count();
             // A mark that says how much is missing may stand where nothing else fits.
@@ -98,4 +98,26 @@ fn two_runs_that_fail_alike_have_the_same_print() {
     assert_eq!(excerpt("built in 3.1s\nbye\n").1, excerpt("built in 4.0s\nbye\n").1);
     assert_ne!(excerpt("want a\n").1, excerpt("want b\n").1);
     assert_eq!(excerpt("").1, excerpt("").1);
+}
+
+#[test]
+fn it_does_not_matter_where_the_output_is_cut() {
+    let dull = "nothing to see here\n".repeat(40);
+    for output in [
+        format!("{dull}error: one\nat a.c:1\n\n{dull}\u{1b}[31merror\u{1b}[0m: two\r\n{dull}  \u{2717} three\nlast"),
+        format!("{dull}\n\n\n"),
+        "\n".repeat(30),
+        "test error ... ok\n".repeat(50),
+        format!("{}漢字 error: far behind\n{dull}", "漢".repeat(900)),
+    ] {
+        let bytes = output.as_bytes();
+        let mut by_line = Excerpter::default();
+        output.split_inclusive('\n').for_each(|line| by_line.line(line.trim_end_matches('\n').as_bytes()));
+        let expected = by_line.finish();
+        for size in [1, 2, 7, 64, 1000, bytes.len()] {
+            let mut excerpter = Excerpter::default();
+            bytes.chunks(size).for_each(|piece| excerpter.feed(piece));
+            assert_eq!(excerpter.finish(), expected, "pieces of {size}");
+        }
+    }
 }

@@ -388,7 +388,8 @@ fn the_newest_iteration_stands_in_full_and_people_are_heard_once_over_five_hundr
         assert!(iteration == 0 || summary.contains(&format!("the last words of {iteration}\n")), "{iteration}");
     }
     for launch in sim.launches() {
-        let carried: Vec<u32> = (1..=500).filter(|n| launch.prompt.contains(&format!("please use tabs ({n})"))).collect();
+        let carried: Vec<u32> =
+            (1..=500).filter(|n| launch.prompt.contains(&format!("please use tabs ({n})"))).collect();
         let expected = if launch.iteration % 7 == 3 { vec![launch.iteration] } else { vec![] };
         assert_eq!(carried, expected, "iteration {}", launch.iteration);
     }

@@ -674,7 +674,7 @@ pub fn observation(agent: &Agent, ending: Ending) -> Observation {
 /// The receipt of a check that printed this; of its beginning, 100 bytes are kept.
 pub fn printed(report: CheckReport, output: &str) -> CheckReport {
     let mut excerpter = ralph_core::excerpt::Excerpter::default();
-    output.lines().for_each(|line| excerpter.line(line.as_bytes()));
+    excerpter.feed(output.as_bytes());
     let (excerpt, output_print) = excerpter.finish();
     CheckReport {
         output_head: ralph_core::text::prefix(output, 100).to_owned(),

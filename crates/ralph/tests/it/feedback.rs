@@ -29,7 +29,9 @@ fn the_same_failure_is_told_with_what_was_tried_and_ends_the_run_where_asked() {
     env.settings(json!({ "loop": { "maxSameFailures": 3 } })).guardrail(BURIED);
     env.script("append tried 1\\n\nprint no\n[2]\nfile second.txt x\n");
     env.ralph(["run", "-p", "x"])
-        .stdout_has("stalled · not verified\n  the same failure in 3 iterations in a row, whatever was changed: seq 1 4000;")
+        .stdout_has(
+            "stalled · not verified\n  the same failure in 3 iterations in a row, whatever was changed: seq 1 4000;",
+        )
         .stdout_has("failed with exit code 1 (src/a.c:3: error: no login)")
         .stderr_any()
         .code(7)
