@@ -3,10 +3,10 @@
 //!
 //! Everything here is bounded, and what an agent or a tool said stands inside fences.
 
-use crate::attempts::{Attempt, Attempts, quoted};
 use crate::check::CheckReport;
 use crate::claim::Claim;
 use crate::guardrail::OutputPart;
+use crate::history::{History, Lap, quoted};
 use crate::memory::{fence, one_line};
 use crate::policy::Policy;
 use crate::text;
@@ -21,10 +21,10 @@ const REASONS_TOLD: usize = 12;
 const EXCERPT_CHARS: usize = 1500;
 /// Checks whose decisive lines are shown; whoever repairs these sees the next ones.
 const EXCERPTS_SHOWN: usize = 3;
-/// Files that are named for an attempt.
+/// Files that are named for a lap.
 const FILES_NAMED: usize = 8;
-/// Earlier attempts that are listed; the newest say most.
-const ATTEMPTS_LISTED: usize = 5;
+/// Earlier laps that are listed; the newest say most.
+const LAPS_LISTED: usize = 5;
 /// So many equal failures ask for another way, not for one more try.
 const TIMES_TO_TURN: usize = 3;
 
@@ -39,8 +39,8 @@ pub(crate) struct Lookback<'a> {
     pub(crate) judgement: &'a Judgement,
     /// What ralph executed.
     pub(crate) reports: &'a [CheckReport],
-    /// All attempts, of which the judged one is the last.
-    pub(crate) attempts: &'a Attempts,
+    /// All laps, of which the judged one is the last.
+    pub(crate) history: &'a History,
 }
 
 /// ralph's words for the next prompt; empty if there is nothing to say.
@@ -56,9 +56,9 @@ pub(crate) fn feedback(on: Lookback<'_>) -> String {
     }
     let mut parts = vec![verdict(iteration, judgement)];
     parts.extend(excerpts(on.policy, reports));
-    parts.extend(changes(on.attempts));
-    parts.extend(earlier_attempts(on.attempts));
-    let claims = on.attempts.false_claims_in_row();
+    parts.extend(changes(on.history));
+    parts.extend(earlier_laps(on.history));
+    let claims = on.history.false_claims_in_row();
     if claims >= 2 {
         parts.push(format!(
             "Completion was claimed in {} in a row and held in none of them. Before you claim it again, run what fails yourself and see it pass.",
@@ -104,40 +104,40 @@ fn fits(output: &str, chars: usize) -> bool {
     output.chars().nth(chars).is_none()
 }
 
-fn changes(attempts: &Attempts) -> Option<String> {
-    let last = attempts.last()?;
+fn changes(history: &History) -> Option<String> {
+    let last = history.last()?;
     let iteration = last.iteration;
-    if attempts.last_changed_nothing() {
+    if history.last_changed_nothing() {
         return Some(format!("Iteration {iteration} changed no file."));
     }
     (!last.changed.is_empty()).then(|| format!("Iteration {iteration} changed {}.", quoted(&last.changed, FILES_NAMED)))
 }
 
 /// What has been tried before and ended in the same way.
-fn earlier_attempts(attempts: &Attempts) -> Option<String> {
-    let alike = attempts.like_the_last();
+fn earlier_laps(history: &History) -> Option<String> {
+    let alike = history.like_the_last();
     let (_, earlier) = alike.split_last().filter(|(_, earlier)| !earlier.is_empty())?;
-    let numbers: Vec<String> = earlier.iter().map(|attempt| attempt.iteration.to_string()).collect();
-    let newest = numbers.get(numbers.len().saturating_sub(ATTEMPTS_LISTED)..).unwrap_or_default().join(", ");
+    let numbers: Vec<String> = earlier.iter().map(|lap| lap.iteration.to_string()).collect();
+    let newest = numbers.get(numbers.len().saturating_sub(LAPS_LISTED)..).unwrap_or_default().join(", ");
     let which = if earlier.len() == 1 { "iteration" } else { "iterations" };
-    let before = if earlier.len() > ATTEMPTS_LISTED { "among others in" } else { "in" };
+    let before = if earlier.len() > LAPS_LISTED { "among others in" } else { "in" };
     let mut told = format!(
         "It has failed in the same way {} now, before this {before} {which} {newest}.",
         text::count(alike.len() as u64, "time")
     );
-    let listed = earlier.iter().rev().take(ATTEMPTS_LISTED).rev();
-    let with_files: Vec<&&Attempt> = listed.filter(|attempt| !attempt.changed.is_empty()).collect();
+    let listed = earlier.iter().rev().take(LAPS_LISTED).rev();
+    let with_files: Vec<&&Lap> = listed.filter(|lap| !lap.changed.is_empty()).collect();
     if !with_files.is_empty() {
         told.push_str(" What was tried there did not help:");
-        for attempt in with_files {
-            let files = quoted(&attempt.changed, FILES_NAMED);
-            let _ = write!(told, "\n- iteration {} changed {files}", attempt.iteration);
+        for lap in with_files {
+            let files = quoted(&lap.changed, FILES_NAMED);
+            let _ = write!(told, "\n- iteration {} changed {files}", lap.iteration);
         }
     }
     if alike.len() >= TIMES_TO_TURN {
         told.push_str(
             "\n\nDo not try more of the same. Reproduce the failure by itself first, question what the earlier \
-             attempts took for granted, and look for the cause in another place than they did. If only a person can \
+             iterations took for granted, and look for the cause in another place than they did. If only a person can \
              remove it, say that you are blocked and why.",
         );
     }

@@ -6,7 +6,6 @@
 //! [`notice::Notice`]. The state of a run is the fold of its events, so any run can be replayed.
 
 pub mod agent_event;
-mod attempts;
 pub mod check;
 pub mod claim;
 pub mod effect;
@@ -15,6 +14,7 @@ pub mod evidence;
 pub mod excerpt;
 mod feedback;
 pub mod guardrail;
+mod history;
 pub mod id;
 pub mod memory;
 pub mod notice;

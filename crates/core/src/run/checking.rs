@@ -139,7 +139,7 @@ impl Run {
     pub(super) fn on_tree_seen(&mut self, print: &TreePrint, changed: &[String]) -> Vec<Effect> {
         match &self.phase {
             Phase::Baseline => {
-                self.attempts.begin_with(print.clone());
+                self.history.begin_with(print.clone());
                 self.next_iteration()
             }
             Phase::Checking(checking)
@@ -264,13 +264,13 @@ impl Run {
         self.failures_in_row = if seen.ended_well() { 0 } else { self.failures_in_row + 1 };
         self.guardrail_failures.clone_from(&judgement.failures);
         self.messages.clone_from(&seen.messages);
-        let stalled = self.note_attempt(checking, &judgement);
+        let stalled = self.note_lap(checking, &judgement);
         self.feedback = feedback(Lookback {
             policy: &self.policy,
             iteration: self.iteration,
             judgement: &judgement,
             reports: &checking.reports,
-            attempts: &self.attempts,
+            history: &self.history,
         });
         let candidate = match judgement.decision {
             Decision::Complete => "complete",

@@ -22,10 +22,10 @@ mod working;
 
 pub use row::RunRow;
 
-use crate::attempts::Attempts;
 use crate::effect::Effect;
 use crate::event::{Entry, Event, Resumed, Spent, Started};
 use crate::guardrail::GuardrailFailure;
+use crate::history::History;
 use crate::id::RunId;
 use crate::memory::Memory;
 use crate::notice::{Notice, ResumeKind};
@@ -82,7 +82,7 @@ pub struct Run {
     waits_in_row: u32,
     /// Those of them that no limit explains.
     transient_in_row: u32,
-    attempts: Attempts,
+    history: History,
     last_check: Option<(String, bool)>,
     last_judged: LastJudged,
 }
@@ -167,7 +167,7 @@ impl Run {
             price_missed: false,
             waits_in_row: 0,
             transient_in_row: 0,
-            attempts: Attempts::default(),
+            history: History::default(),
             last_check: None,
             last_judged: LastJudged::default(),
         };
@@ -305,7 +305,7 @@ impl Run {
             self.failures_in_row = 0;
             self.waits_in_row = 0;
             self.transient_in_row = 0;
-            self.attempts.begin_rows_anew();
+            self.history.begin_rows_anew();
             self.refused.clear();
         }
         let (kind, then) = match continuation {

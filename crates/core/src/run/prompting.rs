@@ -17,7 +17,7 @@ impl Run {
         if let Some(end) = self.stop_at_cap(next, Continuation::NextIteration) {
             return end;
         }
-        if self.policy.limits.stall_after > 0 && !self.attempts.has_begun() {
+        if self.policy.limits.stall_after > 0 && !self.history.has_begun() {
             self.phase = Phase::Baseline;
             return vec![Effect::LookAtTree];
         }

@@ -112,7 +112,7 @@ It has failed in the same way 3 times now, before this in iterations 1, 3. What 
 - iteration 1 changed `src/login.rs`
 - iteration 3 changed `src/login.rs`, `src/user.rs`
 
-Do not try more of the same. Reproduce the failure by itself first, question what the earlier attempts took for granted, and look for the cause in another place than they did. If only a person can remove it, say that you are blocked and why.
+Do not try more of the same. Reproduce the failure by itself first, question what the earlier iterations took for granted, and look for the cause in another place than they did. If only a person can remove it, say that you are blocked and why.
 
 Completion was claimed in 4 iterations in a row and held in none of them. Before you claim it again, run what fails yourself and see it pass.\n"
     );

@@ -1,19 +1,19 @@
-//! The attempts of a run: what each iteration changed and in which way it failed. By them a run sees
-//! that it goes round in circles, and tells the next agent what did not help.
+//! The history of a run: what each iteration changed and in which way it failed. By it a run sees that
+//! it goes round in circles, and tells the next agent what did not help.
 
 use crate::check::{CheckReport, TreePrint};
 use crate::text;
 use crate::verdict::Judgement;
 use std::collections::VecDeque;
 
-/// Attempts that are remembered. A circle of more iterations than this is not seen as one.
+/// Laps that are remembered. A circle of more iterations than this is not seen as one.
 const KEPT: usize = 50;
-/// Files that are remembered of an attempt: a prompt names fewer.
+/// Files that are remembered of a lap: a prompt names fewer.
 const FILES_KEPT: usize = 20;
 
 /// One judged iteration.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Attempt {
+pub(crate) struct Lap {
     pub(crate) iteration: u32,
     /// How it failed.
     pub(crate) failure: FailurePrint,
@@ -23,15 +23,17 @@ pub(crate) struct Attempt {
     pub(crate) changed: Vec<String>,
     /// Whether it claimed completion.
     pub(crate) claimed: bool,
+    /// Whether its prompt carried words of a person.
+    pub(crate) heard_a_person: bool,
 }
 
-impl Attempt {
-    /// Whether this is where another attempt had already been: the same files and the same failures.
-    fn is_where(&self, other: &Attempt) -> bool {
+impl Lap {
+    /// Whether this is where another lap had already been: the same files and the same failures.
+    fn is_where(&self, other: &Lap) -> bool {
         self.failure == other.failure && self.has_the_tree_of(other)
     }
 
-    fn has_the_tree_of(&self, other: &Attempt) -> bool {
+    fn has_the_tree_of(&self, other: &Lap) -> bool {
         matches!((&self.tree, &other.tree), (Some(now), Some(before)) if before.surely_equals(now))
     }
 }
@@ -53,49 +55,48 @@ impl FailurePrint {
     }
 }
 
-/// The newest attempts of a run, and how long they have led nowhere.
+/// The newest laps of a run, and how long they have led nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Attempts {
-    kept: VecDeque<Attempt>,
+pub(crate) struct History {
+    kept: VecDeque<Lap>,
     /// The tree before the first of them.
     baseline: Option<TreePrint>,
-    /// Attempts in a row that came to nothing new.
+    /// Laps in a row that came to nothing new.
     nothing_new: u32,
-    /// Attempts in a row that failed in the same way.
+    /// Laps in a row that failed in the same way.
     same_failure: u32,
     /// False claims in a row.
     false_claims: u32,
 }
 
-impl Attempts {
-    /// The tree was seen before the first attempt.
+impl History {
+    /// The tree was seen before the first lap.
     pub(crate) fn begin_with(&mut self, tree: TreePrint) {
         self.baseline = Some(tree);
     }
 
-    /// Whether there is anything to compare the next attempt with.
+    /// Whether there is anything to compare the next lap with.
     pub(crate) fn has_begun(&self) -> bool {
         self.baseline.is_some() || !self.kept.is_empty()
     }
 
-    /// Takes the next attempt. Words of a person are new in themselves: whoever heard them stands at a beginning.
-    pub(crate) fn add(&mut self, mut attempt: Attempt, heard_a_person: bool) {
-        attempt.changed.truncate(FILES_KEPT);
-        let nothing_new = match (self.kept.is_empty(), &self.baseline, &attempt.tree) {
+    /// Takes the next lap. Words of a person are new in themselves: whoever heard them stands at a beginning.
+    pub(crate) fn add(&mut self, mut lap: Lap) {
+        lap.changed.truncate(FILES_KEPT);
+        let nothing_new = match (self.kept.is_empty(), &self.baseline, &lap.tree) {
             // The first one has only the tree to compare with: nothing had been checked before it.
             (true, Some(before), Some(now)) => before.surely_equals(now),
-            _ => self.kept.iter().any(|earlier| attempt.is_where(earlier)),
+            _ => self.kept.iter().any(|earlier| lap.is_where(earlier)),
         };
-        let same_failure =
-            !attempt.failure.is_none() && self.kept.back().is_some_and(|last| last.failure == attempt.failure);
-        self.nothing_new = if nothing_new && !heard_a_person { self.nothing_new + 1 } else { 0 };
-        self.same_failure = match (attempt.failure.is_none(), same_failure && !heard_a_person) {
+        let same_failure = !lap.failure.is_none() && self.kept.back().is_some_and(|last| last.failure == lap.failure);
+        self.nothing_new = if nothing_new && !lap.heard_a_person { self.nothing_new + 1 } else { 0 };
+        self.same_failure = match (lap.failure.is_none(), same_failure && !lap.heard_a_person) {
             (true, _) => 0,
             (false, true) => self.same_failure + 1,
             (false, false) => 1,
         };
-        self.false_claims = if attempt.claimed && !attempt.failure.is_none() { self.false_claims + 1 } else { 0 };
-        self.kept.push_back(attempt);
+        self.false_claims = if lap.claimed && !lap.failure.is_none() { self.false_claims + 1 } else { 0 };
+        self.kept.push_back(lap);
         if self.kept.len() > KEPT {
             self.kept.pop_front();
         }
@@ -107,12 +108,12 @@ impl Attempts {
         self.same_failure = 0;
     }
 
-    /// Attempts in a row that came to nothing new.
+    /// Laps in a row that came to nothing new.
     pub(crate) fn nothing_new_in_row(&self) -> u32 {
         self.nothing_new
     }
 
-    /// Attempts in a row that failed in the same way.
+    /// Laps in a row that failed in the same way.
     pub(crate) fn same_failure_in_row(&self) -> u32 {
         self.same_failure
     }
@@ -122,34 +123,32 @@ impl Attempts {
         self.false_claims
     }
 
-    /// Whether the attempts that came to nothing new left the files alone, instead of changing them back and forth.
+    /// Whether the laps that came to nothing new left the files alone, instead of changing them back and forth.
     pub(crate) fn left_the_files_alone(&self) -> bool {
-        let row: Vec<&Attempt> = self.kept.iter().rev().take(self.nothing_new as usize + 1).collect();
+        let row: Vec<&Lap> = self.kept.iter().rev().take(self.nothing_new as usize + 1).collect();
         row.windows(2).all(|pair| matches!(pair, [later, earlier] if later.has_the_tree_of(earlier)))
     }
 
-    /// The newest attempt.
-    pub(crate) fn last(&self) -> Option<&Attempt> {
+    /// The newest lap.
+    pub(crate) fn last(&self) -> Option<&Lap> {
         self.kept.back()
     }
 
-    /// Whether the newest attempt surely changed nothing in the files.
+    /// Whether the newest lap surely changed nothing in the files.
     pub(crate) fn last_changed_nothing(&self) -> bool {
         let mut newest = self.kept.iter().rev();
         match (newest.next(), newest.next()) {
             (Some(last), Some(before)) => last.has_the_tree_of(before),
-            (Some(Attempt { tree: Some(now), .. }), None) => {
+            (Some(Lap { tree: Some(now), .. }), None) => {
                 self.baseline.as_ref().is_some_and(|before| before.surely_equals(now))
             }
             _ => false,
         }
     }
 
-    /// All attempts that failed like the newest one, which is the last of them.
-    pub(crate) fn like_the_last(&self) -> Vec<&Attempt> {
-        let alike = |attempt: &&Attempt| {
-            self.last().is_some_and(|last| !last.failure.is_none() && last.failure == attempt.failure)
-        };
+    /// All laps that failed like the newest one, which is the last of them.
+    pub(crate) fn like_the_last(&self) -> Vec<&Lap> {
+        let alike = |lap: &&Lap| self.last().is_some_and(|last| !last.failure.is_none() && last.failure == lap.failure);
         self.kept.iter().filter(alike).collect()
     }
 }
@@ -170,24 +169,24 @@ pub(crate) fn quoted(files: &[String], most: usize) -> String {
 mod tests {
     use super::*;
 
-    fn attempt(iteration: u32, tree: &str, failure: &[&str]) -> Attempt {
+    fn lap(iteration: u32, tree: &str, failure: &[&str]) -> Lap {
         let tree = match tree {
             "" => None,
             "?" => Some(TreePrint::Unknown { why: "no git".to_owned() }),
             tree => Some(TreePrint::Seen { tree: tree.to_owned(), head: String::new() }),
         };
         let failure = FailurePrint(failure.iter().map(|name| (*name).to_owned()).collect());
-        Attempt { iteration, failure, tree, changed: Vec::new(), claimed: true }
+        Lap { iteration, failure, tree, changed: Vec::new(), claimed: true, heard_a_person: false }
     }
 
     /// The rows after these trees and failures, one letter each; `.` fails not at all.
-    fn rows(attempts_made: &[(&str, &str)]) -> (u32, u32, bool) {
-        let mut attempts = Attempts::default();
-        for (iteration, (tree, failure)) in (1..).zip(attempts_made) {
+    fn rows(made: &[(&str, &str)]) -> (u32, u32, bool) {
+        let mut history = History::default();
+        for (iteration, (tree, failure)) in (1..).zip(made) {
             let failure: &[&str] = if *failure == "." { &[] } else { &[failure] };
-            attempts.add(attempt(iteration, tree, failure), false);
+            history.add(lap(iteration, tree, failure));
         }
-        (attempts.nothing_new, attempts.same_failure, attempts.left_the_files_alone())
+        (history.nothing_new, history.same_failure, history.left_the_files_alone())
     }
 
     #[test]
@@ -212,28 +211,28 @@ mod tests {
 
     #[test]
     fn words_of_a_person_are_a_beginning_and_a_resume_too() {
-        let mut attempts = Attempts::default();
-        attempts.add(attempt(1, "a", &["x"]), false);
-        attempts.add(attempt(2, "a", &["x"]), false);
-        assert_eq!((attempts.nothing_new, attempts.same_failure), (1, 2));
-        attempts.add(attempt(3, "a", &["x"]), true);
-        assert_eq!((attempts.nothing_new, attempts.same_failure), (0, 1));
-        attempts.add(attempt(4, "a", &["x"]), false);
-        assert_eq!((attempts.nothing_new, attempts.same_failure), (1, 2));
-        attempts.begin_rows_anew();
-        assert_eq!((attempts.nothing_new, attempts.same_failure, attempts.like_the_last().len()), (0, 0, 4));
+        let mut history = History::default();
+        history.add(lap(1, "a", &["x"]));
+        history.add(lap(2, "a", &["x"]));
+        assert_eq!((history.nothing_new, history.same_failure), (1, 2));
+        history.add(Lap { heard_a_person: true, ..lap(3, "a", &["x"]) });
+        assert_eq!((history.nothing_new, history.same_failure), (0, 1));
+        history.add(lap(4, "a", &["x"]));
+        assert_eq!((history.nothing_new, history.same_failure), (1, 2));
+        history.begin_rows_anew();
+        assert_eq!((history.nothing_new, history.same_failure, history.like_the_last().len()), (0, 0, 4));
     }
 
     #[test]
     fn memory_is_bounded_whatever_an_agent_does() {
-        let mut attempts = Attempts::default();
+        let mut history = History::default();
         let evil = "x\n`## Task".repeat(1000);
         for iteration in 1..=1000 {
             let changed = vec![evil.clone(); 100];
-            attempts.add(Attempt { changed, ..attempt(iteration, &iteration.to_string(), &["x"]) }, false);
+            history.add(Lap { changed, ..lap(iteration, &iteration.to_string(), &["x"]) });
         }
-        assert_eq!((attempts.kept.len(), attempts.like_the_last().len()), (KEPT, KEPT));
-        let files = attempts.last().map(|last| last.changed.clone()).unwrap_or_default();
+        assert_eq!((history.kept.len(), history.like_the_last().len()), (KEPT, KEPT));
+        let files = history.last().map(|last| last.changed.clone()).unwrap_or_default();
         assert_eq!(files.len(), FILES_KEPT);
         let sentence = quoted(&files, 2);
         assert!(sentence.len() < 3 * NAME_CHARS && sentence.ends_with(" and more") && !sentence.contains('\n'));
