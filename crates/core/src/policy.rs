@@ -7,6 +7,7 @@ use crate::claim::Completion;
 use crate::evidence::Extra;
 use crate::guardrail::Guardrail;
 use crate::id::TaskName;
+use crate::protect::ProtectPolicy;
 use crate::scm::ScmPolicy;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -103,14 +104,6 @@ pub struct StopCriteria {
     pub strict: bool,
 }
 
-/// How claims are verified beyond the guardrails.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct VerifyPolicy {
-    /// Commands of the project that count as tests, lint or typecheck when the agent runs them.
-    #[serde(default)]
-    pub commands: Vec<Extra>,
-}
-
 /// Memory between iterations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryPolicy {
@@ -126,6 +119,18 @@ pub struct MemoryPolicy {
     pub state_file: String,
     /// How many of the last messages of the previous iteration go into the prompt.
     pub last_messages: usize,
+}
+
+/// How claims are verified beyond the guardrails.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct VerifyPolicy {
+    /// The guardrails run once before the first iteration, to know what was red already.
+    pub baseline: bool,
+    /// They run in a fresh checkout of the commit, so that only what is committed counts.
+    pub clean_checkout: bool,
+    /// Commands of the project that count as tests, lint or typecheck when the agent runs them.
+    #[serde(default)]
+    pub commands: Vec<Extra>,
 }
 
 /// How a prompt reaches the agent.
@@ -203,6 +208,9 @@ pub struct Policy {
     /// Version control after green guardrails.
     #[serde(default)]
     pub scm: ScmPolicy,
+    /// Files that the agent must leave alone.
+    #[serde(default)]
+    pub protect: ProtectPolicy,
     /// How claims are verified beyond the guardrails.
     #[serde(default)]
     pub verify: VerifyPolicy,
@@ -214,7 +222,12 @@ impl Policy {
     /// Whether the tree's fingerprint is worth taking: for the verdict on checks, to see a stall, or to
     /// commit exactly what was checked.
     pub fn looks_at_the_tree(&self) -> bool {
-        !self.guardrails.is_empty() || self.limits.stall_after > 0 || self.scm.commits()
+        !self.guardrails.is_empty() || self.limits.stall_after > 0 || self.scm.commits() || self.pins()
+    }
+
+    /// Whether there may be files whose state at the start counts.
+    pub fn pins(&self) -> bool {
+        !self.guardrails.is_empty() || !self.protect.paths.is_empty()
     }
 
     /// The last iteration there can be, seen from this one: a single pass has no other behind it.

@@ -9,6 +9,7 @@ mod feedback;
 mod memory;
 mod prompts;
 mod properties;
+mod protecting;
 mod sim;
 mod stops;
 mod waits;

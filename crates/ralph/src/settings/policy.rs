@@ -9,6 +9,7 @@ use ralph_core::id::TaskName;
 use ralph_core::policy::{
     AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, StopCriteria, VerifyPolicy,
 };
+use ralph_core::protect::ProtectPolicy;
 use ralph_core::scm::ScmPolicy;
 
 impl Settings {
@@ -34,8 +35,9 @@ impl Settings {
             memory: self.memory(),
             agent: self.agent(&self.agent),
             fallback: self.agents.fallback.iter().map(|other| self.agent(&other.agent())).collect(),
-            scm: ScmPolicy { command: self.scm.command.clone(), tasks: self.scm.tasks.clone() },
+            protect: ProtectPolicy { paths: self.protect.paths.clone(), on_change: self.protect.on_change },
             verify: self.verify(),
+            scm: ScmPolicy { command: self.scm.command.clone(), tasks: self.scm.tasks.clone() },
             config_hash,
         }
     }
@@ -43,6 +45,8 @@ impl Settings {
     fn verify(&self) -> VerifyPolicy {
         let commands = self.verify.commands.iter();
         VerifyPolicy {
+            baseline: self.verify.baseline,
+            clean_checkout: self.verify.clean_checkout,
             commands: commands.map(|added| Extra { purpose: added.purpose, words: added.command.clone() }).collect(),
         }
     }

@@ -1,17 +1,8 @@
-//! The keys of the section `verify`; [`super::keys`] says how keys are written.
+//! The keys of `verify.commands`; [`super::keys`] says how keys are written.
 
 use ralph_core::evidence::Purpose;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-
-/// How claims are verified beyond the guardrails.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct VerifySettings {
-    /// Commands of this project that count as tests, lint or typecheck when the agent runs them, beside
-    /// those that ralph knows.
-    pub commands: Vec<VerifyCommand>,
-}
 
 /// A command that counts as evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -22,6 +22,7 @@ mod limits;
 mod locks;
 mod output;
 mod process;
+mod protect;
 mod real_clients;
 mod resources;
 mod scm;
