@@ -35,7 +35,11 @@ impl Settings {
             memory: self.memory(),
             agent: self.agent(&self.agent),
             fallback: self.agents.fallback.iter().map(|other| self.agent(&other.agent())).collect(),
-            protect: ProtectPolicy { paths: self.protect.paths.clone(), on_change: self.protect.on_change },
+            protect: ProtectPolicy {
+                paths: self.protect.paths.clone(),
+                scripts: self.protect.scripts,
+                on_change: self.protect.on_change,
+            },
             verify: self.verify(),
             scm: ScmPolicy { command: self.scm.command.clone(), tasks: self.scm.tasks.clone() },
             config_hash,
