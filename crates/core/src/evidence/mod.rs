@@ -19,7 +19,7 @@ mod table;
 mod tests;
 mod words;
 
-pub use judge::{Finding, judge, judge_with};
+pub use judge::{Criterion, Finding, judge, judge_with};
 
 use serde::{Deserialize, Serialize};
 

@@ -90,9 +90,10 @@ fn guardrails(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
 /// What the settings want to see in the agent's own tool runs.
 fn findings(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
     let Some(agent) = &chapter.agent else { return Vec::new() };
-    let found = evidence::judge(&story.machine.policy().criteria, &agent.seen.tools, &agent.seen.errors);
+    let policy = story.machine.policy();
+    let found = evidence::judge_with(&policy.criteria, &agent.seen.tools, &agent.seen.errors, &policy.verify.commands);
     let judge = |finding: evidence::Finding| {
-        let name = format!("evidence of the agent's tool runs: {}", finding.name);
+        let name = format!("evidence of the agent's tool runs: {}", finding.criterion.as_str());
         let detail = if finding.passed { "nothing against it".to_owned() } else { finding.reason };
         Condition::new(&name, Some(finding.passed), detail)
     };
