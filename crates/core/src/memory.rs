@@ -226,7 +226,23 @@ pub(crate) fn one_line(untrusted: &str) -> String {
 pub fn fence(untrusted: &str) -> String {
     let longest = untrusted.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    format!("{fence}text\n{}\n{fence}", untrusted.trim_end_matches('\n'))
+    format!("{fence}text\n{}\n{fence}", without_claims(untrusted.trim_end_matches('\n')))
+}
+
+/// What stands in a prompt may be echoed, and an echo must claim nothing: tags lose their first character.
+fn without_claims(text: &str) -> String {
+    const TAGS: [&str; 3] = ["response", "ralph", "promise"];
+    let opens_a_claim = |rest: &str| {
+        let rest = rest.strip_prefix('/').unwrap_or(rest);
+        TAGS.iter().any(|tag| rest.get(..tag.len()).is_some_and(|word| word.eq_ignore_ascii_case(tag)))
+    };
+    let mut pieces = text.split('<');
+    let mut clean = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        clean.push(if opens_a_claim(piece) { '‹' } else { '<' });
+        clean.push_str(piece);
+    }
+    clean
 }
 
 const FEEDBACK_BEGIN: &str = "<!-- ralph: this part is rewritten after every iteration -->";

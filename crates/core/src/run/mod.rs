@@ -92,6 +92,8 @@ pub struct Run {
     pinned: Option<Arc<Vec<Pinned>>>,
     /// Which checks passed before the first iteration, if that was wanted.
     baseline: Option<Vec<bool>>,
+    /// The task of version control that failed last, as a sentence; nothing if the last one went well.
+    scm_failure: Option<String>,
     /// What was undone in this iteration, for the agent.
     undone: Option<String>,
     /// Changes of protected files that were told and allowed.
@@ -183,6 +185,7 @@ impl Run {
             history: History::default(),
             pinned: None,
             baseline: None,
+            scm_failure: None,
             undone: None,
             allowed: None,
             last_check: None,
