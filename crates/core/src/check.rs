@@ -191,3 +191,17 @@ impl TreePrint {
         matches!((self, other), (TreePrint::Seen { .. }, TreePrint::Seen { .. })) && self != other
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receipt_from_before_excerpts_still_loads() {
+        let old = r#"{"spec":{"index":0,"command":"make","timeout":1,"log_name":"x.log"},"ending":{"how":"exited","code":1},
+            "duration":1,"output_head":"x","output_hash":"h","output_bytes":1,"log":"x.log","leaked":0}"#;
+        let report: Result<CheckReport, _> = serde_json::from_str(old);
+        let prints = report.map(|report| (report.excerpt, report.output_print)).ok();
+        assert_eq!(prints, Some((Excerpt::default(), String::new())));
+    }
+}
