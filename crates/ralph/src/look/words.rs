@@ -58,11 +58,13 @@ pub fn check_end(check: &Check<'_>) -> String {
     format!("{how} ({})", report.duration)
 }
 
-/// What proves a check: hashes of its output and of the tree it ran on, and the log.
+/// What proves a check: its exit code, hashes of its output, of the tree that it ran on and of the settings
+/// that ordered it, and the log.
 pub fn receipt(check: &Check<'_>) -> String {
     let report = check.report;
+    let code = report.ending.code().map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
     let output = format!("output {} ({})", short(&report.output_hash), text::count(report.output_bytes, "byte"));
-    format!("{output} · tree {} · {}", tree(check.tree), report.log)
+    format!("{code} · {output} · tree {} · settings {} · {}", tree(check.tree), short(check.settings), report.log)
 }
 
 /// What an agent claimed.
@@ -99,6 +101,11 @@ pub fn agent_end(agent: &AgentEnd<'_>) -> String {
         _ => agent.how.clone(),
     };
     format!("{how} (after {})", process.duration)
+}
+
+/// The name of an iteration's program; where it lies says nothing about the iteration.
+pub fn program<'c>(chapter: &'c Chapter<'_>) -> &'c str {
+    chapter.program.rsplit('/').next().unwrap_or_default()
 }
 
 /// Text on a line of its own that may have had several.

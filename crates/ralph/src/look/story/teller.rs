@@ -1,20 +1,27 @@
 //! Listening to a journal as the machine folds it: every notice finds its chapter.
 
-use super::{AgentEnd, Chapter, Check, Finding, InFlight, Judged};
+use super::{AgentEnd, Chapter, Check, Finding, InFlight, Judged, Task, Wait};
 use ralph_core::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, TreePrint};
 use ralph_core::effect::Effect;
-use ralph_core::event::{Entry, Event};
+use ralph_core::event::{Entry, Event, Gathered};
 use ralph_core::notice::Notice;
-use ralph_core::time::WallTime;
+use ralph_core::time::{Millis, WallTime};
 
 /// A story while it is being told.
 #[derive(Default)]
 pub(super) struct Teller<'a> {
     pub(super) prompt_of: Option<u32>,
+    /// The hash of the pinned settings.
+    pub(super) settings: &'a str,
     pub(super) chapters: Vec<Chapter<'a>>,
     pub(super) notes: Vec<(WallTime, String)>,
     pub(super) in_flight: Option<InFlight>,
     pub(super) tree: Option<&'a TreePrint>,
+    /// The base text of the last prompt that was read from a file.
+    pub(super) asked: &'a str,
+    pub(super) waits: Vec<Wait>,
+    /// When the wait began that is not over yet, as time that the run was worked on.
+    pub(super) waiting_since: Option<Millis>,
 }
 
 impl<'a> Teller<'a> {
@@ -22,15 +29,20 @@ impl<'a> Teller<'a> {
     pub(super) fn hear(&mut self, entry: &'a Entry, effects: Vec<Effect>) {
         if let Event::TreeSeen { print, .. } = &entry.event {
             self.tree = Some(print);
-            if let Some(chapter) = self.chapters.last_mut().filter(|chapter| chapter.counted().next().is_some()) {
-                chapter.look_after = Some(print);
+            if let Some(chapter) = self.chapters.last_mut() {
+                chapter.tree = Some(print);
+                chapter.look_after = Some(print).filter(|_| chapter.counted().next().is_some()).or(chapter.look_after);
             }
         }
         if let Event::CheckEnded(report) = &entry.event
             && report.ending == CheckEnding::Stopped
         {
-            self.add_check(report, entry.at, Some("it was stopped before it ended"));
+            self.add_check(CheckKind::Guardrail, report, entry.at, Some("it was stopped before it ended"));
         }
+        if let Event::Gathered(Gathered { base: Some(Ok(base)), .. }) = &entry.event {
+            self.asked = base;
+        }
+        self.end_wait(entry);
         for effect in effects {
             match effect {
                 Effect::Tell(notice) => self.hear_notice(entry, notice),
@@ -59,7 +71,8 @@ impl<'a> Teller<'a> {
                     agent: None,
                     tasks: Vec::new(),
                     checks: Vec::new(),
-                    evidence: Vec::new(),
+                    findings: Vec::new(),
+                    tree: None,
                     look_after: None,
                     judged: None,
                 });
@@ -69,26 +82,41 @@ impl<'a> Teller<'a> {
                     chapter.agent = Some(AgentEnd { seen, how, well });
                 }
             }
-            (Notice::CheckFinished { kind: CheckKind::Guardrail, .. }, Event::CheckEnded(report)) => {
-                self.add_check(report, entry.at, None);
+            // Findings are told with the last check too; only the check itself names the receipt's log.
+            (Notice::CheckFinished { kind, log: Some(log), .. }, Event::CheckEnded(report)) if log == report.log => {
+                self.add_check(kind, report, entry.at, None);
             }
-            (Notice::CheckFinished { kind: CheckKind::Evidence, name, passed, problem, .. }, _) => {
+            (Notice::CheckFinished { kind, name, passed, problem, duration, log, .. }, _) => {
                 if let Some(chapter) = self.chapters.last_mut() {
-                    chapter.evidence.push(Finding { name, passed, problem });
+                    chapter.findings.push(Finding { kind, name, passed, problem, duration, log });
                 }
             }
-            (Notice::ScmFinished { task, passed, detail, .. }, _) => {
+            (Notice::ScmFinished { task, passed, detail, exit_code, duration, .. }, _) => {
                 if let Some(chapter) = self.chapters.last_mut() {
-                    chapter.tasks.push(Finding { name: task, passed, problem: detail });
+                    chapter.tasks.push(Task { name: task, passed, detail, exit_code, duration });
                 }
             }
-            (Notice::IterationFinished { claim, verdict, reasons, leaked, duration, .. }, _) => {
+            (Notice::IterationFinished { claim, verdict, reasons, cost_usd, tokens, leaked, duration, .. }, _) => {
                 if let Some(chapter) = self.chapters.last_mut() {
-                    chapter.judged = Some(Judged { claim, verdict, reasons, leaked, duration });
+                    chapter.judged = Some(Judged { claim, verdict, reasons, cost_usd, tokens, leaked, duration });
                 }
+            }
+            (Notice::Waiting { iteration, until, why }, _) => {
+                self.waits.push(Wait { iteration, at: entry.at, until, why, waited: None });
+                self.waiting_since = Some(entry.elapsed);
             }
             (Notice::Note { text }, _) => self.notes.push((entry.at, text)),
             _ => {}
+        }
+    }
+
+    /// Whatever happens to a run that waits ends its wait, but for a remark.
+    fn end_wait(&mut self, entry: &Entry) {
+        if !matches!(entry.event, Event::Noted { .. })
+            && let (Some(since), Some(wait)) = (self.waiting_since.take(), self.waits.last_mut())
+        {
+            // After a crash nobody can say how long it still waited.
+            wait.waited = (!matches!(entry.event, Event::Resumed(_))).then(|| entry.elapsed.minus(since));
         }
     }
 
@@ -103,10 +131,10 @@ impl<'a> Teller<'a> {
         self.in_flight = Some(InFlight::Check(spec));
     }
 
-    fn add_check(&mut self, report: &'a CheckReport, at: WallTime, set_aside: Option<&'static str>) {
-        let tree = self.tree;
+    fn add_check(&mut self, kind: CheckKind, report: &'a CheckReport, at: WallTime, set_aside: Option<&'static str>) {
+        let Teller { tree, settings, .. } = *self;
         if let Some(chapter) = self.chapters.last_mut() {
-            chapter.checks.push(Check { report, tree, at, set_aside });
+            chapter.checks.push(Check { kind, report, settings, tree, at, set_aside });
         }
     }
 }
