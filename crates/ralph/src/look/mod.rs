@@ -13,6 +13,7 @@ pub mod live;
 pub mod log_text;
 pub mod page;
 pub mod pick;
+pub mod report;
 #[cfg(test)]
 pub mod sample;
 pub mod state;

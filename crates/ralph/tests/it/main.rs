@@ -22,6 +22,7 @@ mod locks;
 mod output;
 mod process;
 mod real_clients;
+mod report;
 mod resources;
 mod scm;
 mod shell;

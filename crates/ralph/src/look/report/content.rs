@@ -1,0 +1,336 @@
+//! What stands in a report: everything that the story has, each thing once, most important first.
+
+use super::super::case::Case;
+use super::super::state::State;
+use super::super::story::Chapter;
+use super::super::words;
+use super::matrix::{Cell, How, Matrix};
+use super::plot::{Bar, Plot};
+use super::{Block, Document, Look, Piece, Section, Table};
+use crate::face::render::amounts;
+use ralph_core::observation::Tokens;
+use ralph_core::policy::PromptSource;
+use ralph_core::text;
+
+/// What is said where an agent says nothing: not knowing is not zero.
+const NOT_STATED: &str = "not stated";
+/// What stands in an empty place.
+const NONE: &str = "–";
+
+/// The report on a run.
+pub fn of(case: &Case<'_>) -> Document {
+    let mut sections = vec![asked(case), ended(case), conditions(case), iterations(case)];
+    sections.extend([plots(case), checks(case), receipts(case), version_control(case), waits(case), notes(case)]);
+    // A heading above nothing says nothing.
+    sections.retain(|section| !section.blocks.is_empty());
+    Document { title: format!("Run {}: {}", case.row.run, headline(case)), sections }
+}
+
+/// The state in a few words.
+fn headline(case: &Case<'_>) -> &'static str {
+    case.state.standing(case.row.verified)
+}
+
+fn section(heading: &'static str, blocks: Vec<Block>) -> Section {
+    Section { heading, blocks }
+}
+
+fn table(heads: &[&str], rows: Vec<Vec<Piece>>) -> Vec<Block> {
+    let heads = heads.iter().map(|head| Piece::plain(*head)).collect();
+    if rows.is_empty() { Vec::new() } else { vec![Block::Table(Table { heads, rows })] }
+}
+
+fn asked(case: &Case<'_>) -> Section {
+    let Case { story, row, .. } = case;
+    let policy = story.machine.policy();
+    let mut agent = policy.agent.command.clone();
+    if !policy.agent.model.is_empty() {
+        agent = format!("{agent} ({})", policy.agent.model);
+    }
+    let mut facts = vec![("task", Piece::plain(row.task.as_str()))];
+    if let PromptSource::File(path) = &policy.prompt {
+        facts.push(("prompt", Piece::code(path.as_str())));
+    }
+    facts.extend([
+        ("project", Piece::code(story.started.root.as_str())),
+        ("agent", Piece::code(agent)),
+        ("limits", Piece::plain(words::limits(policy))),
+        ("began", Piece::plain(words::local(row.started_at))),
+        ("settings", Piece::code(policy.config_hash.as_str())),
+        ("ralph", Piece::plain(story.started.version.as_str())),
+    ]);
+    facts.extend(row.parent.as_ref().map(|parent| ("inside run", Piece::code(parent.as_str()))));
+    let mut blocks = vec![Block::Facts(facts)];
+    if !story.asked.is_empty() {
+        blocks.push(Block::Quote(story.asked.to_owned()));
+    }
+    section("What was asked", blocks)
+}
+
+fn ended(case: &Case<'_>) -> Section {
+    let Case { story, row, state, .. } = case;
+    let verified = match (state, row.verified) {
+        (State::Running, _) => Piece::new(Look::Unsure, "not yet: it is running"),
+        (_, true) => Piece::new(Look::Good, "yes: checks that ralph executed passed on the accepted files"),
+        (_, false) => Piece::new(Look::Bad, "no"),
+    };
+    let code = row.exit_code.filter(|_| *state != State::Running);
+    let mut facts = vec![
+        ("state", Piece::plain(headline(case))),
+        ("why", Piece::plain(case.message())),
+        ("verified", verified),
+        ("exit code", Piece::plain(code.map_or(NONE.to_owned(), |code| code.to_string()))),
+        ("iterations", Piece::plain(format!("{} of {}", story.judged(), row.max_iterations))),
+        ("time", Piece::plain(case.worked.to_string())),
+        ("cost", Piece::plain(cost(row.cost_usd))),
+        ("tokens", Piece::plain(tokens(Some(row.tokens).filter(|tokens| tokens.total() > 0)))),
+    ];
+    if !story.waits.is_empty() {
+        facts.push(("waited", Piece::plain(story.waited().to_string())));
+    }
+    let doing = if *state == State::Running { "now" } else { "in flight" };
+    facts.extend(case.in_flight().map(|words| (doing, Piece::plain(words))));
+    facts.extend(case.on_resume().map(|words| ("resume", Piece::plain(words))));
+    let blocks = vec![
+        Block::Facts(facts),
+        Block::Line(vec![Piece::plain("How it came to that:")]),
+        Block::List(case.grounds().into_iter().map(Piece::plain).collect()),
+        Block::Line(vec![Piece::plain("What to type next:")]),
+        Block::List(case.next("report").into_iter().map(Piece::code).collect()),
+    ];
+    section("How it ended", blocks)
+}
+
+fn conditions(case: &Case<'_>) -> Section {
+    let row = |condition: &super::super::conditions::Condition| {
+        let met = match condition.met {
+            Some(true) => Piece::new(Look::Good, "yes"),
+            Some(false) => Piece::new(Look::Bad, "no"),
+            None => Piece::new(Look::Unsure, "not looked at"),
+        };
+        vec![Piece::plain(condition.name.as_str()), met, Piece::plain(condition.detail.as_str())]
+    };
+    let mut blocks = table(&["condition", "met", "how that is known"], case.conditions.iter().map(row).collect());
+    let missing = case.missing();
+    if !missing.is_empty() {
+        blocks.push(Block::Line(vec![Piece::plain("To be complete:")]));
+        blocks.push(Block::List(missing.iter().map(|condition| Piece::plain(condition.needed.as_str())).collect()));
+    }
+    section("What complete needs", blocks)
+}
+
+fn iterations(case: &Case<'_>) -> Section {
+    let row = |chapter: &Chapter<'_>| {
+        let judged = chapter.judged.as_ref();
+        let verdict = words::verdict(chapter);
+        let look = if verdict == "accepted" { Look::Good } else { Look::Plain };
+        let reasons = judged.map(|judged| judged.reasons.join("; ")).unwrap_or_default();
+        let leaked = chapter.agent.as_ref().map(|agent| agent.seen.process.leaked_count);
+        vec![
+            Piece::plain(number(chapter)),
+            Piece::code(words::program(chapter)),
+            Piece::plain(chapter.duration().map_or(NONE.to_owned(), |span| span.to_string())),
+            Piece::plain(judged.map_or(NONE, |judged| words::claim(&judged.claim))),
+            Piece::new(look, verdict),
+            tally(chapter),
+            Piece::plain(cost(chapter.cost_usd())),
+            Piece::plain(tokens(chapter.tokens())),
+            Piece::plain(leaked.map_or(NONE.to_owned(), |leaked| leaked.to_string())),
+            Piece::plain(reasons),
+        ]
+    };
+    let heads = ["iteration", "agent", "time", "claim", "verdict", "checks", "cost", "tokens", "leaked", "why"];
+    section("Iterations", table(&heads, case.story.chapters.iter().map(row).collect()))
+}
+
+/// The number, and which try of it if not the first.
+fn number(chapter: &Chapter<'_>) -> String {
+    match chapter.attempt {
+        0 | 1 => chapter.iteration.to_string(),
+        attempt => format!("{}, attempt {attempt}", chapter.iteration),
+    }
+}
+
+fn tally(chapter: &Chapter<'_>) -> Piece {
+    match chapter.tally() {
+        (0, 0) => Piece::plain(NONE),
+        (passed, 0) => Piece::new(Look::Good, format!("{passed} passed")),
+        (passed, failed) => Piece::new(Look::Bad, format!("{failed} failed, {passed} passed")),
+    }
+}
+
+fn cost(cost: Option<f64>) -> String {
+    cost.map_or(NOT_STATED.to_owned(), |cost| format!("${cost:.2}"))
+}
+
+fn tokens(tokens: Option<Tokens>) -> String {
+    tokens.map_or(NOT_STATED.to_owned(), amounts::in_and_out)
+}
+
+fn plots(case: &Case<'_>) -> Section {
+    let chapters = &case.story.chapters;
+    if chapters.is_empty() {
+        return section("Plots", Vec::new());
+    }
+    let plot = |title: &str, bar: &mut dyn FnMut(&Chapter<'_>) -> (Option<f64>, String)| {
+        let bars = chapters.iter().map(|chapter| {
+            let (value, shown) = bar(chapter);
+            Bar { label: short_number(chapter), value, shown }
+        });
+        Block::Plot(Plot { title: title.to_owned(), bars: bars.collect() })
+    };
+    let mut blocks = vec![plot("Time per iteration", &mut |chapter| {
+        let span = chapter.duration();
+        (span.map(|span| amount(span.0)), span.map_or("not seen".to_owned(), |span| span.to_string()))
+    })];
+    blocks.extend(spent(case, plot));
+    if chapters.iter().any(|chapter| chapter.tally() != (0, 0)) {
+        blocks.push(plot("Failing checks per iteration", &mut |chapter| match chapter.tally() {
+            (0, 0) => (None, "not checked".to_owned()),
+            (_, failed) => (Some(amount(failed as u64)), failed.to_string()),
+        }));
+    }
+    section("Plots", blocks)
+}
+
+/// Money so far; tokens so far where no agent states money; a sentence where none states anything.
+fn spent(
+    case: &Case<'_>,
+    plot: impl Fn(&str, &mut dyn FnMut(&Chapter<'_>) -> (Option<f64>, String)) -> Block,
+) -> Option<Block> {
+    let chapters = &case.story.chapters;
+    if chapters.iter().any(|chapter| chapter.cost_usd().is_some()) {
+        let mut sum = 0.0;
+        return Some(plot("Cost so far", &mut |chapter| {
+            sum += chapter.cost_usd().unwrap_or(0.0);
+            let unknown = if chapter.cost_usd().is_none() { " (this one not stated)" } else { "" };
+            (Some(sum), format!("${sum:.2}{unknown}"))
+        }));
+    }
+    if chapters.iter().any(|chapter| chapter.tokens().is_some()) {
+        let mut sum = 0_u64;
+        return Some(plot("Tokens so far", &mut |chapter| {
+            sum = sum.saturating_add(chapter.tokens().map_or(0, Tokens::total));
+            let unknown = if chapter.tokens().is_none() { " (this one not stated)" } else { "" };
+            (Some(amount(sum)), format!("{}{unknown}", amounts::count(sum)))
+        }));
+    }
+    Some(Block::Line(vec![Piece::plain("Neither cost nor tokens were stated.")]))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "it becomes the length of a bar")]
+fn amount(number: u64) -> f64 {
+    number as f64
+}
+
+/// `3`, and `3.2` for its second try.
+fn short_number(chapter: &Chapter<'_>) -> String {
+    match chapter.attempt {
+        0 | 1 => chapter.iteration.to_string(),
+        attempt => format!("{}.{attempt}", chapter.iteration),
+    }
+}
+
+fn checks(case: &Case<'_>) -> Section {
+    let matrix = Matrix::of(&case.story);
+    let width = matrix.checks.len();
+    let mut heads = vec![Piece::plain("iteration")];
+    heads.extend(matrix.checks.iter().map(|check| Piece::code(check.name.as_str())));
+    let row = |(chapter, cells): &(&Chapter<'_>, Vec<Option<Cell<'_>>>)| {
+        let cell = |column: usize| cells.get(column).and_then(Option::as_ref).map_or(Piece::plain(NONE), cell);
+        let mut row = vec![Piece::plain(number(chapter))];
+        row.extend((0..width).map(cell));
+        row
+    };
+    let rows: Vec<Vec<Piece>> = matrix.rows.iter().map(row).collect();
+    let mut blocks = Vec::new();
+    if !rows.is_empty() {
+        blocks.push(Block::Table(Table { heads, rows }));
+        blocks.push(Block::Line(vec![
+            Piece::new(Look::Good, "passed"),
+            Piece::new(Look::Bad, "failed"),
+            Piece::new(Look::Unsure, "could not run: not found, killed or timed out"),
+            Piece::plain(format!("{NONE} not executed")),
+        ]));
+    } else if case.story.machine.policy().guardrails.is_empty() {
+        blocks.push(Block::Line(vec![Piece::plain("No check was configured.")]));
+    }
+    section("Checks", blocks)
+}
+
+fn cell(cell: &Cell<'_>) -> Piece {
+    let look = match cell.how {
+        How::Passed => Look::Good,
+        How::Failed => Look::Bad,
+        How::CouldNotRun => Look::Unsure,
+    };
+    Piece::new(look, cell.duration.to_string())
+}
+
+fn receipts(case: &Case<'_>) -> Section {
+    let mut rows = Vec::new();
+    for chapter in &case.story.chapters {
+        for check in &chapter.checks {
+            let report = check.report;
+            let how = if report.ending.passed() { "passed".to_owned() } else { report.ending.problem() };
+            let look = match (check.set_aside, report.ending.passed()) {
+                (Some(_), _) => Look::Unsure,
+                (None, true) => Look::Good,
+                (None, false) => Look::Bad,
+            };
+            let how = check.set_aside.map_or(how.clone(), |why| format!("{how}, does not count: {why}"));
+            rows.push(vec![
+                Piece::plain(number(chapter)),
+                Piece::code(report.spec.command.as_str()),
+                Piece::new(look, how),
+                Piece::plain(report.ending.code().map_or(NONE.to_owned(), |code| code.to_string())),
+                Piece::plain(report.duration.to_string()),
+                Piece::code(words::short(&report.output_hash)),
+                Piece::plain(text::count(report.output_bytes, "byte")),
+                Piece::code(words::tree(check.tree)),
+                Piece::code(words::short(check.settings)),
+                Piece::code(report.log.as_str()),
+            ]);
+        }
+    }
+    let heads = ["iteration", "command", "result", "exit code", "time", "output", "size", "tree", "settings", "log"];
+    section("Receipts", table(&heads, rows))
+}
+
+fn version_control(case: &Case<'_>) -> Section {
+    let mut rows = Vec::new();
+    for chapter in &case.story.chapters {
+        for task in &chapter.tasks {
+            let (look, how) = if task.passed { (Look::Good, "done") } else { (Look::Bad, "failed") };
+            rows.push(vec![
+                Piece::plain(number(chapter)),
+                Piece::code(task.name.as_str()),
+                Piece::new(look, how),
+                Piece::plain(task.exit_code.map_or(NONE.to_owned(), |code| code.to_string())),
+                Piece::plain(task.duration.to_string()),
+                Piece::plain(task.detail.as_str()),
+            ]);
+        }
+    }
+    section("Version control", table(&["iteration", "task", "result", "exit code", "time", "detail"], rows))
+}
+
+fn waits(case: &Case<'_>) -> Section {
+    let rows = case.story.waits.iter().map(|wait| {
+        let waited = wait.waited.map_or("its end was not seen".to_owned(), |waited| waited.to_string());
+        vec![
+            Piece::plain(wait.iteration.to_string()),
+            Piece::plain(words::local(wait.at)),
+            Piece::plain(words::local(wait.until)),
+            Piece::plain(waited),
+            Piece::plain(wait.why.as_str()),
+        ]
+    });
+    section("Waits", table(&["iteration", "began", "until", "waited", "for what"], rows.collect()))
+}
+
+fn notes(case: &Case<'_>) -> Section {
+    let notes = case.story.notes.iter();
+    let notes: Vec<Piece> = notes.map(|(at, note)| Piece::plain(format!("{}: {note}", words::local(*at)))).collect();
+    section("Notes", if notes.is_empty() { Vec::new() } else { vec![Block::List(notes)] })
+}
