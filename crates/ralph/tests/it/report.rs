@@ -344,3 +344,34 @@ fn a_stopped_run_is_explained_by_what_was_cut() {
     assert_eq!(told["stop_reason"], "cancelled");
     assert_eq!(told["grounds"][0], "the agent of iteration 1 was ended before it had finished", "{told}");
 }
+
+#[test]
+fn every_check_has_its_column_whatever_it_is() {
+    let env = env();
+    env.script("claim");
+    let commands = ["true", "false", "true", "no-such-program", "sleep 60"];
+    let rules = commands.map(|command| json!({ "command": command, "timeoutMs": 300 }));
+    env.settings(json!({ "guardrails": rules, "loop": { "stopCriteria": { "requirePassingTests": true } } }));
+    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().code(1).run();
+    let report = env.ralph(["report", "--json"]).stdout_any().run().json_lines().remove(0);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let columns: Vec<(String, String, String)> = report["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|check| (text(&check["check"]), text(&check["name"]), text(&check["iterations"][0]["result"])))
+        .collect();
+    let expected = [
+        ("guardrail", "true", "passed"),
+        ("guardrail", "false", "failed"),
+        ("guardrail", "true", "passed"),
+        ("guardrail", "no-such-program", "could-not-run"),
+        ("guardrail", "sleep 60", "could-not-run"),
+        ("evidence", "tests", "failed"),
+    ];
+    assert_eq!(columns, expected.map(|(kind, name, result)| (kind.to_owned(), name.to_owned(), result.to_owned())));
+    env.ralph(["report"])
+        .stdout_has("| iteration | `true` | `false` | `true` | `no-such-program` | `sleep 60` | `tests` |\n")
+        .stdout_has("| 1 | ✓ [..] | ✗ [..] | ✓ [..] | ? [..] | ? [..] | ✗ [..] |\n")
+        .run();
+}

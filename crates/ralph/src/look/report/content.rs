@@ -160,7 +160,12 @@ fn tally(chapter: &Chapter<'_>) -> Piece {
 }
 
 fn cost(cost: Option<f64>) -> String {
-    cost.map_or(NOT_STATED.to_owned(), |cost| format!("${cost:.2}"))
+    cost.map_or(NOT_STATED.to_owned(), money)
+}
+
+/// In cents, unless that would make nothing of something.
+fn money(cost: f64) -> String {
+    if cost > 0.0 && cost < 0.01 { format!("${cost:.4}") } else { format!("${cost:.2}") }
 }
 
 fn tokens(tokens: Option<Tokens>) -> String {
@@ -204,7 +209,7 @@ fn spent(
         return Some(plot("Cost so far", &mut |chapter| {
             sum += chapter.cost_usd().unwrap_or(0.0);
             let unknown = if chapter.cost_usd().is_none() { " (this one not stated)" } else { "" };
-            (Some(sum), format!("${sum:.2}{unknown}"))
+            (Some(sum), format!("{}{unknown}", money(sum)))
         }));
     }
     if chapters.iter().any(|chapter| chapter.tokens().is_some()) {
@@ -259,12 +264,15 @@ fn checks(case: &Case<'_>) -> Section {
 }
 
 fn cell(cell: &Cell<'_>) -> Piece {
-    let look = match cell.how {
+    Piece::new(look(cell.how), cell.duration.to_string())
+}
+
+fn look(how: How) -> Look {
+    match how {
         How::Passed => Look::Good,
         How::Failed => Look::Bad,
         How::CouldNotRun => Look::Unsure,
-    };
-    Piece::new(look, cell.duration.to_string())
+    }
 }
 
 fn receipts(case: &Case<'_>) -> Section {
@@ -273,11 +281,7 @@ fn receipts(case: &Case<'_>) -> Section {
         for check in &chapter.checks {
             let report = check.report;
             let how = if report.ending.passed() { "passed".to_owned() } else { report.ending.problem() };
-            let look = match (check.set_aside, report.ending.passed()) {
-                (Some(_), _) => Look::Unsure,
-                (None, true) => Look::Good,
-                (None, false) => Look::Bad,
-            };
+            let look = if check.set_aside.is_some() { Look::Unsure } else { look(How::of(&report.ending)) };
             let how = check.set_aside.map_or(how.clone(), |why| format!("{how}, does not count: {why}"));
             rows.push(vec![
                 Piece::plain(number(chapter)),

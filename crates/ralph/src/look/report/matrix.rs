@@ -1,7 +1,7 @@
 //! Which check went how in which iteration.
 
 use super::super::story::{Chapter, Story};
-use ralph_core::check::CheckKind;
+use ralph_core::check::{CheckEnding, CheckKind};
 use ralph_core::time::Millis;
 
 /// All checks of a run over its iterations.
@@ -43,6 +43,15 @@ pub enum How {
 }
 
 impl How {
+    /// How an executed check went.
+    pub fn of(ending: &CheckEnding) -> How {
+        match ending.passed() {
+            true => How::Passed,
+            false if ending.ran() => How::Failed,
+            false => How::CouldNotRun,
+        }
+    }
+
     /// The word as it stands in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -68,12 +77,7 @@ impl<'s, 'a> Matrix<'s, 'a> {
     fn add(&mut self, chapter: &'s Chapter<'a>) {
         let executed = chapter.counted().map(|check| {
             let report = check.report;
-            let how = match report.ending.passed() {
-                true => How::Passed,
-                false if report.ending.ran() => How::Failed,
-                false => How::CouldNotRun,
-            };
-            let cell = Cell { how, duration: report.duration, log: Some(report.log.as_str()) };
+            let cell = Cell { how: How::of(&report.ending), duration: report.duration, log: Some(report.log.as_str()) };
             (check.kind, report.spec.command.as_str(), cell)
         });
         let found = chapter.findings.iter().map(|finding| {
