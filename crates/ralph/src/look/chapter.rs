@@ -22,7 +22,7 @@ pub fn as_json(story: &Story<'_>, chapter: &Chapter<'_>) -> Value {
     json::extend(&mut object, json::iteration(chapter));
     let more = json!({
         "prompt": chapter.prompt,
-        "receipts": chapter.checks.iter().map(|check| json::receipt(chapter, check)).collect::<Vec<_>>(),
+        "receipts": chapter.checks.iter().map(json::receipt).collect::<Vec<_>>(),
         "observation": chapter.agent.as_ref().map(|agent| json::observation(agent.seen)),
     });
     json::extend(&mut object, more);

@@ -60,7 +60,7 @@ pub fn of(story: &Story<'_>) -> Vec<Condition> {
     let mut all = vec![ended_well(chapter), claimed(story, chapter)];
     all.extend(guardrails(story, chapter));
     all.extend(evidence_of(story, chapter));
-    all.extend(others(chapter));
+    all.extend(others(story, chapter));
     if !story.machine.policy().guardrails.is_empty() {
         all.push(tree_stood_still(chapter));
     }
@@ -121,32 +121,57 @@ fn guardrails(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
         let name = format!("guardrail \"{}\"", rule.command);
         let mut own = chapter.counted().filter(|check| check.kind == CheckKind::Guardrail);
         match own.find(|check| check.report.spec.index == index) {
-            Some(check) => executed(name, chapter, check),
-            None => Condition::new(&name, None, "it was not executed to its end in this iteration").needing(format!(
-                "`{}` would have had to run to its end in iteration {} and exit 0",
-                rule.command, chapter.iteration
-            )),
+            Some(check) => executed(name, check, story),
+            None => {
+                let needed = format!(
+                    "`{}` would have had to run to its end in iteration {} and exit 0",
+                    rule.command, chapter.iteration
+                );
+                // A check that would prove nothing is not executed, and has not passed.
+                match chapter.findings.iter().find(|finding| is_guardrail(finding) && finding.name == rule.command) {
+                    Some(refused) => Condition::new(&name, Some(refused.passed), refused.problem.as_str())
+                        .needing(format!("{needed}; it {}", as_clause(&refused.problem))),
+                    None => {
+                        Condition::new(&name, None, "it was not executed to its end in this iteration").needing(needed)
+                    }
+                }
+            }
         }
     };
     rules.map(judge).collect()
 }
 
+fn is_guardrail(finding: &Finding) -> bool {
+    finding.kind == CheckKind::Guardrail
+}
+
+/// How a check went before anybody had worked, as the end of a sentence.
+fn before(story: &Story<'_>, check: &Check<'_>) -> &'static str {
+    let same = |first: &&Check<'_>| first.report.spec.index == check.report.spec.index;
+    match story.baseline.iter().find(same).map(|first| first.report.ending.passed()) {
+        Some(true) => "; it passed before the first iteration",
+        Some(false) => "; it failed before the first iteration too",
+        None => "",
+    }
+}
+
 /// A check with a receipt.
-fn executed(name: String, chapter: &Chapter<'_>, check: &Check<'_>) -> Condition {
+fn executed(name: String, check: &Check<'_>, story: &Story<'_>) -> Condition {
     let report = check.report;
     let on = match check.tree {
         Some(TreePrint::Seen { tree, .. }) => format!(" on the tree {}", words::short(tree)),
         _ => String::new(),
     };
     let needed = format!(
-        "`{}` would have had to exit 0{on}; it {} in iteration {} (log {})",
+        "`{}` would have had to exit 0{on}; it {} in iteration {} (log {}){}",
         report.spec.command,
         report.ending.problem(),
-        chapter.iteration,
-        report.log
+        check.iteration,
+        report.log,
+        before(story, check)
     );
     let detail = format!("{} · {}", words::check_end(check), words::receipt(check));
-    let receipt = Some(json::receipt(chapter, check));
+    let receipt = Some(json::receipt(check));
     Condition { receipt, ..Condition::new(&name, Some(report.ending.passed()), detail).needing(needed) }
 }
 
@@ -168,11 +193,11 @@ fn evidence_of(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
 }
 
 /// Every other check that was made, of whatever kind.
-fn others(chapter: &Chapter<'_>) -> Vec<Condition> {
+fn others(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
     let known = |kind: CheckKind| matches!(kind, CheckKind::Guardrail | CheckKind::Evidence);
     let name = |kind: CheckKind, name: &str| format!("{} \"{name}\"", kind.as_str());
     let commands = chapter.counted().filter(|check| !known(check.kind));
-    let commands = commands.map(|check| executed(name(check.kind, &check.report.spec.command), chapter, check));
+    let commands = commands.map(|check| executed(name(check.kind, &check.report.spec.command), check, story));
     let findings = chapter.findings.iter().filter(|finding| !known(finding.kind));
     let findings = findings.map(|finding: &Finding| {
         let name = name(finding.kind, &finding.name);

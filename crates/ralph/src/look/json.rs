@@ -159,20 +159,19 @@ fn checks(chapter: &Chapter<'_>) -> Vec<Value> {
 
 /// The receipts of all checks of a run, in the order in which they ended.
 pub fn receipts(story: &Story<'_>) -> Vec<Value> {
-    let of = |chapter: &Chapter<'_>| chapter.checks.iter().map(|check| receipt(chapter, check)).collect::<Vec<_>>();
-    story.chapters.iter().flat_map(of).collect()
+    story.baseline.iter().chain(story.chapters.iter().flat_map(|chapter| &chapter.checks)).map(receipt).collect()
 }
 
 /// The receipt of one check.
-pub fn receipt(chapter: &Chapter<'_>, check: &Check<'_>) -> Value {
+pub fn receipt(check: &Check<'_>) -> Value {
     let report = check.report;
     let (tree, head) = match check.tree {
         Some(TreePrint::Seen { tree, head }) => (Some(tree), Some(head)),
         _ => (None, None),
     };
     json!({
-        "iteration": chapter.iteration,
-        "attempt": chapter.attempt,
+        "iteration": check.iteration,
+        "attempt": check.attempt,
         "at": timestamp(check.at),
         "check": check.kind.as_str(),
         "command": report.spec.command,

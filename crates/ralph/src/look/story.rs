@@ -27,6 +27,8 @@ pub struct Story<'a> {
     pub asked: &'a str,
     /// Where it stands.
     pub machine: Run,
+    /// How the checks were before the first iteration, if somebody wanted to know.
+    pub baseline: Vec<Check<'a>>,
     /// One for every agent process that was started, oldest first.
     pub chapters: Vec<Chapter<'a>>,
     /// What was worth a line besides.
@@ -77,6 +79,10 @@ pub struct AgentEnd<'a> {
 
 /// One executed check.
 pub struct Check<'a> {
+    /// The iteration; 0 before the first one.
+    pub iteration: u32,
+    /// Which try of that number.
+    pub attempt: u32,
     /// Which kind.
     pub kind: CheckKind,
     /// The receipt.
@@ -185,13 +191,13 @@ impl<'a> Story<'a> {
                 teller.hear(entry, effects);
             }
         })?;
-        let Teller { chapters, notes, waits, in_flight, asked, .. } = teller;
+        let Teller { baseline, chapters, notes, waits, in_flight, asked, .. } = teller;
         let asked = match &started.policy.prompt {
             PromptSource::Text(text) => text,
             PromptSource::File(_) => asked,
         };
         let in_flight = in_flight.filter(|_| machine.outcome().is_none());
-        Ok(Story { started, asked, machine, chapters, notes, waits, in_flight })
+        Ok(Story { started, asked, machine, baseline, chapters, notes, waits, in_flight })
     }
 
     /// How the run ended, if it has.
@@ -271,6 +277,11 @@ impl<'a> Chapter<'a> {
         let after = self.look_after?;
         let unseen = matches!((before, after), (TreePrint::Unknown { .. }, TreePrint::Unknown { .. }));
         Some(!unseen && before != after)
+    }
+
+    /// Drops what an earlier round found about this.
+    fn forget(&mut self, kind: CheckKind, name: &str) {
+        self.findings.retain(|finding| finding.kind != kind || finding.name != name);
     }
 
     /// How many checks passed, and how many did not.

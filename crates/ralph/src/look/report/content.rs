@@ -2,9 +2,9 @@
 
 use super::super::case::Case;
 use super::super::state::State;
-use super::super::story::Chapter;
+use super::super::story::{Chapter, Check};
 use super::super::words;
-use super::matrix::{Cell, How, Matrix};
+use super::matrix::{Cell, How, Matrix, Row};
 use super::plot::{Bar, Plot};
 use super::{Block, Document, Look, Piece, Section, Table};
 use crate::face::render::amounts;
@@ -127,7 +127,7 @@ fn iterations(case: &Case<'_>) -> Section {
         let reasons = judged.map(|judged| judged.reasons.join("; ")).unwrap_or_default();
         let leaked = chapter.agent.as_ref().map(|agent| agent.seen.process.leaked_count);
         vec![
-            Piece::plain(number(chapter)),
+            Piece::plain(number(chapter.iteration, chapter.attempt)),
             Piece::code(words::program(chapter)),
             Piece::plain(chapter.duration().map_or(NONE.to_owned(), |span| span.to_string())),
             Piece::plain(judged.map_or(NONE, |judged| words::claim(&judged.claim))),
@@ -144,10 +144,11 @@ fn iterations(case: &Case<'_>) -> Section {
 }
 
 /// The number, and which try of it if not the first.
-fn number(chapter: &Chapter<'_>) -> String {
-    match chapter.attempt {
-        0 | 1 => chapter.iteration.to_string(),
-        attempt => format!("{}, attempt {attempt}", chapter.iteration),
+fn number(iteration: u32, attempt: u32) -> String {
+    match (iteration, attempt) {
+        (0, _) => "before the first".to_owned(),
+        (_, 0 | 1) => iteration.to_string(),
+        _ => format!("{iteration}, attempt {attempt}"),
     }
 }
 
@@ -241,11 +242,11 @@ fn checks(case: &Case<'_>) -> Section {
     let width = matrix.checks.len();
     let mut heads = vec![Piece::plain("iteration")];
     heads.extend(matrix.checks.iter().map(|check| Piece::code(check.name.as_str())));
-    let row = |(chapter, cells): &(&Chapter<'_>, Vec<Option<Cell<'_>>>)| {
-        let cell = |column: usize| cells.get(column).and_then(Option::as_ref).map_or(Piece::plain(NONE), cell);
-        let mut row = vec![Piece::plain(number(chapter))];
-        row.extend((0..width).map(cell));
-        row
+    let row = |row: &Row<'_>| {
+        let cell = |column: usize| row.cells.get(column).and_then(Option::as_ref).map_or(Piece::plain(NONE), cell);
+        let mut pieces = vec![Piece::plain(number(row.iteration, row.attempt))];
+        pieces.extend((0..width).map(cell));
+        pieces
     };
     let rows: Vec<Vec<Piece>> = matrix.rows.iter().map(row).collect();
     let mut blocks = Vec::new();
@@ -276,29 +277,30 @@ fn look(how: How) -> Look {
 }
 
 fn receipts(case: &Case<'_>) -> Section {
-    let mut rows = Vec::new();
-    for chapter in &case.story.chapters {
-        for check in &chapter.checks {
-            let report = check.report;
-            let how = if report.ending.passed() { "passed".to_owned() } else { report.ending.problem() };
-            let look = if check.set_aside.is_some() { Look::Unsure } else { look(How::of(&report.ending)) };
-            let how = check.set_aside.map_or(how.clone(), |why| format!("{how}, does not count: {why}"));
-            rows.push(vec![
-                Piece::plain(number(chapter)),
-                Piece::code(report.spec.command.as_str()),
-                Piece::new(look, how),
-                Piece::plain(report.ending.code().map_or(NONE.to_owned(), |code| code.to_string())),
-                Piece::plain(report.duration.to_string()),
-                Piece::code(words::short(&report.output_hash)),
-                Piece::plain(text::count(report.output_bytes, "byte")),
-                Piece::code(words::tree(check.tree)),
-                Piece::code(words::short(check.settings)),
-                Piece::code(report.log.as_str()),
-            ]);
-        }
-    }
+    let story = &case.story;
+    let all = story.baseline.iter().chain(story.chapters.iter().flat_map(|chapter| &chapter.checks));
+    let rows = all.map(receipt).collect();
     let heads = ["iteration", "command", "result", "exit code", "time", "output", "size", "tree", "settings", "log"];
     section("Receipts", table(&heads, rows))
+}
+
+fn receipt(check: &Check<'_>) -> Vec<Piece> {
+    let report = check.report;
+    let how = if report.ending.passed() { "passed".to_owned() } else { report.ending.problem() };
+    let look = if check.set_aside.is_some() { Look::Unsure } else { look(How::of(&report.ending)) };
+    let how = check.set_aside.map_or(how.clone(), |why| format!("{how}, does not count: {why}"));
+    vec![
+        Piece::plain(number(check.iteration, check.attempt)),
+        Piece::code(report.spec.command.as_str()),
+        Piece::new(look, how),
+        Piece::plain(report.ending.code().map_or(NONE.to_owned(), |code| code.to_string())),
+        Piece::plain(report.duration.to_string()),
+        Piece::code(words::short(&report.output_hash)),
+        Piece::plain(text::count(report.output_bytes, "byte")),
+        Piece::code(words::tree(check.tree)),
+        Piece::code(words::short(check.settings)),
+        Piece::code(report.log.as_str()),
+    ]
 }
 
 fn version_control(case: &Case<'_>) -> Section {
@@ -307,7 +309,7 @@ fn version_control(case: &Case<'_>) -> Section {
         for task in &chapter.tasks {
             let (look, how) = if task.passed { (Look::Good, "done") } else { (Look::Bad, "failed") };
             rows.push(vec![
-                Piece::plain(number(chapter)),
+                Piece::plain(number(chapter.iteration, chapter.attempt)),
                 Piece::code(task.name.as_str()),
                 Piece::new(look, how),
                 Piece::plain(task.exit_code.map_or(NONE.to_owned(), |code| code.to_string())),

@@ -4,8 +4,8 @@
 use super::super::case::Case;
 use super::super::conditions::Condition;
 use super::super::json;
-use super::super::story::{Chapter, Wait};
-use super::matrix::{Cell, Matrix};
+use super::super::story::Wait;
+use super::matrix::{Cell, Matrix, Name, Row};
 use crate::face::json_lines::timestamp;
 use serde_json::{Value, json};
 
@@ -33,20 +33,20 @@ pub fn of(case: &Case<'_>) -> Value {
 }
 
 /// One object for a check, with every iteration in which it was made.
-fn checks(matrix: &Matrix<'_, '_>) -> Vec<Value> {
+fn checks(matrix: &Matrix<'_>) -> Vec<Value> {
     let made = |column: usize| {
-        let cells = matrix.rows.iter().filter_map(move |(chapter, row)| Some((chapter, row.get(column)?.as_ref()?)));
-        cells.map(|(chapter, cell)| self::cell(chapter, cell)).collect::<Vec<_>>()
+        let cells = matrix.rows.iter().filter_map(move |row| Some((row, row.cells.get(column)?.as_ref()?)));
+        cells.map(|(row, cell)| self::cell(row, cell)).collect::<Vec<_>>()
     };
     let checks = matrix.checks.iter().enumerate();
-    let object = |(column, check): (usize, &super::matrix::Name)| json!({ "check": check.kind.as_str(), "name": check.name, "iterations": made(column) });
+    let object = |(column, check): (usize, &Name)| json!({ "check": check.kind.as_str(), "name": check.name, "iterations": made(column) });
     checks.map(object).collect()
 }
 
-fn cell(chapter: &Chapter<'_>, cell: &Cell<'_>) -> Value {
+fn cell(row: &Row<'_>, cell: &Cell<'_>) -> Value {
     json!({
-        "iteration": chapter.iteration,
-        "attempt": chapter.attempt,
+        "iteration": row.iteration,
+        "attempt": row.attempt,
         "result": cell.how.as_str(),
         "duration_ms": cell.duration.0,
         "log": cell.log,

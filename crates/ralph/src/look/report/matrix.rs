@@ -1,15 +1,25 @@
 //! Which check went how in which iteration.
 
-use super::super::story::{Chapter, Story};
+use super::super::story::{Check, Finding, Story};
 use ralph_core::check::{CheckEnding, CheckKind};
 use ralph_core::time::Millis;
 
 /// All checks of a run over its iterations.
-pub struct Matrix<'s, 'a> {
+pub struct Matrix<'s> {
     /// The checks, in the order in which they first were told.
     pub checks: Vec<Name>,
-    /// An iteration with one place for each check; a later check may be missing at the end.
-    pub rows: Vec<(&'s Chapter<'a>, Vec<Option<Cell<'s>>>)>,
+    /// In their order.
+    pub rows: Vec<Row<'s>>,
+}
+
+/// The checks of one iteration.
+pub struct Row<'s> {
+    /// The iteration; 0 before the first one.
+    pub iteration: u32,
+    /// Which try of that number.
+    pub attempt: u32,
+    /// One place for each check; those behind the last one that was made may be missing.
+    pub cells: Vec<Option<Cell<'s>>>,
 }
 
 /// A check. One that stands in the settings twice has two columns.
@@ -62,41 +72,33 @@ impl How {
     }
 }
 
-impl<'s, 'a> Matrix<'s, 'a> {
+impl<'s> Matrix<'s> {
     /// The checks of a run.
-    pub fn of(story: &'s Story<'a>) -> Matrix<'s, 'a> {
+    pub fn of(story: &'s Story<'_>) -> Matrix<'s> {
         let rules = story.machine.policy().guardrails.iter();
         let checks = rules.map(|rule| Name { kind: CheckKind::Guardrail, name: rule.command.clone() }).collect();
         let mut matrix = Matrix { checks, rows: Vec::new() };
+        matrix.add(0, 1, story.baseline.iter().map(executed));
         for chapter in &story.chapters {
-            matrix.add(chapter);
+            let made = chapter.counted().map(executed).chain(chapter.findings.iter().map(found));
+            matrix.add(chapter.iteration, chapter.attempt, made);
         }
         matrix
     }
 
-    fn add(&mut self, chapter: &'s Chapter<'a>) {
-        let executed = chapter.counted().map(|check| {
-            let report = check.report;
-            let cell = Cell { how: How::of(&report.ending), duration: report.duration, log: Some(report.log.as_str()) };
-            (check.kind, report.spec.command.as_str(), cell)
-        });
-        let found = chapter.findings.iter().map(|finding| {
-            let how = if finding.passed { How::Passed } else { How::Failed };
-            let cell = Cell { how, duration: finding.duration, log: finding.log.as_deref() };
-            (finding.kind, finding.name.as_str(), cell)
-        });
-        let mut row: Vec<Option<Cell<'s>>> = Vec::new();
-        for (kind, name, cell) in executed.chain(found) {
-            let column = self.column(kind, name, &row);
-            if row.len() <= column {
-                row.resize_with(column + 1, || None);
+    fn add(&mut self, iteration: u32, attempt: u32, made: impl Iterator<Item = Made<'s>>) {
+        let mut cells: Vec<Option<Cell<'s>>> = Vec::new();
+        for Made { kind, name, cell } in made {
+            let column = self.column(kind, name, &cells);
+            if cells.len() <= column {
+                cells.resize_with(column + 1, || None);
             }
-            if let Some(place) = row.get_mut(column) {
+            if let Some(place) = cells.get_mut(column) {
                 *place = Some(cell);
             }
         }
-        if !row.is_empty() {
-            self.rows.push((chapter, row));
+        if !cells.is_empty() {
+            self.rows.push(Row { iteration, attempt, cells });
         }
     }
 
@@ -109,4 +111,28 @@ impl<'s, 'a> Matrix<'s, 'a> {
             self.checks.len() - 1
         })
     }
+}
+
+/// A check on its way to its place.
+struct Made<'s> {
+    kind: CheckKind,
+    name: &'s str,
+    cell: Cell<'s>,
+}
+
+fn executed<'s>(check: &'s Check<'_>) -> Made<'s> {
+    let report = check.report;
+    let cell = Cell { how: How::of(&report.ending), duration: report.duration, log: Some(report.log.as_str()) };
+    Made { kind: check.kind, name: &report.spec.command, cell }
+}
+
+fn found(finding: &Finding) -> Made<'_> {
+    let how = match (finding.passed, finding.kind) {
+        (true, _) => How::Passed,
+        // Without a receipt nothing was executed.
+        (false, CheckKind::Guardrail) => How::CouldNotRun,
+        (false, _) => How::Failed,
+    };
+    let cell = Cell { how, duration: finding.duration, log: finding.log.as_deref() };
+    Made { kind: finding.kind, name: &finding.name, cell }
 }

@@ -56,9 +56,10 @@ impl Plot {
         let title = escape::html(&self.title);
         let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">\n");
         #[allow(clippy::cast_precision_loss, reason = "there are at most PICTURE_BARS")]
-        let step = WIDTH / bars.len().max(1) as f64;
-        // A bar of a run with few iterations is not a wall.
-        let width = (step * 0.8).min(40.0);
+        let fair = WIDTH / bars.len().max(1) as f64;
+        // The bars of a run with few iterations stand together and are no walls.
+        let step = fair.min(48.0);
+        let width = step * 0.8;
         let mut left = 0.0;
         for bar in &bars {
             let value = bar.value.filter(|value| *value > 0.0);

@@ -13,6 +13,7 @@ pub(super) struct Teller<'a> {
     pub(super) prompt_of: Option<u32>,
     /// The hash of the pinned settings.
     pub(super) settings: &'a str,
+    pub(super) baseline: Vec<Check<'a>>,
     pub(super) chapters: Vec<Chapter<'a>>,
     pub(super) notes: Vec<(WallTime, String)>,
     pub(super) in_flight: Option<InFlight>,
@@ -88,6 +89,8 @@ impl<'a> Teller<'a> {
             }
             (Notice::CheckFinished { kind, name, passed, problem, duration, log, .. }, _) => {
                 if let Some(chapter) = self.chapters.last_mut() {
+                    // Another round looks at the same thing again.
+                    chapter.forget(kind, &name);
                     chapter.findings.push(Finding { kind, name, passed, problem, duration, log });
                 }
             }
@@ -120,9 +123,10 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// A check that begins again from the first one begins a new round: files had changed.
+    /// A check that begins again begins a new round: files had changed.
     fn check_begins(&mut self, spec: CheckSpec) {
-        if let Some(chapter) = self.chapters.last_mut().filter(|chapter| chapter.counted().count() > spec.index) {
+        let again = |chapter: &&mut Chapter<'_>| chapter.counted().any(|check| check.report.spec.index >= spec.index);
+        if let Some(chapter) = self.chapters.last_mut().filter(again) {
             chapter.look_after = None;
             for check in chapter.checks.iter_mut().filter(|check| check.set_aside.is_none()) {
                 check.set_aside = Some("files changed while the checks ran, so it was executed again");
@@ -133,8 +137,17 @@ impl<'a> Teller<'a> {
 
     fn add_check(&mut self, kind: CheckKind, report: &'a CheckReport, at: WallTime, set_aside: Option<&'static str>) {
         let Teller { tree, settings, .. } = *self;
-        if let Some(chapter) = self.chapters.last_mut() {
-            chapter.checks.push(Check { kind, report, settings, tree, at, set_aside });
+        let of = |iteration, attempt| Check { iteration, attempt, kind, report, settings, tree, at, set_aside };
+        match self.chapters.last_mut() {
+            Some(chapter) => {
+                // It may not have been executed in an earlier round.
+                chapter.forget(kind, &report.spec.command);
+                chapter.checks.push(of(chapter.iteration, chapter.attempt));
+            }
+            None => {
+                self.baseline.retain(|check| check.report.spec.index != report.spec.index);
+                self.baseline.push(of(0, 1));
+            }
         }
     }
 }
