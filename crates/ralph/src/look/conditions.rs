@@ -159,7 +159,7 @@ fn before(story: &Story<'_>, check: &Check<'_>) -> &'static str {
 fn executed(name: String, check: &Check<'_>, story: &Story<'_>) -> Condition {
     let report = check.report;
     let on = match check.tree {
-        Some(TreePrint::Seen { tree, .. }) => format!(" on the tree {}", words::short(tree)),
+        Some(TreePrint::Seen { .. }) => format!(" on the tree {}", words::tree_of(check)),
         _ => String::new(),
     };
     let needed = format!(
@@ -202,8 +202,12 @@ fn others(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
     let findings = findings.map(|finding: &Finding| {
         let name = name(finding.kind, &finding.name);
         let detail = if finding.passed { "passed".to_owned() } else { finding.problem.clone() };
-        let problem = as_clause(&finding.problem);
-        let needed = format!("{name} would have had to pass in iteration {}: {problem}", chapter.iteration);
+        let wanted = match finding.kind {
+            CheckKind::Protected => "the protected files would have had to be as they were at the start".to_owned(),
+            CheckKind::CleanTree => "everything would have had to be committed".to_owned(),
+            _ => format!("{name} would have had to pass in iteration {}", chapter.iteration),
+        };
+        let needed = format!("{wanted}: {}", finding.problem.trim_end_matches('.'));
         Condition::new(&name, Some(finding.passed), detail).needing(needed)
     });
     commands.chain(findings).collect()

@@ -183,6 +183,7 @@ pub fn receipt(check: &Check<'_>) -> Value {
         "output_bytes": report.output_bytes,
         "tree": tree,
         "head": head,
+        "ground": report.spec.ground,
         "config_hash": check.settings,
         "log": report.log,
         "leaked": report.leaked,

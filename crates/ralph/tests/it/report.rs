@@ -375,3 +375,60 @@ fn every_check_has_its_column_whatever_it_is() {
         .stdout_has("| 1 | ✓ [..] | ✗ [..] | ✓ [..] | ? [..] | ? [..] | ✗ [..] |\n")
         .run();
 }
+
+/// A project whose check is a script, and that protects a file.
+fn judged_by_a_script(script: &str) -> TestEnv {
+    let env = env();
+    env.write("check.sh", "grep -q done work.txt\n").write("tests/a.txt", "much\n").write("work.txt", "");
+    env.git(["add", "."]);
+    env.git(["commit", "--quiet", "-m", "Rules"]);
+    env.guardrail("sh check.sh").script(script).settings(json!({ "protect": { "paths": ["tests/**"] } }));
+    env
+}
+
+#[test]
+fn protected_files_and_scripts_are_conditions_like_others() {
+    let env = judged_by_a_script("[1]\nfile tests/a.txt little\nclaim\n[2]\nfile check.sh exit 0\nclaim");
+    env.ralph(["run", "-p", "x", "-m", "2"]).stdout_any().stderr_any().code(1).run();
+    let told = explained(&env);
+    let missing = needed(&told);
+    assert!(
+        missing.contains(
+            &"the protected files would have had to be as they were at the start: check.sh was changed, \
+              tests/a.txt was changed"
+        ),
+        "{missing:?}"
+    );
+    assert!(
+        missing.contains(
+            &"`sh check.sh` would have had to run to its end in iteration 2 and exit 0; it could not run: its script \
+              check.sh was changed, so it was not executed"
+        ),
+        "{missing:?}"
+    );
+    env.ralph(["report"])
+        .stdout_has(
+            "| iteration | `sh check.sh` | `files` |\n|---|---|---|\n| 1 | ✗ [..] | ✗ 0ms |\n| 2 | ? 0ms | ✗ 0ms |\n",
+        )
+        .run();
+}
+
+#[test]
+fn checks_before_the_first_iteration_and_of_the_commit_alone_are_told_apart() {
+    let env = judged_by_a_script("print no");
+    env.settings(json!({ "verify": { "baseline": true, "cleanCheckout": true } }));
+    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().code(1).run();
+    let head = env.git(["rev-parse", "HEAD"]);
+    let told = explained(&env);
+    let sentence = needed(&told).into_iter().find(|sentence| sentence.starts_with("`sh check.sh`")).unwrap();
+    assert!(sentence.contains(&format!(", in a clean checkout of {}; it failed", &head[..8])), "{sentence}");
+    assert!(sentence.ends_with("; it failed before the first iteration too"), "{sentence}");
+    env.ralph(["report"])
+        .stdout_has("\n| before the first | ✗ [..] | – | – |\n| 1 | ✗ [..] | ✓ 0ms | ✓ 0ms |\n")
+        .stdout_has("| `.ralph/guardrail_000_sh_check_sh.log` |")
+        .run();
+    let report = env.ralph(["report", "--json"]).stdout_any().run().json_lines().remove(0);
+    let grounds: Vec<&Value> =
+        report["receipts"].as_array().unwrap().iter().map(|receipt| &receipt["ground"]).collect();
+    assert_eq!(grounds, ["project", "checkout"]);
+}

@@ -297,7 +297,7 @@ fn receipt(check: &Check<'_>) -> Vec<Piece> {
         Piece::plain(report.duration.to_string()),
         Piece::code(words::short(&report.output_hash)),
         Piece::plain(text::count(report.output_bytes, "byte")),
-        Piece::code(words::tree(check.tree)),
+        Piece::plain(words::tree_of(check)),
         Piece::code(words::short(check.settings)),
         Piece::code(report.log.as_str()),
     ]

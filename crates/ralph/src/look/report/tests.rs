@@ -182,7 +182,7 @@ fn a_report_says_everything_that_is_known_and_what_is_not() {
         "Failing checks per iteration:",
         "| iteration | `make test` |\n|---|---|\n| 1 | ✗ 1.2s |\n| 2 | ✓ 1.2s |",
         "does not count: files changed while the checks ran",
-        "| `cccccccc` | `01234567` | `.ralph/guardrail_002_make_test.log` |",
+        "| cccccccc | `01234567` | `.ralph/guardrail_002_make_test.log` |",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }

@@ -52,7 +52,9 @@ impl<'a> Teller<'a> {
                 Effect::LookAtTree => self.in_flight = Some(InFlight::Tree),
                 Effect::Wait { until } => self.in_flight = Some(InFlight::Wait(until)),
                 Effect::Check(spec) => self.check_begins(spec),
-                Effect::LookAtPending => self.in_flight = Some(InFlight::Tree),
+                Effect::LookAtPending | Effect::Pin { .. } | Effect::RestorePinned { .. } | Effect::CheckOut => {
+                    self.in_flight = Some(InFlight::Tree);
+                }
                 Effect::Scm(spec) => self.in_flight = Some(InFlight::Scm(spec)),
                 Effect::EndActivity | Effect::RemoveDone | Effect::WriteViews(_) | Effect::Finish => {}
             }
@@ -87,6 +89,7 @@ impl<'a> Teller<'a> {
             (Notice::CheckFinished { kind, log: Some(log), .. }, Event::CheckEnded(report)) if log == report.log => {
                 self.add_check(kind, report, entry.at, None);
             }
+            // What ralph found without executing anything, a guardrail that it refused to execute among it.
             (Notice::CheckFinished { kind, name, passed, problem, duration, log, .. }, _) => {
                 if let Some(chapter) = self.chapters.last_mut() {
                     // Another round looks at the same thing again.
@@ -144,6 +147,8 @@ impl<'a> Teller<'a> {
                 chapter.forget(kind, &report.spec.command);
                 chapter.checks.push(of(chapter.iteration, chapter.attempt));
             }
+            // A beginning that was stopped is begun again.
+            None if set_aside.is_some() => {}
             None => {
                 self.baseline.retain(|check| check.report.spec.index != report.spec.index);
                 self.baseline.push(of(0, 1));
