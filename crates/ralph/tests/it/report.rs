@@ -371,7 +371,7 @@ fn every_check_has_its_column_whatever_it_is() {
     ];
     assert_eq!(columns, expected.map(|(kind, name, result)| (kind.to_owned(), name.to_owned(), result.to_owned())));
     env.ralph(["report"])
-        .stdout_has("| iteration | `true` | `false` | `true` | `no-such-program` | `sleep 60` | `tests` |\n")
+        .stdout_has("| iteration | `true` | `false` | `true` | `no-such-program` | `sleep 60` | `evidence: tests` |\n")
         .stdout_has("| 1 | ✓ [..] | ✗ [..] | ✓ [..] | ? [..] | ? [..] | ✗ [..] |\n")
         .run();
 }
@@ -408,7 +408,7 @@ fn protected_files_and_scripts_are_conditions_like_others() {
     );
     env.ralph(["report"])
         .stdout_has(
-            "| iteration | `sh check.sh` | `files` |\n|---|---|---|\n| 1 | ✗ [..] | ✗ 0ms |\n| 2 | ? 0ms | ✗ 0ms |\n",
+            "| iteration | `sh check.sh` | `protected: files` |\n|---|---|---|\n| 1 | ✗ [..] | ✗ 0ms |\n| 2 | ? 0ms | ✗ 0ms |\n",
         )
         .run();
 }

@@ -2,25 +2,24 @@
 
 use super::super::case::Case;
 use super::super::state::State;
-use super::super::story::{Chapter, Check};
+use super::super::story::Chapter;
 use super::super::words;
-use super::matrix::{Cell, How, Matrix, Row};
-use super::plot::{Bar, Plot};
-use super::{Block, Document, Look, Piece, Section, Table};
+use super::measures::{self, money};
+use super::{Block, Document, Look, Piece, Section, Table, proofs};
 use crate::face::render::amounts;
 use ralph_core::observation::Tokens;
 use ralph_core::policy::PromptSource;
-use ralph_core::text;
 
 /// What is said where an agent says nothing: not knowing is not zero.
 const NOT_STATED: &str = "not stated";
 /// What stands in an empty place.
-const NONE: &str = "–";
+pub(super) const NONE: &str = "–";
 
 /// The report on a run.
 pub fn of(case: &Case<'_>) -> Document {
     let mut sections = vec![asked(case), ended(case), conditions(case), iterations(case)];
-    sections.extend([plots(case), checks(case), receipts(case), version_control(case), waits(case), notes(case)]);
+    sections.extend([measures::plots(case), proofs::checks(case), proofs::receipts(case)]);
+    sections.extend([version_control(case), waits(case), notes(case)]);
     // A heading above nothing says nothing.
     sections.retain(|section| !section.blocks.is_empty());
     Document { title: format!("Run {}: {}", case.row.run, headline(case)), sections }
@@ -31,11 +30,11 @@ fn headline(case: &Case<'_>) -> &'static str {
     case.state.standing(case.row.verified)
 }
 
-fn section(heading: &'static str, blocks: Vec<Block>) -> Section {
+pub(super) fn section(heading: &'static str, blocks: Vec<Block>) -> Section {
     Section { heading, blocks }
 }
 
-fn table(heads: &[&str], rows: Vec<Vec<Piece>>) -> Vec<Block> {
+pub(super) fn table(heads: &[&str], rows: Vec<Vec<Piece>>) -> Vec<Block> {
     let heads = heads.iter().map(|head| Piece::plain(*head)).collect();
     if rows.is_empty() { Vec::new() } else { vec![Block::Table(Table { heads, rows })] }
 }
@@ -144,7 +143,7 @@ fn iterations(case: &Case<'_>) -> Section {
 }
 
 /// The number, and which try of it if not the first.
-fn number(iteration: u32, attempt: u32) -> String {
+pub(super) fn number(iteration: u32, attempt: u32) -> String {
     match (iteration, attempt) {
         (0, _) => "before the first".to_owned(),
         (_, 0 | 1) => iteration.to_string(),
@@ -164,143 +163,8 @@ fn cost(cost: Option<f64>) -> String {
     cost.map_or(NOT_STATED.to_owned(), money)
 }
 
-/// In cents, unless that would make nothing of something.
-fn money(cost: f64) -> String {
-    if cost > 0.0 && cost < 0.01 { format!("${cost:.4}") } else { format!("${cost:.2}") }
-}
-
 fn tokens(tokens: Option<Tokens>) -> String {
     tokens.map_or(NOT_STATED.to_owned(), amounts::in_and_out)
-}
-
-fn plots(case: &Case<'_>) -> Section {
-    let chapters = &case.story.chapters;
-    if chapters.is_empty() {
-        return section("Plots", Vec::new());
-    }
-    let plot = |title: &str, bar: &mut dyn FnMut(&Chapter<'_>) -> (Option<f64>, String)| {
-        let bars = chapters.iter().map(|chapter| {
-            let (value, shown) = bar(chapter);
-            Bar { label: short_number(chapter), value, shown }
-        });
-        Block::Plot(Plot { title: title.to_owned(), bars: bars.collect() })
-    };
-    let mut blocks = vec![plot("Time per iteration", &mut |chapter| {
-        let span = chapter.duration();
-        (span.map(|span| amount(span.0)), span.map_or("not seen".to_owned(), |span| span.to_string()))
-    })];
-    blocks.extend(spent(case, plot));
-    if chapters.iter().any(|chapter| chapter.tally() != (0, 0)) {
-        blocks.push(plot("Failing checks per iteration", &mut |chapter| match chapter.tally() {
-            (0, 0) => (None, "not checked".to_owned()),
-            (_, failed) => (Some(amount(failed as u64)), failed.to_string()),
-        }));
-    }
-    section("Plots", blocks)
-}
-
-/// Money so far; tokens so far where no agent states money; a sentence where none states anything.
-fn spent(
-    case: &Case<'_>,
-    plot: impl Fn(&str, &mut dyn FnMut(&Chapter<'_>) -> (Option<f64>, String)) -> Block,
-) -> Option<Block> {
-    let chapters = &case.story.chapters;
-    if chapters.iter().any(|chapter| chapter.cost_usd().is_some()) {
-        let mut sum = 0.0;
-        return Some(plot("Cost so far", &mut |chapter| {
-            sum += chapter.cost_usd().unwrap_or(0.0);
-            let unknown = if chapter.cost_usd().is_none() { " (this one not stated)" } else { "" };
-            (Some(sum), format!("{}{unknown}", money(sum)))
-        }));
-    }
-    if chapters.iter().any(|chapter| chapter.tokens().is_some()) {
-        let mut sum = 0_u64;
-        return Some(plot("Tokens so far", &mut |chapter| {
-            sum = sum.saturating_add(chapter.tokens().map_or(0, Tokens::total));
-            let unknown = if chapter.tokens().is_none() { " (this one not stated)" } else { "" };
-            (Some(amount(sum)), format!("{}{unknown}", amounts::count(sum)))
-        }));
-    }
-    Some(Block::Line(vec![Piece::plain("Neither cost nor tokens were stated.")]))
-}
-
-#[allow(clippy::cast_precision_loss, reason = "it becomes the length of a bar")]
-fn amount(number: u64) -> f64 {
-    number as f64
-}
-
-/// `3`, and `3.2` for its second try.
-fn short_number(chapter: &Chapter<'_>) -> String {
-    match chapter.attempt {
-        0 | 1 => chapter.iteration.to_string(),
-        attempt => format!("{}.{attempt}", chapter.iteration),
-    }
-}
-
-fn checks(case: &Case<'_>) -> Section {
-    let matrix = Matrix::of(&case.story);
-    let width = matrix.checks.len();
-    let mut heads = vec![Piece::plain("iteration")];
-    heads.extend(matrix.checks.iter().map(|check| Piece::code(check.name.as_str())));
-    let row = |row: &Row<'_>| {
-        let cell = |column: usize| row.cells.get(column).and_then(Option::as_ref).map_or(Piece::plain(NONE), cell);
-        let mut pieces = vec![Piece::plain(number(row.iteration, row.attempt))];
-        pieces.extend((0..width).map(cell));
-        pieces
-    };
-    let rows: Vec<Vec<Piece>> = matrix.rows.iter().map(row).collect();
-    let mut blocks = Vec::new();
-    if !rows.is_empty() {
-        blocks.push(Block::Table(Table { heads, rows }));
-        blocks.push(Block::Line(vec![
-            Piece::new(Look::Good, "passed"),
-            Piece::new(Look::Bad, "failed"),
-            Piece::new(Look::Unsure, "could not run: not found, killed or timed out"),
-            Piece::plain(format!("{NONE} not executed")),
-        ]));
-    } else if case.story.machine.policy().guardrails.is_empty() {
-        blocks.push(Block::Line(vec![Piece::plain("No check was configured.")]));
-    }
-    section("Checks", blocks)
-}
-
-fn cell(cell: &Cell<'_>) -> Piece {
-    Piece::new(look(cell.how), cell.duration.to_string())
-}
-
-fn look(how: How) -> Look {
-    match how {
-        How::Passed => Look::Good,
-        How::Failed => Look::Bad,
-        How::CouldNotRun => Look::Unsure,
-    }
-}
-
-fn receipts(case: &Case<'_>) -> Section {
-    let story = &case.story;
-    let all = story.baseline.iter().chain(story.chapters.iter().flat_map(|chapter| &chapter.checks));
-    let rows = all.map(receipt).collect();
-    let heads = ["iteration", "command", "result", "exit code", "time", "output", "size", "tree", "settings", "log"];
-    section("Receipts", table(&heads, rows))
-}
-
-fn receipt(check: &Check<'_>) -> Vec<Piece> {
-    let report = check.report;
-    let how = if report.ending.passed() { "passed".to_owned() } else { report.ending.problem() };
-    let look = if check.set_aside.is_some() { Look::Unsure } else { look(How::of(&report.ending)) };
-    let how = check.set_aside.map_or(how.clone(), |why| format!("{how}, does not count: {why}"));
-    vec![
-        Piece::plain(number(check.iteration, check.attempt)),
-        Piece::code(report.spec.command.as_str()),
-        Piece::new(look, how),
-        Piece::plain(report.ending.code().map_or(NONE.to_owned(), |code| code.to_string())),
-        Piece::plain(report.duration.to_string()),
-        Piece::code(words::short(&report.output_hash)),
-        Piece::plain(text::count(report.output_bytes, "byte")),
-        Piece::plain(words::tree_of(check)),
-        Piece::code(words::short(check.settings)),
-        Piece::code(report.log.as_str()),
-    ]
 }
 
 fn version_control(case: &Case<'_>) -> Section {

@@ -31,6 +31,16 @@ pub struct Name {
     pub name: String,
 }
 
+impl Name {
+    /// The command, or the kind and what was looked at.
+    pub fn title(&self) -> String {
+        match self.kind {
+            CheckKind::Guardrail => self.name.clone(),
+            kind => format!("{}: {}", kind.as_str(), self.name),
+        }
+    }
+}
+
 /// How a check went.
 pub struct Cell<'s> {
     /// How.

@@ -8,7 +8,9 @@ pub mod html;
 pub mod json;
 pub mod markdown;
 mod matrix;
+mod measures;
 mod plot;
+mod proofs;
 #[cfg(test)]
 mod tests;
 
