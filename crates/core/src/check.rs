@@ -1,5 +1,6 @@
 //! Checks: what ralph itself executes, and the receipts that it keeps of them.
 
+use crate::excerpt::Excerpt;
 use crate::observation::Ending;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -149,6 +150,12 @@ pub struct CheckReport {
     pub output_hash: String,
     /// Bytes of its whole output.
     pub output_bytes: u64,
+    /// The lines of its output that tell most, if it did not pass.
+    #[serde(default, skip_serializing_if = "Excerpt::is_empty")]
+    pub excerpt: Excerpt,
+    /// Equal for two failures of the same kind, whatever varies in their outputs; empty if it passed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output_print: String,
     /// The log's path, relative to the project.
     pub log: String,
     /// Processes that it left behind and that were ended.

@@ -112,6 +112,7 @@ impl Memory {
                 ToolResult::Passed => "passed",
                 ToolResult::Failed => "failed",
                 ToolResult::Unfinished => "unfinished",
+                ToolResult::CouldNotRun => "could not run",
             };
             text::without_controls(&format!("{}{command}: {result}", tool.name))
         });

@@ -58,30 +58,70 @@ impl PinnedChange {
     }
 }
 
-/// The words of a guardrail's command that may be the name of a script in the project. Which of them are
-/// files only the host can tell. Programs that take their script from a well-known file name it too.
+/// Paths in a guardrail's command that are scripts by which it judges. Which of them are files of the
+/// project only the host can tell. A script that is executed need not be a judge: `sh greet.sh | grep Hello`
+/// runs the work itself. So only those count whose name or folder says that they check something, and the
+/// files from which make and its like take what they do.
 pub fn script_candidates(command: &str) -> Vec<String> {
-    let words = evidence::words_of(command);
-    let mut candidates: Vec<String> = Vec::new();
-    let mut add = |path: &str| {
-        let path = path.trim_start_matches("./");
-        if !path.is_empty() && !path.starts_with(['/', '-']) && !candidates.iter().any(|known| known == path) {
-            candidates.push(path.to_owned());
+    let mut found: Vec<String> = Vec::new();
+    for words in evidence::simple_commands(command) {
+        for path in scripts_of(&words) {
+            let path = path.trim_start_matches("./").to_owned();
+            if !path.is_empty() && !path.starts_with('/') && !found.contains(&path) {
+                found.push(path);
+            }
         }
-    };
-    for word in words.iter().filter(|word| !word.contains('=')) {
-        add(word);
-        let implied: &[&str] = match word.rsplit('/').next().unwrap_or_default() {
-            "make" | "gmake" => &["GNUmakefile", "makefile", "Makefile"],
-            "just" => &["justfile", "Justfile", ".justfile"],
-            "rake" => &["Rakefile"],
-            "task" => &["Taskfile.yml", "Taskfile.yaml"],
-            "npm" | "pnpm" | "yarn" | "bun" => &[PACKAGE],
-            _ => &[],
-        };
-        implied.iter().for_each(|path| add(path));
     }
-    candidates
+    found
+}
+
+/// Programs that run another one, whose words follow after options and numbers.
+const WRAPPERS: [&str; 13] =
+    ["env", "timeout", "nice", "exec", "command", "xvfb-run", "sudo", "uv", "poetry", "pipenv", "npx", "pnpx", "bunx"];
+/// Programs that run the file that they are given.
+const INTERPRETERS: [&str; 17] = [
+    "sh", "bash", "dash", "zsh", "ksh", "python", "python3", "node", "ruby", "perl", "php", "deno", "bun", "tsx",
+    "ts-node", "Rscript", "pwsh",
+];
+/// What the name of a script or of its folder holds that judges instead of being judged.
+const JUDGES: [&str; 14] = [
+    "check", "test", "verif", "valid", "lint", "spec", "accept", "assert", "guard", "ci", "scripts", "tools", "hack",
+    "quality",
+];
+
+fn scripts_of(words: &[String]) -> Vec<String> {
+    let Some((program, args)) = words.split_first() else { return Vec::new() };
+    let plain = program.rsplit('/').next().unwrap_or_default();
+    let owned = |paths: &[&str]| paths.iter().map(|&path| path.to_owned()).collect();
+    let is_option =
+        |word: &&String| word.starts_with('-') || word.chars().all(|c| c.is_ascii_digit() || c == 's' || c == 'm');
+    let rest: Vec<String> = args.iter().skip_while(is_option).cloned().collect();
+    match plain {
+        "make" | "gmake" => owned(&["GNUmakefile", "makefile", "Makefile"]),
+        "just" => owned(&["justfile", "Justfile", ".justfile"]),
+        "rake" => owned(&["Rakefile"]),
+        "task" => owned(&["Taskfile.yml", "Taskfile.yaml"]),
+        "npm" | "pnpm" | "yarn" => owned(&[PACKAGE]),
+        "sh" | "bash" | "dash" | "zsh" | "ksh" if args.first().is_some_and(|flag| is_dash_c(flag)) => {
+            args.get(1).map(|script| script_candidates(script)).unwrap_or_default()
+        }
+        "bun" if rest.first().is_some_and(|word| word == "test" || word == "run") => owned(&[PACKAGE]),
+        name if WRAPPERS.contains(&name) => scripts_of(rest.strip_prefix(&["run".to_owned()]).unwrap_or(&rest)),
+        name if INTERPRETERS.contains(&name) => {
+            rest.into_iter().find(|word| word != "run").filter(|path| judges(path)).into_iter().collect()
+        }
+        _ if program.contains('/') && judges(program) => vec![program.clone()],
+        _ => Vec::new(),
+    }
+}
+
+fn is_dash_c(flag: &str) -> bool {
+    flag.starts_with('-') && !flag.starts_with("--") && flag.ends_with('c')
+}
+
+fn judges(path: &str) -> bool {
+    let parts = path.split(['/', '.', '-', '_']).map(str::to_lowercase);
+    parts.into_iter().any(|part| JUDGES.iter().any(|word| part == *word || (word.len() > 2 && part.contains(word))))
 }
 
 /// The file of which only the scripts are pinned: dependencies in it may change.
@@ -139,12 +179,23 @@ mod tests {
     #[test]
     fn scripts_are_found_in_any_part_of_a_command() {
         for (command, expected) in [
-            ("sh check.sh", &["sh", "check.sh"][..]),
-            ("./scripts/test.sh --all", &["scripts/test.sh"]),
-            ("cd web && python3 tools/verify.py | tee log", &["cd", "web", "python3", "tools/verify.py", "tee", "log"]),
-            ("make -C sub test", &["make", "GNUmakefile", "makefile", "Makefile", "sub", "test"]),
-            ("CI=1 npm test", &["npm", "package.json", "test"]),
-            ("/usr/bin/true", &[]),
+            ("sh check.sh", &["check.sh"][..]),
+            ("./scripts/build.sh --all", &["scripts/build.sh"]),
+            ("cd web && python3 -u tools/verify.py | tee log", &["tools/verify.py"]),
+            ("make -C sub test", &["GNUmakefile", "makefile", "Makefile"]),
+            ("CI=1 npm test", &["package.json"]),
+            ("bash -ec 'set -u; ./ci/run'", &["ci/run"]),
+            ("timeout 60 sh -e check.sh && ! ./test.sh", &["check.sh", "test.sh"]),
+            ("if uv run python check_all.py; then :; fi", &["check_all.py"]),
+            // The work itself, and files that are only read.
+            ("sh greet.sh World | grep -q Hello", &[]),
+            ("python main.py", &[]),
+            ("grep -q done work.txt", &[]),
+            ("test -f tests/built", &[]),
+            ("pytest tests/test_a.py", &[]),
+            ("cargo test", &[]),
+            ("/usr/bin/check", &[]),
+            ("$RUNNER check.sh", &[]),
         ] {
             assert_eq!(script_candidates(command), expected, "{command}");
         }

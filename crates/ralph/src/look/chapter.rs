@@ -87,7 +87,7 @@ fn observation(page: &mut String, seen: &Observation, paint: Paint) {
         for tool in seen.tools.iter().skip(skipped) {
             let mark = match tool.result {
                 ToolResult::Passed => paint.green("✓"),
-                ToolResult::Failed => paint.red("✗"),
+                ToolResult::Failed | ToolResult::CouldNotRun => paint.red("✗"),
                 ToolResult::Unfinished => paint.yellow("?"),
             };
             let command = text::for_terminal(tool.command.as_deref().unwrap_or_default());

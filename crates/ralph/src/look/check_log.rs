@@ -63,6 +63,8 @@ mod tests {
             output_head: output.to_owned(),
             output_hash: text::hash(output.as_bytes()),
             output_bytes: output.len() as u64,
+            excerpt: Default::default(),
+            output_print: String::new(),
             log: String::new(),
             leaked: 0,
         }

@@ -7,7 +7,7 @@ use super::story::{Chapter, Check, Finding, Story};
 use super::words;
 use ralph_core::check::{CheckKind, TreePrint};
 use ralph_core::claim::Claim;
-use ralph_core::evidence;
+use ralph_core::evidence::{self, Criterion};
 use ralph_core::guardrail::Guardrail;
 use ralph_core::observation::Marker;
 use serde_json::{Value, json};
@@ -178,13 +178,14 @@ fn executed(name: String, check: &Check<'_>, story: &Story<'_>) -> Condition {
 /// What the settings want to see in the agent's own tool runs.
 fn evidence_of(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
     let Some(agent) = &chapter.agent else { return Vec::new() };
-    let found = evidence::judge(&story.machine.policy().criteria, &agent.seen.tools, &agent.seen.errors);
+    let policy = story.machine.policy();
+    let found = evidence::judge_with(&policy.criteria, &agent.seen.tools, &agent.seen.errors, &policy.verify.commands);
     let judge = |finding: evidence::Finding| {
-        let name = format!("evidence of the agent's tool runs: {}", finding.name);
+        let name = format!("evidence of the agent's tool runs: {}", finding.criterion.as_str());
         let detail = if finding.passed { "nothing against it".to_owned() } else { finding.reason.clone() };
-        let wanted = match finding.name {
-            "errors" => "no error would have had to be left in the agent's own tool runs".to_owned(),
-            name => format!("{name} would have had to be seen passing in the agent's own tool runs"),
+        let wanted = match finding.criterion {
+            Criterion::NoErrors => "no error would have had to be left in the agent's own tool runs".to_owned(),
+            kind => format!("{} would have had to be seen passing in the agent's own tool runs", kind.as_str()),
         };
         let needed = format!("{wanted}: {}", as_clause(&finding.reason));
         Condition::new(&name, Some(finding.passed), detail).needing(needed)

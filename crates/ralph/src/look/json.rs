@@ -113,6 +113,7 @@ pub fn observation(seen: &Observation) -> Value {
         ToolResult::Passed => "passed",
         ToolResult::Failed => "failed",
         ToolResult::Unfinished => "unfinished",
+        ToolResult::CouldNotRun => "could-not-run",
     };
     let tools = seen.tools.iter();
     let tools = tools.map(|tool| json!({ "name": tool.name, "command": tool.command, "result": result(tool.result) }));
