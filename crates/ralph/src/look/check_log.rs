@@ -39,7 +39,8 @@ pub fn open(path: &Path, report: &CheckReport) -> Result<File, String> {
 /// A line that says whose log follows.
 pub fn heading(chapter: &Chapter<'_>, check: &Check<'_>) -> String {
     let command = text::for_terminal(&check.report.spec.command);
-    format!("── iteration {} · guardrail \"{command}\" {}", chapter.iteration, words::check_end(check))
+    let kind = check.kind.as_str();
+    format!("── iteration {} · {kind} \"{command}\" {}", chapter.iteration, words::check_end(check))
 }
 
 #[cfg(test)]

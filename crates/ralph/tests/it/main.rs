@@ -24,6 +24,7 @@ mod output;
 mod process;
 mod protect;
 mod real_clients;
+mod report;
 mod resources;
 mod scm;
 mod shell;
