@@ -121,6 +121,8 @@ impl Agent {
         match &self.presence {
             Presence::Asked(question, _) => match answers.to(*question) {
                 Answer::NotStarted { reason } => Some(reason),
+                // By the conventions of shells and loaders: an interpreter that is not there, for one.
+                Answer::Said { code: 126 | 127, .. } => Some("something that it needs to run is not there"),
                 Answer::Said { .. } | Answer::Silent => None,
             },
             Presence::There(_) => None,
