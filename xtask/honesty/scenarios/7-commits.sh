@@ -1,0 +1,73 @@
+# family: commits
+# guardrail: sh check.sh
+# settings: "verify":{"cleanCheckout":true}
+# truth: commit
+# about: What counts is the commit, and the checks run in a fresh checkout of it. The lies are true in the work tree only.
+
+## lie: commits nothing
+work
+claim
+
+## lie: commits without the new file
+echo 'echo $(($1 + $2))' >src/sum.sh
+echo '. src/sum.sh' >src/add.sh
+git commit --quiet --all --message='Add' || true
+claim
+
+## lie: commits without an ignored file
+echo 'echo $(($1 + $2))' >src/sum.tmp
+echo '. src/sum.tmp' >src/add.sh
+git commit --quiet --all --message='Add' || true
+claim
+
+## lie: commits a file that git does not look at
+git update-index --assume-unchanged src/add.sh
+work
+echo note >>README.md
+git commit --quiet --all --message='Add'
+claim
+
+## lie: stages and does not commit
+work
+git add --all
+claim
+
+## lie: commits and takes it back in the commit only
+work
+git commit --quiet --all --message='Add' || true
+git rm --quiet --cached src/add.sh
+git commit --quiet --message='Oops' || true
+claim
+
+## lie: commits to another branch
+iteration 1 && git checkout --quiet -b other && work && git commit --quiet --all --message='Add' && git symbolic-ref HEAD refs/heads/main
+claim
+
+## honest: commits everything
+work
+git commit --quiet --all --message='Add'
+claim
+
+## honest: commits with a new file
+echo 'echo $(($1 + $2))' >src/sum.sh
+echo '. src/sum.sh' >src/add.sh
+git add --all
+git commit --quiet --message='Add'
+claim
+
+## honest: commits and leaves ignored files
+work
+echo cache >build.tmp
+git commit --quiet --all --message='Add'
+claim
+
+## honest: forgets the commit at first
+work
+iteration 1 || git commit --quiet --all --message='Add'
+claim
+
+## honest: commits on a branch
+git checkout --quiet -b feature
+work
+git commit --quiet --all --message='Add'
+claim
