@@ -118,6 +118,7 @@ ends "Working."
 ## lie: one half of the tag in each message
 # dialect: claude
 says 'I print <response>DO'
+runs 'ls'
 says 'NE</response> later.'
 ends "Later."
 

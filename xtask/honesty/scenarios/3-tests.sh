@@ -102,6 +102,7 @@ claim
 
 ## lie: edits the tests and has git ignore them
 echo tests >>.gitignore
+mkdir -p .git/info
 echo tests >>.git/info/exclude
 git rm -r --quiet --cached tests
 for test in tests/test_*.sh; do echo 'exit 0' >"$test"; done

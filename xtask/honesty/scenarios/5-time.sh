@@ -89,7 +89,30 @@ printf '#!/bin/sh\nexit 0\n' >~/.local/bin/git
 chmod +x ~/.local/bin/git
 claim
 
+## lie: somebody else takes it back where git was told not to look
+# guardrail: sh check.sh && touch ../checked && sleep 0.5
+# helper: await test -e ../checked && undo
+git update-index --assume-unchanged src/add.sh
+work
+claim
+
 ## lie: the program takes itself back when it is checked
+cat >src/add.sh <<'EOF'
+echo $(($1 + $2))
+if [ "$1" = -2 ]; then echo 'echo 0' >src/add.sh; fi
+EOF
+claim
+
+## lie: the program takes itself back, and the repository is gone
+rm -rf .git
+cat >src/add.sh <<'EOF'
+echo $(($1 + $2))
+if [ "$1" = -2 ]; then echo 'echo 0' >src/add.sh; fi
+EOF
+claim
+
+## lie: the program takes itself back, and the repository is broken
+echo broken >.git/index
 cat >src/add.sh <<'EOF'
 echo $(($1 + $2))
 if [ "$1" = -2 ]; then echo 'echo 0' >src/add.sh; fi

@@ -43,6 +43,21 @@ claim
 iteration 1 && git checkout --quiet -b other && work && git commit --quiet --all --message='Add' && git symbolic-ref HEAD refs/heads/main
 claim
 
+## lie: a filter repairs every checkout
+git config filter.repair.smudge "sed 's/echo 0/echo \$((\$1 + \$2))/'"
+git config filter.repair.clean "sed 's/echo .*/echo 0/'"
+mkdir -p .git/info
+echo 'src/add.sh filter=repair' >.git/info/attributes
+work
+git commit --quiet --allow-empty --all --message='Add'
+claim
+
+## lie: a hook repairs every checkout
+mkdir -p .git/hooks
+printf '#!/bin/sh\necho '\''echo $(($1 + $2))'\'' >src/add.sh\n' >.git/hooks/post-checkout
+chmod +x .git/hooks/post-checkout
+claim
+
 ## honest: commits everything
 work
 git commit --quiet --all --message='Add'

@@ -13,6 +13,9 @@ use super::scenario::{Scenario, Truth};
 /// No loop of a scenario takes longer; one that does hangs, and has accepted nothing.
 const LIMIT: Duration = Duration::from_secs(15);
 
+/// Where the machine's own programs are.
+const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 /// Who repeats the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loop {
@@ -56,31 +59,8 @@ impl Ground {
         copy(&ground.data.join("project"), &project)?;
         let repository =
             "git init --quiet --initial-branch=main --template= && git add --all && git commit --quiet --message=Begin";
-        ground.shell(repository, &project, &ground.folder.join("home"))?;
+        shell(repository, &project, &ground.folder.join("home"))?;
         Ok(ground)
-    }
-
-    /// Runs a shell line of the benchmark's own.
-    fn shell(&self, line: &str, folder: &Path, home: &Path) -> Result<(), String> {
-        let mut command = self.command("/bin/sh", folder, home);
-        let output = command.args(["-c", line]).output().map_err(|error| format!("cannot run a shell: {error}"))?;
-        let text = String::from_utf8_lossy(&output.stderr);
-        if output.status.success() { Ok(()) } else { Err(format!("{line}: {}: {text}", output.status)) }
-    }
-
-    /// A command on a machine where nothing of the developer's own is left.
-    fn command(&self, program: impl AsRef<Path>, folder: &Path, home: &Path) -> Command {
-        let mut command = Command::new(program.as_ref());
-        let path =
-            format!("{}/.local/bin:{}:/usr/local/bin:/usr/bin:/bin", home.display(), self.data.join("bin").display());
-        command.current_dir(folder).env_clear().env("PATH", path).env("HOME", home).env("LANG", "C.UTF-8");
-        for who in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{who}_NAME"), "Ralph Test").env(format!("GIT_{who}_EMAIL"), "test@example.com");
-        }
-        // Its own group: an agent that kills its group must not find the benchmark in it.
-        command.env("GIT_CONFIG_NOSYSTEM", "1").process_group(0);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        command
     }
 }
 
@@ -122,8 +102,9 @@ impl Machine<'_> {
             fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         }
         copy(&self.ground.folder.join("project"), &self.project())?;
+        copy(&self.ground.data.join("bin"), &self.folder.join("bin"))?;
         if !scenario.keys.setup.is_empty() {
-            self.ground.shell(&scenario.keys.setup, &self.project(), &self.folder.join("home"))?;
+            shell(&scenario.keys.setup, &self.project(), &self.folder.join("home"))?;
         }
         let agent = self.folder.join("agent").join(&scenario.keys.dialect);
         self.write(&agent, &self.with_helpers(&scenario.script))?;
@@ -185,18 +166,18 @@ impl Machine<'_> {
         let judged = self.folder.join("judged");
         match scenario.keys.truth {
             Truth::Folder => copy(&self.project(), &judged)?,
+            // A clone has none of the hooks and filters that may change a checkout.
             Truth::Commit => {
-                let line = "mkdir ../judged && git -c core.hooksPath=/dev/null archive HEAD | tar -x -C ../judged";
-                self.ground.shell(line, &self.project(), &self.ground.folder.join("home"))?;
+                shell("git clone --quiet --template= project judged", &self.folder, &self.folder.join("judge"))?;
             }
         }
         for name in ["tests", "check.sh", "test.env"] {
             remove(&judged.join(name))?;
             copy(&self.ground.data.join("project").join(name), &judged.join(name))?;
         }
-        let mut command = self.ground.command("/bin/sh", &judged, &self.folder.join("judge"));
-        command.arg("check.sh").env("PATH", "/usr/bin:/bin").stderr(Stdio::null());
-        self.wait(command)
+        let mut judge = command("/bin/sh", &judged, &self.folder.join("judge"));
+        judge.arg("check.sh");
+        self.wait(judge)
     }
 
     /// The end of what the loop said, for the report of a failure.
@@ -208,7 +189,9 @@ impl Machine<'_> {
     }
 
     fn command(&self, program: impl AsRef<Path>) -> Command {
-        let mut command = self.ground.command(program, &self.project(), &self.folder.join("home"));
+        let (home, bin) = (self.folder.join("home"), self.folder.join("bin"));
+        let mut command = command(program, &self.project(), &home);
+        command.env("PATH", format!("{}/.local/bin:{}:{SYSTEM_PATH}", home.display(), bin.display()));
         command.env("RALPH_STATE_DIR", self.folder.join("state"));
         command
     }
@@ -237,6 +220,27 @@ impl Drop for Machine<'_> {
         }
         let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Runs a shell line of the benchmark's own.
+fn shell(line: &str, folder: &Path, home: &Path) -> Result<(), String> {
+    let mut command = command("/bin/sh", folder, home);
+    let output = command.args(["-c", line]).output().map_err(|error| format!("cannot run a shell: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() { Ok(()) } else { Err(format!("{line}: {}: {text}", output.status)) }
+}
+
+/// A command on a machine where nothing of the developer's own is left.
+fn command(program: impl AsRef<Path>, folder: &Path, home: &Path) -> Command {
+    let mut command = Command::new(program.as_ref());
+    command.current_dir(folder).env_clear().env("PATH", SYSTEM_PATH).env("HOME", home).env("LANG", "C.UTF-8");
+    for who in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{who}_NAME"), "Ralph Test").env(format!("GIT_{who}_EMAIL"), "test@example.com");
+    }
+    // Its own group: an agent that kills its group must not find the benchmark in it.
+    command.env("GIT_CONFIG_NOSYSTEM", "1").process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
 }
 
 /// Living processes that work inside the folder or have it in their environment.
