@@ -12,6 +12,10 @@ pub enum CheckKind {
     Guardrail,
     /// What the agent's tool events show.
     Evidence,
+    /// Files that the agent must leave alone.
+    Protected,
+    /// Whether everything is committed.
+    CleanTree,
 }
 
 impl CheckKind {
@@ -20,6 +24,8 @@ impl CheckKind {
         match self {
             CheckKind::Guardrail => "guardrail",
             CheckKind::Evidence => "evidence",
+            CheckKind::Protected => "protected",
+            CheckKind::CleanTree => "clean-tree",
         }
     }
 }
@@ -35,6 +41,20 @@ pub struct CheckSpec {
     pub timeout: Millis,
     /// The log's file name in `.ralph/`.
     pub log_name: String,
+    /// Where it runs.
+    #[serde(default)]
+    pub ground: Ground,
+}
+
+/// Where a check runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ground {
+    /// In the project as it is.
+    #[default]
+    Project,
+    /// In a fresh checkout of the commit.
+    Checkout,
 }
 
 /// How a check's command ended.

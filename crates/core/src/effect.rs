@@ -22,6 +22,18 @@ pub enum Effect {
     LookAtTree,
     /// Execute a check. Answers with `CheckEnded`.
     Check(CheckSpec),
+    /// Look at the files whose state counts, before the first iteration. Answers with `Pinned`.
+    Pin {
+        /// Names in the guardrails' commands that may be scripts of the project, with the places of those.
+        candidates: Vec<(String, Vec<usize>)>,
+    },
+    /// Put these pinned files back. Answers with `PinnedRestored`.
+    RestorePinned {
+        /// Where they are.
+        paths: Vec<String>,
+    },
+    /// Check the commit out anew, in place of an earlier checkout. Answers with `CheckedOut`.
+    CheckOut,
     /// Look at what waits to be committed. Answers with `ScmLooked`.
     LookAtPending,
     /// Execute a task of version control. Answers with `ScmEnded`.
@@ -51,6 +63,7 @@ impl Effect {
             self,
             Effect::Launch(_)
                 | Effect::Check(_)
+                | Effect::RestorePinned { .. }
                 | Effect::Scm(_)
                 | Effect::Wait { .. }
                 | Effect::Finish

@@ -6,6 +6,7 @@ use crate::check::{CheckReport, TreePrint};
 use crate::id::RunId;
 use crate::observation::Observation;
 use crate::policy::Policy;
+use crate::protect::{Pinned, PinnedChange};
 use crate::scm::{Pending, ScmReport};
 use crate::time::{Millis, WallTime};
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,29 @@ pub enum Event {
         /// Some of the files that differ from the look before, for people.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         changed: Vec<String>,
+        /// Pinned files that are not as they were at the start.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pinned: Vec<PinnedChange>,
+    },
+    /// The files whose state counts were looked at before the first iteration.
+    Pinned {
+        /// All of them.
+        files: Vec<Pinned>,
+        /// Why they cannot be kept an eye on; the run cannot begin then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        problem: Option<String>,
+    },
+    /// Pinned files were put back.
+    PinnedRestored {
+        /// What could not be put back, one sentence each.
+        problems: Vec<String>,
+    },
+    /// The commit was checked out anew.
+    CheckedOut {
+        /// The commit, or why there is none.
+        commit: Result<String, String>,
+        /// Some of the files that differ from it.
+        uncommitted: Vec<String>,
     },
     /// A check ended.
     CheckEnded(Box<CheckReport>),

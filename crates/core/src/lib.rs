@@ -19,6 +19,7 @@ pub mod observation;
 pub mod outcome;
 pub mod policy;
 pub mod prompt;
+pub mod protect;
 pub mod run;
 pub mod scm;
 pub mod text;

@@ -6,6 +6,7 @@
 use crate::claim::Completion;
 use crate::guardrail::Guardrail;
 use crate::id::TaskName;
+use crate::protect::ProtectPolicy;
 use crate::scm::ScmPolicy;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -116,6 +117,15 @@ pub struct MemoryPolicy {
     pub last_messages: usize,
 }
 
+/// How claims are verified beyond the guardrails.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct VerifyPolicy {
+    /// The guardrails run once before the first iteration, to know what was red already.
+    pub baseline: bool,
+    /// They run in a fresh checkout of the commit, so that only what is committed counts.
+    pub clean_checkout: bool,
+}
+
 /// How a prompt reaches the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -191,6 +201,12 @@ pub struct Policy {
     /// Version control after green guardrails.
     #[serde(default)]
     pub scm: ScmPolicy,
+    /// Files that the agent must leave alone.
+    #[serde(default)]
+    pub protect: ProtectPolicy,
+    /// How claims are verified beyond the guardrails.
+    #[serde(default)]
+    pub verify: VerifyPolicy,
     /// SHA-256 of the settings that this came from.
     pub config_hash: String,
 }
@@ -199,7 +215,12 @@ impl Policy {
     /// Whether the tree's fingerprint is worth taking: for the verdict on checks, to see a stall, or to
     /// commit exactly what was checked.
     pub fn looks_at_the_tree(&self) -> bool {
-        !self.guardrails.is_empty() || self.limits.stall_after > 0 || self.scm.commits()
+        !self.guardrails.is_empty() || self.limits.stall_after > 0 || self.scm.commits() || self.pins()
+    }
+
+    /// Whether there may be files whose state at the start counts.
+    pub fn pins(&self) -> bool {
+        !self.guardrails.is_empty() || !self.protect.paths.is_empty()
     }
 
     /// The last iteration there can be, seen from this one: a single pass has no other behind it.

@@ -7,6 +7,7 @@ use crate::evidence::Finding;
 use crate::guardrail::{self, GuardrailFailure};
 use crate::observation::{Marker, Observation};
 use crate::policy::Policy;
+use crate::protect::PinnedChange;
 
 /// Everything that a verdict rests on.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +20,12 @@ pub struct Case<'a> {
     pub reports: &'a [CheckReport],
     /// What the agent's tool runs show.
     pub findings: &'a [Finding],
+    /// Pinned files that are not as they were at the start.
+    pub violations: &'a [PinnedChange],
+    /// What is not part of the commit that was checked; empty if all is.
+    pub uncommitted: &'a str,
+    /// Which guardrails passed before the first iteration, if that is known.
+    pub baseline: Option<&'a [bool]>,
     /// Whether the tree stood still while the checks ran.
     pub tree: Stability,
     /// What changed under them, as the end of a sentence.
@@ -81,9 +88,24 @@ pub fn judge(case: Case<'_>) -> Judgement {
         reasons.push(failure.message.clone());
         failing.push("agent".to_owned());
     }
+    for change in case.violations {
+        let told = change.words();
+        reasons.push(format!("{told}; it must be as it was at the start: put it back, and leave it alone"));
+        failing.push(told);
+    }
+    if !case.uncommitted.is_empty() {
+        reasons.push(format!("{}: only what is committed is checked", case.uncommitted));
+        failing.push("clean tree".to_owned());
+    }
     for report in case.reports.iter().filter(|report| !report.ending.passed()) {
         let problem = report.ending.problem();
-        reasons.push(format!("guardrail \"{}\" {problem} (see {})", report.spec.command, report.log));
+        let log = if report.log.is_empty() { String::new() } else { format!(" (see {})", report.log) };
+        let before = match case.baseline.and_then(|baseline| baseline.get(report.spec.index)) {
+            Some(true) => "; it passed before the first iteration, so this run broke it",
+            Some(false) => "; it failed before the first iteration too",
+            None => "",
+        };
+        reasons.push(format!("guardrail \"{}\" {problem}{log}{before}", report.spec.command));
         failing.push(format!("{} {problem}", report.spec.command));
         if let Some(rule) = case.policy.guardrails.get(report.spec.index) {
             let message =

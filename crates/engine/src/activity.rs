@@ -2,18 +2,21 @@
 
 use crate::agent;
 use crate::face::Face;
-use ralph_core::check::{CheckSpec, TreePrint};
+use ralph_core::check::{CheckSpec, Ground, TreePrint};
 use ralph_core::claim::Patterns;
 use ralph_core::effect::Effect;
 use ralph_core::event::{Event, Gathered};
 use ralph_core::id::RunId;
 use ralph_core::memory::{self, Views};
 use ralph_core::policy::{Policy, PromptSource};
+use ralph_core::protect::Pinned;
 use ralph_core::scm::Pending;
 use ralph_core::time::{Millis, WallTime};
+use ralph_host::checkout::{self, Checkout};
 use ralph_host::checks::{self, CheckPlace};
 use ralph_host::clock::Clock;
 use ralph_host::lock::{Standing, WorkTreeLock};
+use ralph_host::pins::Pins;
 use ralph_host::process::drive::Order;
 use ralph_host::process::{Command, Keeper};
 use ralph_host::temp::RunTemp;
@@ -53,6 +56,10 @@ pub struct World {
     pub fingerprinter: tree::Fingerprinter,
     /// What a claim looks like.
     pub patterns: Patterns,
+    /// Files whose state counts.
+    pub pins: Pins,
+    /// The commit that is being checked, where that is wanted.
+    pub checkout: Option<Checkout>,
     /// The settings files as they were at the start.
     pub settings: SettingsWatch,
     /// Why the views could not be written last time.
@@ -111,19 +118,41 @@ pub(crate) struct Links<'a> {
     pub(crate) alarm: &'a UnboundedSender<Event>,
 }
 
+/// What an activity goes by.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    /// The rules of the run.
+    pub(crate) policy: &'a Policy,
+    /// The files whose state counts.
+    pub(crate) pinned: &'a [Pinned],
+}
+
 /// One activity.
 pub(crate) struct Activity(pub(crate) Effect);
 
 impl Activity {
     /// Performs it. The last event is its answer; notes may stand before it.
-    pub(crate) async fn run(self, world: &mut World, policy: &Policy, links: Links<'_>) -> Vec<Event> {
+    pub(crate) async fn run(self, world: &mut World, rules: Rules<'_>, links: Links<'_>) -> Vec<Event> {
+        let Rules { policy, pinned } = rules;
         match self.0 {
             Effect::Gather { summary } => gather(world, policy, summary),
             Effect::Launch(launch) => agent::run(world, policy, &launch, links).await,
             Effect::LookAtTree => {
                 let print = look_at_tree(world).await;
-                vec![Event::TreeSeen { print, changed: world.fingerprinter.changed().to_vec() }]
+                let changed = world.fingerprinter.changed().to_vec();
+                vec![Event::TreeSeen { print, changed, pinned: world.pins.changes(pinned) }]
             }
+            Effect::Pin { candidates } => {
+                let (files, problem) = match world.pins.pin(&policy.protect.paths, &candidates) {
+                    Ok(files) => (files, None),
+                    Err(problem) => (Vec::new(), Some(problem)),
+                };
+                vec![Event::Pinned { files, problem }]
+            }
+            Effect::RestorePinned { paths } => {
+                vec![Event::PinnedRestored { problems: world.pins.restore(pinned, &paths) }]
+            }
+            Effect::CheckOut => vec![check_out(world).await],
             Effect::Check(spec) => check(world, policy, spec, links.orders).await,
             Effect::LookAtPending => vec![Event::ScmLooked { pending: look_at_pending(world, policy).await }],
             Effect::Scm(spec) => {
@@ -186,6 +215,25 @@ async fn look_at_tree(world: &mut World) -> TreePrint {
     }
 }
 
+async fn check_out(world: &mut World) -> Event {
+    world.checkout = None;
+    let Some(git_root) = world.git_root.clone() else {
+        return Event::CheckedOut { commit: Err("not a git repository".to_owned()), uncommitted: Vec::new() };
+    };
+    let inside = world.root.strip_prefix(&git_root).unwrap_or(Path::new("")).to_owned();
+    let folder = world.run_folder.join("checkout");
+    let made = Checkout::make(&mut world.keeper, &git_root, &inside, &folder).await;
+    let uncommitted = checkout::uncommitted(&mut world.keeper, &world.root.clone()).await;
+    let (commit, uncommitted) = match (made, uncommitted) {
+        (Ok((checkout, commit)), Ok(uncommitted)) => {
+            world.checkout = Some(checkout);
+            (Ok(commit), uncommitted)
+        }
+        (Err(why), _) | (_, Err(why)) => (Err(why), Vec::new()),
+    };
+    Event::CheckedOut { commit, uncommitted }
+}
+
 async fn look_at_pending(world: &mut World, policy: &Policy) -> Pending {
     if !scm::is_git(&policy.scm.command) {
         return Pending::Unknown;
@@ -218,7 +266,11 @@ async fn check(
     if let Err(error) = &log {
         events.push(Event::Noted { text: format!("{log_path} could not be written: {error}") });
     }
-    let place = CheckPlace { root: &world.root, log: log.ok(), log_path, output_chars: policy.output_chars };
+    let root = match (spec.ground, &world.checkout) {
+        (Ground::Checkout, Some(checkout)) => checkout.project(),
+        _ => &world.root,
+    };
+    let place = CheckPlace { root, log: log.ok(), log_path, output_chars: policy.output_chars };
     let report = checks::run(&mut world.keeper, spec, place, orders).await;
     events.push(Event::CheckEnded(Box::new(report)));
     events

@@ -15,7 +15,7 @@ mod face;
 pub use activity::World;
 pub use face::Face;
 
-use activity::{Activity, Links};
+use activity::{Activity, Links, Rules};
 use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event};
 use ralph_core::notice::Notice;
@@ -148,6 +148,9 @@ impl<'a> Carrier<'a> {
                 | Effect::LookAtTree
                 | Effect::Check(_)
                 | Effect::LookAtPending
+                | Effect::Pin { .. }
+                | Effect::RestorePinned { .. }
+                | Effect::CheckOut
                 | Effect::Scm(_)
                 | Effect::Wait { .. } => {
                     activity = Some(Activity(effect));
@@ -166,7 +169,12 @@ impl<'a> Carrier<'a> {
         let policy = journal.machine.policy().clone();
         let wall = journal.machine.wall_left().map(|left| Instant::now() + left.duration());
         let mut wall_told = false;
-        let mut running = pin!(activity.run(world, &policy, Links { face, orders: &mut orders_in, alarm: &alarm }));
+        let pinned = journal.machine.pinned();
+        let mut running = pin!(activity.run(
+            world,
+            Rules { policy: &policy, pinned: &pinned },
+            Links { face, orders: &mut orders_in, alarm: &alarm }
+        ));
         loop {
             let tick = face.borrow().tick_every();
             let disturbance = tokio::select! {

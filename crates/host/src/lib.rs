@@ -13,6 +13,7 @@
     )
 )]
 
+pub mod checkout;
 pub mod checks;
 pub mod clock;
 pub mod identity;
@@ -20,6 +21,7 @@ pub mod lines;
 pub mod lock;
 pub mod look;
 pub mod marker;
+pub mod pins;
 mod plain_file;
 pub mod probe;
 pub mod process;

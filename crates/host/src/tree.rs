@@ -27,7 +27,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use walk::Walk;
+pub(crate) use walk::Walk;
 
 /// What git is asked, in the root of the work tree: every path that counts, with its staged id, NUL
 /// between them. One process answers both questions. The repository's configuration cannot start a
@@ -107,7 +107,7 @@ struct Look<'a> {
 }
 
 /// A name in an open folder.
-type Place<'a> = (BorrowedFd<'a>, &'a OsStr);
+pub(crate) type Place<'a> = (BorrowedFd<'a>, &'a OsStr);
 
 /// What stands at a path: a letter for the kind, and bytes that differ when it differs.
 struct Seen {

@@ -16,6 +16,7 @@ use ralph_engine::{Engine, World};
 use ralph_host::clock::Clock;
 use ralph_host::identity;
 use ralph_host::lock::{LockError, Owner, WorkTreeLock};
+use ralph_host::pins::Pins;
 use ralph_host::process::Keeper;
 use ralph_host::signals::Signals;
 use ralph_host::state_dir::{self, StateDirError};
@@ -146,6 +147,8 @@ impl Claimed {
                 fingerprinter: fingerprinter(place),
                 settings: SettingsWatch::new(settings_files(place)),
                 patterns: Patterns::new(&policy.completion),
+                pins: Pins::new(&place.root, &place.run_folder(&run).join("pinned")),
+                checkout: None,
                 unwritten,
                 lock,
                 base_known: None,

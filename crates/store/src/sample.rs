@@ -29,14 +29,20 @@ pub(crate) fn tree_seen(seq: u64, tree: &str) -> Entry {
         seq,
         Event::TreeSeen {
             print: TreePrint::Seen { tree: tree.to_owned(), head: "head".to_owned() },
+            pinned: Vec::new(),
             changed: Vec::new(),
         },
     )
 }
 
 pub(crate) fn check_ended(seq: u64, command: &str, code: i32) -> Entry {
-    let spec =
-        CheckSpec { index: 0, command: command.to_owned(), timeout: Millis(600_000), log_name: "check.log".to_owned() };
+    let spec = CheckSpec {
+        index: 0,
+        command: command.to_owned(),
+        timeout: Millis(600_000),
+        log_name: "check.log".to_owned(),
+        ground: Default::default(),
+    };
     let report = CheckReport {
         spec,
         ending: CheckEnding::Exited { code },
@@ -76,6 +82,8 @@ fn policy() -> Policy {
         criteria: StopCriteria { passing_tests: false, lint: false, typecheck: false, no_errors: false, strict: false },
         fallback: Vec::new(),
         scm: Default::default(),
+        protect: Default::default(),
+        verify: Default::default(),
         limits: Limits {
             task_cost_usd: 0.0,
             task_tokens: 0,

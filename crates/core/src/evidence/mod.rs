@@ -45,6 +45,11 @@ pub struct Extra {
     pub words: String,
 }
 
+/// The words of a shell line, in whatever role.
+pub(crate) fn words_of(line: &str) -> Vec<String> {
+    parse::words(line)
+}
+
 /// Which purposes a shell line's exit status speaks for: its success proves them, its failure disproves them.
 pub fn purposes(line: &str) -> Vec<Purpose> {
     purposes_with(line, &[])

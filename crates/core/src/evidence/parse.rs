@@ -37,6 +37,27 @@ pub(crate) fn parse(line: &str) -> Option<Program> {
     is_harmless(&tokens).then(|| parse_tokens(&tokens, &options).ok()).flatten()
 }
 
+/// The words of a line in their order, whatever role they play, those inside `sh -c '…'` too; a line that
+/// cannot be read is cut at its spaces.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    let options = ParserOptions::default();
+    let safe = line.len() <= LONGEST && expansions(line) <= MOST_EXPANSIONS;
+    let tokens = safe.then(|| uncached_tokenize_str(line, &options.tokenizer_options()).ok()).flatten();
+    let Some(tokens) = tokens else { return line.split_whitespace().map(str::to_owned).collect() };
+    let mut words = Vec::new();
+    for token in tokens {
+        let Token::Word(word, _) = token else { continue };
+        let Some(word) = literal(&word) else { continue };
+        // A script in quotes is shorter than the line around it, so this ends.
+        if word.contains(char::is_whitespace) && word.len() < line.len() {
+            words.extend(self::words(&word));
+        } else {
+            words.push(word);
+        }
+    }
+    words
+}
+
 fn expansions(line: &str) -> usize {
     let opens = |after: &str| after.starts_with(['(', '{', '[']);
     line.split('$').skip(1).filter(|after| opens(after)).count()

@@ -1,10 +1,11 @@
 //! Checking: the agent is gone with all its processes. The tree is looked at, every check runs on
 //! it, and for a claim it is looked at again: exactly the tree that was checked is accepted.
 
+use super::beginning::Beginning;
 use super::committing::Committing;
 use super::stopping::{Ending, StopWish};
 use super::{Continuation, LastJudged, Phase, Progress, Run};
-use crate::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, TreePrint};
+use crate::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, Ground, TreePrint};
 use crate::claim::Claim;
 use crate::effect::Effect;
 use crate::evidence::{self, Finding};
@@ -14,6 +15,7 @@ use crate::notice::{Notice, VerdictWord};
 use crate::observation::{Marker, Observation};
 use crate::outcome::{StopReason, exit};
 use crate::policy::Passes;
+use crate::protect::PinnedChange;
 use crate::text;
 use crate::time::Millis;
 use crate::verdict::{self, Case, Decision, Judgement, Stability};
@@ -27,7 +29,17 @@ const MOST_ROUNDS: u32 = 3;
 pub(super) struct Checking {
     pub(super) seen: Observation,
     pub(super) stage: Stage,
-    tree: Option<TreePrint>,
+    pub(super) tree: Option<TreePrint>,
+    /// Pinned files that are not as they were, where that counts.
+    pub(super) violations: Vec<PinnedChange>,
+    /// They were put back once.
+    pub(super) restored: bool,
+    /// What the last look showed of them.
+    pinned: Vec<PinnedChange>,
+    /// Why the commit cannot be checked out; empty if it can.
+    unclean: String,
+    /// What is not part of the commit, if that counts; empty if all is.
+    uncommitted: String,
     reports: Vec<CheckReport>,
     round: u32,
     /// Some of the files that changed under the last round.
@@ -38,6 +50,10 @@ pub(super) struct Checking {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     LookBefore,
+    /// Pinned files are put back.
+    Restore,
+    /// The commit is checked out anew.
+    CheckOut,
     Commands,
     LookAfter,
     /// Is there anything to commit?
@@ -56,6 +72,11 @@ impl Checking {
             seen,
             stage: Stage::LookBefore,
             tree: None,
+            violations: Vec::new(),
+            restored: false,
+            pinned: Vec::new(),
+            unclean: String::new(),
+            uncommitted: String::new(),
             reports: Vec::new(),
             round: 1,
             changed: Vec::new(),
@@ -98,6 +119,12 @@ impl Run {
                 self.phase = Phase::Checking(checking);
                 vec![Effect::LookAtTree]
             }
+            // Its answer leads on.
+            Stage::Restore => Vec::new(),
+            Stage::CheckOut => {
+                self.phase = Phase::Checking(checking);
+                vec![Effect::CheckOut]
+            }
             Stage::LookAtPending => {
                 self.phase = Phase::Checking(checking);
                 vec![Effect::LookAtPending]
@@ -105,6 +132,9 @@ impl Run {
             Stage::Message => self.ask_for_message(checking),
             Stage::Tasks => self.next_task(checking),
             Stage::Commands => match self.next_check(checking.reports.len()) {
+                Some(spec) if !checking.unclean.is_empty() || self.changed_script(&checking, &spec).is_some() => {
+                    self.refuse_to_execute(checking, spec)
+                }
                 Some(spec) => {
                     self.phase = Phase::Checking(checking);
                     let started = Notice::CheckStarted { iteration: self.iteration, name: spec.command.clone() };
@@ -115,10 +145,64 @@ impl Run {
         }
     }
 
-    fn next_check(&self, index: usize) -> Option<CheckSpec> {
+    /// A check that would prove nothing is not executed, and has not passed.
+    fn refuse_to_execute(&mut self, checking: Box<Checking>, spec: CheckSpec) -> Vec<Effect> {
+        let reason = self.changed_script(&checking, &spec).unwrap_or_else(|| checking.unclean.clone());
+        let report = CheckReport {
+            log: String::new(),
+            ending: CheckEnding::NotStarted { reason },
+            duration: Millis::ZERO,
+            output_head: String::new(),
+            output_hash: text::hash(b""),
+            output_bytes: 0,
+            leaked: 0,
+            spec,
+        };
+        self.phase = Phase::Checking(checking);
+        self.on_check_ended(&report)
+    }
+
+    pub(super) fn next_check(&self, index: usize) -> Option<CheckSpec> {
         let rule = self.policy.guardrails.get(index)?;
         let log_name = guardrail::log_names(self.iteration, &self.policy.guardrails).into_iter().nth(index)?;
-        Some(CheckSpec { index, command: rule.command.clone(), timeout: rule.timeout, log_name })
+        let ground = if self.policy.verify.clean_checkout && !matches!(self.phase, Phase::Beginning(_)) {
+            Ground::Checkout
+        } else {
+            Ground::Project
+        };
+        Some(CheckSpec { index, command: rule.command.clone(), timeout: rule.timeout, log_name, ground })
+    }
+
+    pub(super) fn on_checked_out(&mut self, commit: &Result<String, String>, uncommitted: &[String]) -> Vec<Effect> {
+        let Phase::Checking(checking) = &self.phase else { return Vec::new() };
+        if checking.stage != Stage::CheckOut {
+            return Vec::new();
+        }
+        let mut checking = checking.clone();
+        let problem = match commit {
+            Err(why) => {
+                checking.unclean = format!("the commit could not be checked out: {why}");
+                checking.unclean.clone()
+            }
+            Ok(_) if !uncommitted.is_empty() => format!("not committed{}", named(uncommitted)),
+            Ok(_) => String::new(),
+        };
+        checking.uncommitted = problem.clone();
+        checking.stage = Stage::Commands;
+        let mut effects = vec![Effect::Tell(Notice::CheckFinished {
+            iteration: self.iteration,
+            kind: CheckKind::CleanTree,
+            name: "everything is committed".to_owned(),
+            passed: problem.is_empty(),
+            problem,
+            exit_code: None,
+            duration: Millis::ZERO,
+            log: None,
+            fail_action: None,
+            output: String::new(),
+        })];
+        effects.extend(self.go_on_checking(checking));
+        effects
     }
 
     /// All commands have run. Only a claim that still stands needs the second look.
@@ -133,17 +217,19 @@ impl Run {
         self.commit_or_conclude(checking)
     }
 
-    pub(super) fn on_tree_seen(&mut self, print: &TreePrint, changed: &[String]) -> Vec<Effect> {
+    pub(super) fn on_tree_seen(
+        &mut self,
+        print: &TreePrint,
+        changed: &[String],
+        pinned: &[PinnedChange],
+    ) -> Vec<Effect> {
         match &self.phase {
-            Phase::Baseline => {
-                self.last_progress = Some(Progress { tree: print.clone(), failing: Vec::new() });
-                self.next_iteration()
-            }
+            Phase::Beginning(Beginning::Tree) => self.on_first_tree(print),
             Phase::Checking(checking)
                 if matches!(checking.stage, Stage::LookBefore | Stage::LookAfter | Stage::LookAtAsked) =>
             {
                 let checking = checking.clone();
-                self.tree_seen_while_checking(checking, print, changed)
+                self.tree_seen_while_checking(checking, print, changed, pinned)
             }
             _ => Vec::new(),
         }
@@ -154,9 +240,18 @@ impl Run {
         mut checking: Box<Checking>,
         print: &TreePrint,
         changed: &[String],
+        pinned: &[PinnedChange],
     ) -> Vec<Effect> {
         let first_look = checking.tree.is_none();
-        let moved = checking.tree.replace(print.clone()).is_some_and(|before| has_moved(&before, print));
+        // Files that git ignores are pinned too, so both looks are compared.
+        let moved = checking.tree.replace(print.clone()).is_some_and(|before| has_moved(&before, print))
+            || (!first_look && checking.pinned != pinned);
+        checking.pinned = pinned.to_vec();
+        if (first_look || moved)
+            && let Some(first) = self.pinned_seen(&mut checking, pinned)
+        {
+            return first;
+        }
         match checking.stage {
             Stage::LookAfter | Stage::LookAtAsked if moved && checking.round >= MOST_ROUNDS => {
                 checking.changed = changed.to_vec();
@@ -188,7 +283,12 @@ impl Run {
                     let text = format!("changes during the checks cannot be seen: {why}");
                     effects.push(Effect::Tell(Notice::Note { text }));
                 }
-                checking.stage = Stage::Commands;
+                effects.extend(self.tell_protected(&checking, pinned));
+                checking.stage = if self.policy.verify.clean_checkout && !self.policy.guardrails.is_empty() {
+                    Stage::CheckOut
+                } else {
+                    Stage::Commands
+                };
                 effects.extend(self.go_on_checking(checking));
                 effects
             }
@@ -196,6 +296,10 @@ impl Run {
     }
 
     pub(super) fn on_check_ended(&mut self, report: &CheckReport) -> Vec<Effect> {
+        if let Phase::Beginning(Beginning::Checks(reports)) = &self.phase {
+            let reports = reports.clone();
+            return self.on_first_check_ended(reports, report);
+        }
         let Phase::Checking(checking) = &self.phase else { return Vec::new() };
         if checking.stage != Stage::Commands || report.spec.index != checking.reports.len() {
             return Vec::new();
@@ -216,7 +320,7 @@ impl Run {
             problem: if passed { String::new() } else { report.ending.problem() },
             exit_code: report.ending.code(),
             duration: report.duration,
-            log: Some(report.log.clone()),
+            log: Some(report.log.clone()).filter(|log| !log.is_empty()),
             fail_action: rule.filter(|_| !passed).map(|rule| rule.fail_action.as_str()),
             output: if passed { String::new() } else { report.output_head.clone() },
         })];
@@ -250,6 +354,9 @@ impl Run {
             seen,
             reports: &checking.reports,
             findings: &findings,
+            violations: &checking.violations,
+            uncommitted: &checking.uncommitted,
+            baseline: self.baseline.as_deref(),
             tree,
             changed: &changed,
         };
@@ -260,6 +367,9 @@ impl Run {
         self.messages.clone_from(&seen.messages);
         let stalled = self.note_progress(checking, &judgement);
         self.feedback = feedback(self.iteration, &judgement, !checking.reports.is_empty());
+        if let Some(undone) = self.undone.take() {
+            self.feedback += &format!("\n\nPut back as it was at the start: {undone}. Leave it alone.");
+        }
         let candidate = match judgement.decision {
             Decision::Complete => "complete",
             Decision::Blocked => "blocked",

@@ -10,10 +10,12 @@
 //!     └─ Waiting ◄─┘            └──► Ended     (every phase can end; an end can be resumed)
 //! ```
 
+mod beginning;
 mod budget;
 mod checking;
 mod committing;
 mod prompting;
+mod protecting;
 mod row;
 mod stopping;
 mod waiting;
@@ -31,9 +33,12 @@ use crate::notice::{Notice, ResumeKind};
 use crate::observation::Tokens;
 use crate::outcome::Outcome;
 use crate::policy::{Policy, PromptSource};
+use crate::protect::Pinned;
 use crate::time::{Millis, WallTime};
+use beginning::Beginning;
 use checking::Checking;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use stopping::{StopCause, StopWish};
 
 /// A run, as its entries have made it.
@@ -82,6 +87,14 @@ pub struct Run {
     /// Those of them that no limit explains.
     transient_in_row: u32,
     unchanged_in_row: u32,
+    /// The files whose state counts, once they were looked at.
+    pinned: Option<Arc<Vec<Pinned>>>,
+    /// Which checks passed before the first iteration, if that was wanted.
+    baseline: Option<Vec<bool>>,
+    /// What was undone in this iteration, for the agent.
+    undone: Option<String>,
+    /// Changes of protected files that were told and allowed.
+    allowed: Option<String>,
     last_progress: Option<Progress>,
     last_check: Option<(String, bool)>,
     last_judged: LastJudged,
@@ -90,8 +103,8 @@ pub struct Run {
 /// Where a run stands.
 #[derive(Debug, Clone, PartialEq)]
 enum Phase {
-    /// The tree is looked at before the first iteration, so that a stall can be seen from the first on.
-    Baseline,
+    /// Something is looked at before the first iteration.
+    Beginning(Beginning),
     /// The inputs of the next prompt are being read.
     Prompting,
     /// An agent process runs.
@@ -175,6 +188,10 @@ impl Run {
             waits_in_row: 0,
             transient_in_row: 0,
             unchanged_in_row: 0,
+            pinned: None,
+            baseline: None,
+            undone: None,
+            allowed: None,
             last_progress: None,
             last_check: None,
             last_judged: LastJudged::default(),
@@ -209,7 +226,10 @@ impl Run {
             Event::Resumed(resumed) => self.on_resumed(resumed),
             Event::Gathered(gathered) => self.on_gathered(gathered),
             Event::AgentEnded(seen) => self.on_agent_ended(seen),
-            Event::TreeSeen { print, changed } => self.on_tree_seen(print, changed),
+            Event::TreeSeen { print, changed, pinned } => self.on_tree_seen(print, changed, pinned),
+            Event::Pinned { files, problem } => self.on_pinned(files, problem.as_deref()),
+            Event::PinnedRestored { problems } => self.on_pinned_restored(problems),
+            Event::CheckedOut { commit, uncommitted } => self.on_checked_out(commit, uncommitted),
             Event::CheckEnded(report) => self.on_check_ended(report),
             Event::ScmLooked { pending } => self.on_scm_looked(*pending),
             Event::ScmEnded(report) => self.on_scm_ended(report),
@@ -258,6 +278,11 @@ impl Run {
     /// Whether an ended run is complete, so that nothing is left to resume.
     pub fn is_complete(&self) -> bool {
         matches!(&self.phase, Phase::Ended(_, Continuation::Nothing))
+    }
+
+    /// The files whose state counts.
+    pub fn pinned(&self) -> Arc<Vec<Pinned>> {
+        self.pinned.clone().unwrap_or_default()
     }
 
     /// Wall time that is left; `None` if there is no such limit.

@@ -17,9 +17,8 @@ impl Run {
         if let Some(end) = self.stop_at_cap(next, Continuation::NextIteration) {
             return end;
         }
-        if self.policy.limits.stall_after > 0 && self.last_progress.is_none() {
-            self.phase = Phase::Baseline;
-            return vec![Effect::LookAtTree];
+        if let Some(first) = self.look_first() {
+            return first;
         }
         self.iteration = next;
         self.attempt = 1;

@@ -1,5 +1,6 @@
 //! Stopping: who asked for it, how soon, and the one place where a run gets its outcome.
 
+use super::beginning::Beginning;
 use super::{Continuation, Phase, Run};
 use crate::effect::Effect;
 use crate::memory::StateView;
@@ -39,12 +40,13 @@ impl Run {
         let something_runs = match &self.phase {
             Phase::Working => true,
             Phase::Checking(checking) => checking.runs_a_command(),
+            Phase::Beginning(Beginning::Checks(_)) => true,
             _ => false,
         };
         if !something_runs {
             let continuation = match &self.phase {
                 Phase::Checking(checking) => Continuation::Checks(checking.clone()),
-                Phase::Baseline => Continuation::NextIteration,
+                Phase::Beginning(_) => Continuation::NextIteration,
                 _ => Continuation::SameIteration,
             };
             effects.extend(self.finish_stopped(cause, continuation));

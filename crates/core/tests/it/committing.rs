@@ -3,7 +3,7 @@
 
 use crate::sim::{Agent, FAIL, Knock, Look, Sim, Turn, World, guardrails, play, policy, turn};
 use ralph_core::check::CheckEnding;
-use ralph_core::effect::Purpose;
+use ralph_core::effect::{Effect, Purpose};
 use ralph_core::event::{Event, Resumed};
 use ralph_core::notice::Notice;
 use ralph_core::outcome::StopReason::*;
@@ -98,7 +98,11 @@ fn j01_what_changed_while_the_message_was_asked_for_is_checked_before_it_is_comm
         sim.tick();
     }
     sim.tick();
-    sim.answer_with(Event::TreeSeen { print: Look::Files(9).print(), changed: vec!["src/main.rs".to_owned()] });
+    sim.answer_with(Event::TreeSeen {
+        print: Look::Files(9).print(),
+        changed: vec!["src/main.rs".to_owned()],
+        pinned: Vec::new(),
+    });
     assert_eq!(sim.checked(), ["make test", "make test"], "the new tree is checked again");
     assert!(sim.tasks().is_empty());
     let notes = sim.told(|notice| match notice {
@@ -117,7 +121,7 @@ fn j01_what_changed_while_the_message_was_asked_for_is_checked_before_it_is_comm
         sim.tick();
         let print = Look::Files(10 + u8::try_from(round).unwrap()).print();
         sim.world.turns[0].looks = vec![Look::Files(10 + u8::try_from(round).unwrap())];
-        sim.answer_with(Event::TreeSeen { print, changed: Vec::new() });
+        sim.answer_with(Event::TreeSeen { print, changed: Vec::new(), pinned: Vec::new() });
     }
     assert!(sim.tasks().is_empty());
     let judged = sim.told_iterations();
@@ -147,7 +151,8 @@ fn h01_an_interrupt_lets_the_running_task_finish_and_resume_does_the_rest() {
     let world = world(&["commit", "push"], vec![turn(Agent::Claims)]);
     let running_commit = {
         let sim = play(world.clone());
-        sim.effects.iter().filter(|(_, effect)| crate::sim::is_activity(effect)).count() - 2
+        let counted = |effect: &Effect| crate::sim::is_activity(effect) && !matches!(effect, Effect::Pin { .. });
+        sim.effects.iter().filter(|(_, effect)| counted(effect)).count() - 2
     };
     let sim = play(World { knocks: vec![(running_commit, Knock::Interrupt)], ..world.clone() });
     assert_eq!(sim.end(), (Interrupted, 130, 0));

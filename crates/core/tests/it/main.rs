@@ -8,6 +8,7 @@ mod ends;
 mod memory;
 mod prompts;
 mod properties;
+mod protecting;
 mod sim;
 mod stops;
 mod waits;

@@ -196,6 +196,9 @@ fn answers(running: Option<&Effect>, event: &Event) -> bool {
         (Some(Effect::Scm(spec)), Event::ScmEnded(report)) => spec.index == report.spec.index,
         (Some(Effect::Gather { .. }), Event::Gathered(_))
         | (Some(Effect::LookAtPending), Event::ScmLooked { .. })
+        | (Some(Effect::Pin { .. }), Event::Pinned { .. })
+        | (Some(Effect::RestorePinned { .. }), Event::PinnedRestored { .. })
+        | (Some(Effect::CheckOut), Event::CheckedOut { .. })
         | (Some(Effect::Launch(_)), Event::AgentEnded(_))
         | (Some(Effect::LookAtTree), Event::TreeSeen { .. })
         | (Some(Effect::Wait { .. }), Event::Woke) => true,
@@ -215,9 +218,14 @@ fn fitting(running: Option<&Effect>, event: Event) -> Event {
             Event::Gathered(Gathered { base: None, summary: String::new(), human: String::new() })
         }
         Some(Effect::Launch(_)) => Event::AgentEnded(Box::new(observation(&Agent::Claims, Ending::Exited { code: 0 }))),
-        Some(Effect::LookAtTree) => Event::TreeSeen { print: Look::Files(0).print(), changed: Vec::new() },
+        Some(Effect::LookAtTree) => {
+            Event::TreeSeen { print: Look::Files(0).print(), changed: Vec::new(), pinned: Vec::new() }
+        }
         Some(Effect::Check(spec)) => Event::CheckEnded(Box::new(report(spec, PASS))),
         Some(Effect::LookAtPending) => Event::ScmLooked { pending: Pending::Unknown },
+        Some(Effect::Pin { .. }) => Event::Pinned { files: Vec::new(), problem: None },
+        Some(Effect::RestorePinned { .. }) => Event::PinnedRestored { problems: Vec::new() },
+        Some(Effect::CheckOut) => Event::CheckedOut { commit: Ok("c".to_owned()), uncommitted: Vec::new() },
         Some(Effect::Scm(spec)) => Event::ScmEnded(Box::new(ScmReport {
             spec: spec.clone(),
             ending: PASS,

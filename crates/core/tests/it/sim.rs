@@ -15,8 +15,9 @@ use ralph_core::notice::Notice;
 use ralph_core::observation::{Ending, Failure, FailureClass, Marker, Observation, Tokens};
 use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::policy::{
-    AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, PromptVia, StopCriteria,
+    AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, PromptVia, StopCriteria, VerifyPolicy,
 };
+use ralph_core::protect::{Pinned, PinnedChange, ProtectPolicy};
 use ralph_core::run::Run;
 use ralph_core::scm::{Pending, ScmPolicy, ScmReport, ScmSpec};
 use ralph_core::time::{Millis, WallTime};
@@ -67,6 +68,8 @@ pub fn policy() -> Policy {
         agent: agent("agent"),
         fallback: Vec::new(),
         scm: ScmPolicy::default(),
+        protect: ProtectPolicy::default(),
+        verify: VerifyPolicy::default(),
         config_hash: String::new(),
     }
 }
@@ -161,6 +164,10 @@ pub struct Turn {
     pub message: &'static str,
     /// How tasks of version control end, by the task; others pass.
     pub tasks: Vec<(&'static str, CheckEnding)>,
+    /// Pinned files that are found changed, and from which look of the iteration on.
+    pub touches: Vec<(&'static str, usize)>,
+    /// What is not part of the commit.
+    pub uncommitted: Vec<String>,
 }
 
 /// An iteration in which an agent works for a minute and nothing else is remarkable.
@@ -180,6 +187,8 @@ pub fn turn(agent: Agent) -> Turn {
         pending: Pending::Seen { tracked: true, untracked: false },
         message: "Fix the login",
         tasks: Vec::new(),
+        touches: Vec::new(),
+        uncommitted: Vec::new(),
     }
 }
 
@@ -398,12 +407,17 @@ impl Sim {
                 activity => {
                     assert!(self.pending.is_none(), "entry {seq}: {activity:?} while {:?}", self.pending);
                     assert_eq!(index + 1, count, "an activity is the last effect");
-                    self.activities += 1;
+                    // Pinning files takes no time here and is nobody's occasion to knock.
+                    self.activities += usize::from(!matches!(activity, Effect::Pin { .. }));
                     self.being_ended = false;
                     self.pending = Some(activity.clone());
                 }
             }
             self.effects.push((seq, effect));
+        }
+        if let Some(pin @ Effect::Pin { .. }) = self.pending.clone() {
+            let answer = self.answer(&pin);
+            self.answer_with(answer);
         }
     }
 
@@ -458,7 +472,30 @@ impl Sim {
                 let looks = &self.world.turn(iteration).looks;
                 let asked = self.since_agent_end(|event| matches!(event, Event::TreeSeen { .. }));
                 let look = if iteration == 0 { self.world.baseline } else { looks[asked.min(looks.len() - 1)] };
-                Event::TreeSeen { print: look.print(), changed: Vec::new() }
+                Event::TreeSeen {
+                    print: look.print(),
+                    changed: Vec::new(),
+                    pinned: self.pinned_changes(iteration, asked),
+                }
+            }
+            Effect::Pin { candidates } => {
+                let is_script = |(name, _): &&(String, Vec<usize>)| name.ends_with(".sh");
+                let scripts = candidates.iter().filter(is_script).map(|(path, scripts_of)| Pinned {
+                    path: path.clone(),
+                    print: "1".to_owned(),
+                    scripts_of: scripts_of.clone(),
+                });
+                let protected = self.world.policy.protect.paths.iter().map(|path| Pinned {
+                    path: path.clone(),
+                    print: "1".to_owned(),
+                    scripts_of: Vec::new(),
+                });
+                Event::Pinned { files: scripts.chain(protected).collect(), problem: None }
+            }
+            Effect::RestorePinned { .. } => Event::PinnedRestored { problems: Vec::new() },
+            Effect::CheckOut => {
+                let turn = self.world.turn(iteration);
+                Event::CheckedOut { commit: Ok("c1".to_owned()), uncommitted: turn.uncommitted.clone() }
             }
             Effect::Check(spec) => {
                 let ending = if self.being_ended { CheckEnding::Stopped } else { self.check_end(iteration) };
@@ -467,6 +504,14 @@ impl Sim {
             Effect::Wait { .. } => Event::Woke,
             other => panic!("{other:?} has no answer"),
         }
+    }
+
+    /// What the agent changed that it should not; gone once it was put back.
+    fn pinned_changes(&self, iteration: u32, asked: usize) -> Vec<PinnedChange> {
+        let put_back = self.since_agent_end(|event| matches!(event, Event::PinnedRestored { .. })) > 0;
+        let turn = self.world.turn(iteration);
+        let changed = turn.touches.iter().filter(|(_, look)| iteration > 0 && !put_back && *look <= asked);
+        changed.map(|(path, _)| PinnedChange { path: (*path).to_owned(), how: "changed".to_owned() }).collect()
     }
 
     fn agent_end(&self, turn: &Turn) -> Observation {
@@ -609,6 +654,9 @@ pub fn is_activity(effect: &Effect) -> bool {
             | Effect::LookAtTree
             | Effect::Check(_)
             | Effect::LookAtPending
+            | Effect::Pin { .. }
+            | Effect::RestorePinned { .. }
+            | Effect::CheckOut
             | Effect::Scm(_)
             | Effect::Wait { .. }
     )

@@ -8,13 +8,14 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
+use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, Ground};
 use ralph_core::event::{Event, Gathered, Resumed};
 use ralph_core::guardrail::FailAction;
 use ralph_core::observation::{
     Ending, Failure, FailureClass, Leaked, Marker, Observation, Tokens, ToolResult, ToolRun,
 };
-use ralph_core::policy::{Passes, Policy};
+use ralph_core::policy::{Passes, Policy, VerifyPolicy};
+use ralph_core::protect::{OnChange, Pinned, PinnedChange};
 use ralph_core::scm::{Pending, ScmPolicy, ScmReport, ScmSpec};
 use ralph_core::time::Millis;
 
@@ -51,6 +52,8 @@ pub fn policies_with_helpers() -> impl Strategy<Value = Policy> {
         policy.scm = ScmPolicy { command: "git".to_owned(), tasks: tasks.into_iter().map(str::to_owned).collect() };
         policy.fallback = ["second", "third"][..others].iter().map(|name| agent(name)).collect();
         policy.limits.wait = wait;
+        policy.verify = VerifyPolicy { baseline: wait, clean_checkout: others == 1 };
+        policy.protect.on_change = [OnChange::Fail, OnChange::Restore, OnChange::Allow][others];
         policy
     })
 }
@@ -161,8 +164,18 @@ pub fn events() -> impl Strategy<Value = Event> {
         2 => resumes().prop_map(Event::Resumed),
         4 => gathered().prop_map(Event::Gathered),
         4 => observations().prop_map(|seen| Event::AgentEnded(Box::new(seen))),
-        4 => looks().prop_map(|look| Event::TreeSeen { print: look.print(), changed: Vec::new() }),
+        4 => (looks(), mostly(Vec::new(), Just(vec![PinnedChange { path: "a".to_owned(), how: "changed".to_owned() }])))
+            .prop_map(|(look, pinned)| Event::TreeSeen { print: look.print(), changed: Vec::new(), pinned }),
         4 => reports().prop_map(|report| Event::CheckEnded(Box::new(report))),
+        1 => (any::<bool>(), any::<bool>()).prop_map(|(ok, clean)| Event::CheckedOut {
+            commit: if ok { Ok("c".to_owned()) } else { Err("no".to_owned()) },
+            uncommitted: if clean { Vec::new() } else { vec!["a".to_owned()] },
+        }),
+        1 => any::<bool>().prop_map(|ok| Event::Pinned {
+            files: vec![Pinned { path: "a".to_owned(), print: String::new(), scripts_of: vec![0] }],
+            problem: if ok { None } else { Some("too many".to_owned()) },
+        }),
+        1 => Just(Event::PinnedRestored { problems: vec!["x".to_owned()] }),
         1 => pending().prop_map(|pending| Event::ScmLooked { pending }),
         2 => scm_reports().prop_map(|report| Event::ScmEnded(Box::new(report))),
         2 => Just(Event::Woke),
@@ -187,7 +200,8 @@ fn reports() -> impl Strategy<Value = CheckReport> {
     let ending = prop_oneof![8 => check_endings(), 1 => Just(CheckEnding::Stopped)];
     (0usize..3, ending, ".{0,12}", any::<u64>(), 0u32..3).prop_map(|(index, ending, output_head, bytes, leaked)| {
         let command = ["make lint", "make test", "make doc"][index].to_owned();
-        let spec = CheckSpec { index, command, timeout: Millis(bytes), log_name: "x.log".to_owned() };
+        let spec =
+            CheckSpec { index, command, timeout: Millis(bytes), log_name: "x.log".to_owned(), ground: Ground::Project };
         CheckReport {
             spec,
             ending,

@@ -15,7 +15,7 @@ const PLACE: OFlags = OFlags::PATH;
 const PLACE: OFlags = OFlags::RDONLY;
 
 /// The folders from the root to the last path. Listings are sorted, so most stay for the next path.
-pub(super) struct Walk {
+pub(crate) struct Walk {
     root: OwnedFd,
     below: Vec<Step>,
 }
@@ -28,13 +28,13 @@ struct Step {
 
 impl Walk {
     /// The root itself may be reached by a link: a person named it.
-    pub(super) fn from(root: &Path) -> Result<Walk, Errno> {
+    pub(crate) fn from(root: &Path) -> Result<Walk, Errno> {
         let root = rustix::fs::openat(CWD, root, PLACE | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Walk { root, below: Vec::new() })
     }
 
     /// The folder that holds `path`, and the name in it; `None` if there is no such folder.
-    pub(super) fn parent_of<'a>(&'a mut self, path: &'a [u8]) -> Result<Option<super::Place<'a>>, Errno> {
+    pub(crate) fn parent_of<'a>(&'a mut self, path: &'a [u8]) -> Result<Option<super::Place<'a>>, Errno> {
         // git lists no such names; a listing that does is not followed out of the tree.
         if path.split(|byte| *byte == b'/').any(|name| matches!(name, b"" | b"." | b"..")) {
             return Ok(None);

@@ -228,7 +228,8 @@ fn tell_settings(global: &Global, loaded: &Loaded) {
 }
 
 /// What would run, exactly: the first prompt through the same machine, and the command of its dialect.
-fn dry_run(global: &Global, place: &Place, started: Started) -> Result<u8, CommandError> {
+fn dry_run(global: &Global, place: &Place, mut started: Started) -> Result<u8, CommandError> {
+    started.policy.verify.baseline = false;
     let policy = started.policy.clone();
     let clock = Clock::start();
     let entry = |seq, event| Entry { seq, at: clock.now(), elapsed: Millis::ZERO, event };
@@ -236,15 +237,11 @@ fn dry_run(global: &Global, place: &Place, started: Started) -> Result<u8, Comma
         CommandError::new(exit::INTERNAL, "no prompt could be made").because(&error)
     };
     let (mut machine, _) = Run::begin(&entry(1, Event::Started(Box::new(started)))).map_err(internal)?;
-    // With stall detection the machine first wants to see the tree, which a dry run leaves alone.
-    machine.step(&entry(
-        2,
-        Event::TreeSeen {
-            print: ralph_core::check::TreePrint::Unknown { why: "dry run".to_owned() },
-            changed: Vec::new(),
-        },
-    ));
-    let effects = machine.step(&entry(3, Event::Gathered(gathered(place, &policy))));
+    // What the machine wants to look at first, a dry run leaves alone.
+    machine.step(&entry(2, Event::Pinned { files: Vec::new(), problem: None }));
+    let print = ralph_core::check::TreePrint::Unknown { why: "dry run".to_owned() };
+    machine.step(&entry(3, Event::TreeSeen { print, changed: Vec::new(), pinned: Vec::new() }));
+    let effects = machine.step(&entry(4, Event::Gathered(gathered(place, &policy))));
     let prompt = effects.into_iter().find_map(|effect| match effect {
         Effect::Launch(launch) => Some(launch.prompt),
         _ => None,

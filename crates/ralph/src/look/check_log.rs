@@ -50,7 +50,13 @@ mod tests {
 
     fn report(output: &str) -> CheckReport {
         CheckReport {
-            spec: CheckSpec { index: 0, command: "x".to_owned(), timeout: Millis::ZERO, log_name: String::new() },
+            spec: CheckSpec {
+                index: 0,
+                command: "x".to_owned(),
+                timeout: Millis::ZERO,
+                log_name: String::new(),
+                ground: Default::default(),
+            },
             ending: CheckEnding::Exited { code: 1 },
             duration: Millis::ZERO,
             output_head: output.to_owned(),

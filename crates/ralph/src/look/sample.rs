@@ -71,6 +71,8 @@ fn policy() -> Policy {
         agent: agent(),
         fallback: Vec::new(),
         scm: Default::default(),
+        protect: Default::default(),
+        verify: Default::default(),
         config_hash: "0123456789abcdef".to_owned(),
     }
 }
@@ -85,11 +87,16 @@ fn ended(claim: Claim, failure: Option<Failure>) -> Event {
 }
 
 fn tree(name: &str) -> Event {
-    Event::TreeSeen { print: TreePrint::Seen { tree: name.to_owned(), head: String::new() }, changed: Vec::new() }
+    Event::TreeSeen {
+        print: TreePrint::Seen { tree: name.to_owned(), head: String::new() },
+        changed: Vec::new(),
+        pinned: Vec::new(),
+    }
 }
 
 fn check(iteration: u32, code: i32) -> Event {
     let spec = CheckSpec {
+        ground: Default::default(),
         index: 0,
         command: "make test".to_owned(),
         timeout: Millis::ZERO,

@@ -31,6 +31,7 @@ pub(super) fn judge(format: &str, text: &str, dialects: &[&str]) -> Result<(), S
             expected("the name of an environment variable, not empty and without `=`")
         }
         "fail-action" if FailAction::parse(text).is_none() => expected("APPEND, PREPEND or REPLACE"),
+        "glob" => ralph_host::pins::judge_glob(text).map_err(|reason| format!("expected a glob: {reason}")),
         "dialect" if !dialects.contains(&text) => expected(&format!("one of {}", dialects.join(", "))),
         "stream-format" if text != "text" && !dialects.contains(&text) => {
             expected(&format!("text or one of {}", dialects.join(", ")))

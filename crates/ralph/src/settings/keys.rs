@@ -10,6 +10,7 @@ use super::display_keys::DisplaySettings;
 use super::loop_keys::{LimitSettings, Loop, MemorySettings};
 use ralph_core::guardrail::FailAction;
 use ralph_core::policy::PromptVia;
+use ralph_core::protect::OnChange;
 use ralph_core::time::Millis;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -59,12 +60,10 @@ pub struct Settings {
     pub display: DisplaySettings,
     /// Settings for single tasks, by the name that `--task` gives them.
     pub tasks: BTreeMap<String, Task>,
-    /// Reserved for the verification of claims. Not read by this version.
-    #[serde(skip_serializing_if = "Unread::is_empty")]
-    pub verify: Unread,
-    /// Reserved for protected paths. Not read by this version.
-    #[serde(skip_serializing_if = "Unread::is_empty")]
-    pub protect: Unread,
+    /// How claims are verified beyond the guardrails.
+    pub verify: Verify,
+    /// Files that the agent must leave alone.
+    pub protect: Protect,
     /// Reserved for plans. Not read by this version.
     #[serde(skip_serializing_if = "Unread::is_empty")]
     pub plan: Unread,
@@ -98,8 +97,8 @@ impl Default for Settings {
             memory: MemorySettings::default(),
             display: DisplaySettings::default(),
             tasks: BTreeMap::new(),
-            verify: Unread::default(),
-            protect: Unread::default(),
+            verify: Verify::default(),
+            protect: Protect::default(),
             plan: Unread::default(),
             pipeline: Unread::default(),
             sandbox: Unread::default(),
@@ -210,6 +209,31 @@ impl Default for Scm {
     }
 }
 
+/// How claims are verified beyond the guardrails.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Verify {
+    /// Run the guardrails once before the first iteration, so that what was red already is told apart from
+    /// what the agent broke.
+    pub baseline: bool,
+    /// Run the guardrails in a throw-away checkout of the commit, so that only what is committed counts.
+    pub clean_checkout: bool,
+}
+
+/// Files that the agent must leave alone.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Protect {
+    /// Globs of files that may be neither changed nor deleted, relative to the project, such as `tests/**`;
+    /// adding files is allowed. The scripts that guardrails name are protected in any case.
+    #[schemars(inner(length(min = 1)), extend("items" = { "type": "string", "minLength": 1, "format": "glob" }))]
+    pub paths: Vec<String>,
+    /// What follows a change: `fail` accepts no claim until the file is as it was, `restore` puts it back
+    /// before the checks run, `allow` only tells it.
+    #[schemars(schema_with = "on_change")]
+    pub on_change: OnChange,
+}
+
 /// Settings for one task.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -242,6 +266,10 @@ fn in_any_case<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FailAction,
 
 const fn ten_minutes() -> Millis {
     Millis::from_secs(600)
+}
+
+fn on_change(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": ["fail", "restore", "allow"] })
 }
 
 fn prompt_via(_: &mut SchemaGenerator) -> Schema {

@@ -5,7 +5,10 @@ use super::keys::{Agent, GuardrailSettings, Settings};
 use ralph_core::claim::Completion;
 use ralph_core::guardrail::Guardrail;
 use ralph_core::id::TaskName;
-use ralph_core::policy::{AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, StopCriteria};
+use ralph_core::policy::{
+    AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, StopCriteria, VerifyPolicy,
+};
+use ralph_core::protect::ProtectPolicy;
 use ralph_core::scm::ScmPolicy;
 
 impl Settings {
@@ -31,6 +34,8 @@ impl Settings {
             memory: self.memory(),
             agent: self.agent(&self.agent),
             fallback: self.agents.fallback.iter().map(|other| self.agent(&other.agent())).collect(),
+            protect: ProtectPolicy { paths: self.protect.paths.clone(), on_change: self.protect.on_change },
+            verify: VerifyPolicy { baseline: self.verify.baseline, clean_checkout: self.verify.clean_checkout },
             scm: ScmPolicy { command: self.scm.command.clone(), tasks: self.scm.tasks.clone() },
             config_hash,
         }

@@ -294,10 +294,10 @@ fn an_unknown_key_warns_and_changes_nothing_else() {
 
 #[test]
 fn what_is_shown_can_be_written_back() {
-    let text = r#"{"agent": {"command": "c", "env": {"A": "b"}}, "guardrails": [{"command": "a", "failAction": "append"}], "verify": {"x": [1]}, "tasks": {"t": {"enabled": null}}}"#;
+    let text = r#"{"agent": {"command": "c", "env": {"A": "b"}}, "guardrails": [{"command": "a", "failAction": "append"}], "notify": {"x": [1]}, "tasks": {"t": {"enabled": null}}}"#;
     let loaded = read(Some(text), None).unwrap();
     let again = read(Some(&loaded.show(false)), None).unwrap();
-    assert_eq!(again.warnings(), [".ralph/settings.json: `verify` has no effect in this version of ralph"]);
+    assert_eq!(again.warnings(), [".ralph/settings.json: `notify` has no effect in this version of ralph"]);
     assert_eq!(again.show_json(), loaded.show_json());
     assert_eq!(again.hash(), loaded.hash());
     assert_eq!(again.check(&DIALECTS).unwrap(), loaded.check(&DIALECTS).unwrap());

@@ -21,6 +21,7 @@ mod limits;
 mod locks;
 mod output;
 mod process;
+mod protect;
 mod real_clients;
 mod resources;
 mod scm;

@@ -773,10 +773,10 @@ fn the_agent_is_told_where_it_is() {
 fn settings_that_have_no_effect_are_told() {
     let env = env();
     env.script("claim")
-        .settings(serde_json::json!({ "protect": { "paths": ["tests/**"] }, "sandbox": { "mode": "native" } }));
+        .settings(serde_json::json!({ "notify": { "command": "beep" }, "sandbox": { "mode": "native" } }));
     env.ralph(["run", "-p", "x"])
         .stdout_any()
-        .stderr_has("`protect` has no effect in this version")
+        .stderr_has("`notify` has no effect in this version")
         .stderr_has("`sandbox` has no effect in this version")
         .run();
 }

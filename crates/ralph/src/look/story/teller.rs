@@ -39,7 +39,9 @@ impl<'a> Teller<'a> {
                 Effect::LookAtTree => self.in_flight = Some(InFlight::Tree),
                 Effect::Wait { until } => self.in_flight = Some(InFlight::Wait(until)),
                 Effect::Check(spec) => self.check_begins(spec),
-                Effect::LookAtPending => self.in_flight = Some(InFlight::Tree),
+                Effect::LookAtPending | Effect::Pin { .. } | Effect::RestorePinned { .. } | Effect::CheckOut => {
+                    self.in_flight = Some(InFlight::Tree);
+                }
                 Effect::Scm(spec) => self.in_flight = Some(InFlight::Scm(spec)),
                 Effect::EndActivity | Effect::RemoveDone | Effect::WriteViews(_) | Effect::Finish => {}
             }
@@ -69,10 +71,13 @@ impl<'a> Teller<'a> {
                     chapter.agent = Some(AgentEnd { seen, how, well });
                 }
             }
-            (Notice::CheckFinished { kind: CheckKind::Guardrail, .. }, Event::CheckEnded(report)) => {
+            (Notice::CheckFinished { kind: CheckKind::Guardrail, name, exit_code, .. }, Event::CheckEnded(report))
+                if report.spec.command == name && report.ending.code() == exit_code =>
+            {
                 self.add_check(report, entry.at, None);
             }
-            (Notice::CheckFinished { kind: CheckKind::Evidence, name, passed, problem, .. }, _) => {
+            // What ralph found without executing anything, a guardrail that it refused to execute among it.
+            (Notice::CheckFinished { name, passed, problem, .. }, _) => {
                 if let Some(chapter) = self.chapters.last_mut() {
                     chapter.evidence.push(Finding { name, passed, problem });
                 }

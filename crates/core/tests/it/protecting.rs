@@ -1,0 +1,144 @@
+//! Files that the agent must leave alone, checks as they were before, and checks of the commit alone.
+
+use crate::sim::{Agent, FAIL, Look, PASS, Sim, Turn, World, guardrails, play, policy, turn};
+use ralph_core::check::{CheckKind, Ground};
+use ralph_core::effect::Effect;
+use ralph_core::event::Resumed;
+use ralph_core::notice::Notice;
+use ralph_core::outcome::StopReason::*;
+use ralph_core::protect::OnChange;
+
+fn world(on_change: OnChange, turns: Vec<Turn>) -> World {
+    let mut policy = policy();
+    policy.guardrails = guardrails(&["sh check.sh", "make lint"]);
+    policy.protect.paths = vec!["tests/a".to_owned()];
+    policy.protect.on_change = on_change;
+    policy.limits.max_iterations = 2;
+    World::new(policy, turns)
+}
+
+fn touching(path: &'static str, agent: Agent) -> Turn {
+    Turn { touches: vec![(path, 0)], ..turn(agent) }
+}
+
+fn protected(sim: &Sim) -> Vec<(bool, String)> {
+    sim.told(|notice| match notice {
+        Notice::CheckFinished { kind: CheckKind::Protected, passed, problem, .. } => Some((*passed, problem.clone())),
+        _ => None,
+    })
+}
+
+fn notes(sim: &Sim) -> Vec<String> {
+    sim.told(|notice| match notice {
+        Notice::Note { text } => Some(text.clone()),
+        _ => None,
+    })
+}
+
+#[test]
+fn j08_a_changed_protected_file_is_never_accepted_until_it_is_as_it_was() {
+    let sim = play(world(OnChange::Fail, vec![touching("tests/a", Agent::Claims), turn(Agent::Claims)]));
+    assert_eq!(sim.end(), (Complete, 0, 2));
+    assert_eq!(protected(&sim), [(false, "tests/a was changed".to_owned()), (true, String::new())]);
+    let reason = "tests/a was changed; it must be as it was at the start: put it back, and leave it alone";
+    assert_eq!(sim.told_iterations()[0], (1, vec![reason.to_owned()]));
+    assert_eq!(sim.checked(), ["sh check.sh", "make lint", "sh check.sh", "make lint"]);
+    let sim = play(world(OnChange::Fail, vec![touching("tests/a", Agent::Claims)]));
+    assert_eq!(sim.end(), (MaxIterations, 1, 2));
+}
+
+#[test]
+fn c14_a_changed_script_is_not_executed() {
+    let sim = play(world(OnChange::Fail, vec![touching("check.sh", Agent::Claims), turn(Agent::Claims)]));
+    assert_eq!(sim.checked(), ["make lint", "sh check.sh", "make lint"]);
+    let reasons = &sim.told_iterations()[0].1;
+    let refused = "guardrail \"sh check.sh\" could not run: its script check.sh was changed, so it was not executed";
+    assert_eq!(reasons[1], refused);
+    assert_eq!(sim.end(), (Complete, 0, 2));
+}
+
+#[test]
+fn what_is_put_back_is_checked_as_it_was_and_the_agent_is_told() {
+    let sim = play(world(OnChange::Restore, vec![touching("check.sh", Agent::Works), turn(Agent::Claims)]));
+    assert_eq!(sim.end(), (Complete, 0, 2));
+    assert_eq!(sim.count(|effect| matches!(effect, Effect::RestorePinned { .. })), 1);
+    assert_eq!(notes(&sim), ["put back as it was at the start: check.sh was changed"]);
+    assert_eq!(sim.checked().len(), 4);
+    let sim = play(world(OnChange::Restore, vec![touching("tests/a", Agent::Claims)]));
+    assert_eq!(sim.end(), (Complete, 0, 1), "what is left after putting it back is judged");
+}
+
+#[test]
+fn what_is_allowed_is_told_once_and_used() {
+    let sim =
+        play(world(OnChange::Allow, vec![touching("check.sh", Agent::Works), touching("check.sh", Agent::Claims)]));
+    assert_eq!(sim.end(), (Complete, 0, 2));
+    assert_eq!(notes(&sim), ["protected, and allowed to change: check.sh was changed"]);
+    assert_eq!(sim.checked().len(), 4);
+}
+
+#[test]
+fn a_protected_file_that_changes_under_the_checks_is_seen_even_if_the_tree_is_not() {
+    let mut turn = turn(Agent::Claims);
+    turn.looks = vec![Look::Unknown];
+    turn.touches = vec![("tests/a", 1)];
+    let sim = play(world(OnChange::Fail, vec![turn]));
+    assert_eq!(sim.end(), (MaxIterations, 1, 2));
+}
+
+#[test]
+fn protection_alone_verifies_nothing() {
+    let mut world = world(OnChange::Fail, vec![turn(Agent::Claims)]);
+    world.policy.guardrails.clear();
+    let sim = play(world);
+    assert!(sim.end() == (Complete, 0, 1) && !sim.outcome().verified);
+    assert_eq!(protected(&sim), [(true, String::new())]);
+}
+
+#[test]
+fn what_was_red_before_is_told_apart_from_what_the_run_broke() {
+    let mut policy = policy();
+    policy.guardrails = guardrails(&["make lint", "make test"]);
+    policy.verify.baseline = true;
+    policy.limits.max_iterations = 1;
+    let mut broken = turn(Agent::Claims);
+    // The checks before the first iteration belong to no turn; the script gives them the first answers.
+    broken.checks = vec![FAIL, PASS, FAIL, FAIL];
+    let mut sim = Sim::new(World::new(policy, vec![broken]));
+    while sim.run.iteration() == 0 {
+        sim.tick();
+    }
+    assert_eq!(notes(&sim), ["before the first iteration 1 of 2 checks failed"]);
+    sim.world.turns[0].checks = vec![FAIL, FAIL];
+    sim.play();
+    let reasons = &sim.told_iterations()[0].1;
+    assert!(reasons[0].ends_with("; it failed before the first iteration too"), "{reasons:?}");
+    assert!(reasons[1].ends_with("; it passed before the first iteration, so this run broke it"), "{reasons:?}");
+}
+
+#[test]
+fn e01_a_crash_before_the_first_iteration_begins_the_looks_again() {
+    let mut world = world(OnChange::Fail, vec![turn(Agent::Claims)]);
+    world.policy.verify.baseline = true;
+    world.policy.limits.stall_after = 2;
+    let whole = play(world.clone());
+    for length in 1..whole.journal.len() {
+        let mut rest = Sim::cut(world.clone(), &whole.journal[..length]);
+        rest.resume(Resumed::default());
+        rest.play();
+        assert_eq!(rest.end(), whole.end(), "cut behind entry {length}");
+    }
+}
+
+#[test]
+fn only_what_is_committed_counts_in_a_clean_checkout() {
+    let mut world = world(OnChange::Fail, vec![turn(Agent::Claims), turn(Agent::Claims)]);
+    world.policy.verify.clean_checkout = true;
+    world.turns[0].uncommitted = vec!["src/new.rs".to_owned()];
+    let sim = play(world);
+    assert_eq!(sim.end(), (Complete, 0, 2));
+    let reasons = &sim.told_iterations()[0].1;
+    assert_eq!(reasons[0], "not committed: src/new.rs: only what is committed is checked");
+    let everywhere = |effect: &Effect| matches!(effect, Effect::Check(spec) if spec.ground == Ground::Checkout);
+    assert_eq!(sim.count(everywhere), 4);
+}

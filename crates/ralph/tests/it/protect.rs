@@ -1,0 +1,156 @@
+//! What an agent must leave alone, what was red before, and what is committed: with real files and git.
+
+use crate::env;
+use ralph_testkit::TestEnv;
+use serde_json::{Value, json};
+
+/// A project with a script that judges and a protected test.
+fn project(script: &str) -> TestEnv {
+    let env = env();
+    env.write("check.sh", "grep -q done work.txt\n").write("tests/a.txt", "expects much\n").write("work.txt", "");
+    env.git(["add", "."]);
+    env.git(["commit", "--quiet", "-m", "Rules"]);
+    env.guardrail("sh check.sh").script(script).settings(json!({ "protect": { "paths": ["tests/**"] } }));
+    env
+}
+
+fn protected(lines: &[Value]) -> Vec<bool> {
+    let of_kind = |line: &&Value| line["type"] == "check.finished" && line["check"] == "protected";
+    lines.iter().filter(of_kind).map(|line| line["passed"].as_bool().unwrap()).collect()
+}
+
+#[test]
+fn j08_a_test_that_was_weakened_is_found_and_the_repair_is_accepted() {
+    let env = project(
+        "[1]\nfile work.txt done\nfile tests/a.txt expects nothing\nclaim\n[2]\nfile tests/a.txt expects much\\n\nclaim",
+    );
+    let lines = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run().json_lines();
+    assert_eq!(protected(&lines), [false, true]);
+    let finished = lines.last().unwrap();
+    assert_eq!(
+        (&finished["stop_reason"], &finished["verified"], &finished["iterations"]),
+        (&json!("complete"), &json!(true), &json!(2))
+    );
+    assert!(env.read(".ralph/prompt_002.txt").contains("tests/a.txt was changed"), "the agent is told");
+    env.ralph(["explain"]).stdout_has("complete").run();
+}
+
+#[test]
+fn c14_a_script_that_was_rewritten_is_not_executed() {
+    for change in ["file check.sh exit 0", "remove check.sh\nsymlink /bin/true check.sh", "remove check.sh"] {
+        let env = project(&format!("{change}\nclaim"));
+        env.ralph(["run", "-p", "x", "-m", "2"])
+            .stdout_lacks("complete ·")
+            .stderr_has("✗ protected files check.sh was ")
+            .stderr_has("so it was not executed")
+            .code(1)
+            .run();
+    }
+}
+
+#[test]
+fn what_was_changed_can_be_put_back_or_allowed() {
+    let env = project("file check.sh exit 0\nremove tests/a.txt\nfile work.txt done\nclaim");
+    env.settings(json!({ "protect": { "onChange": "restore" } }));
+    env.ralph(["run", "-p", "x"])
+        .stdout_has("complete · verified")
+        .stderr_has("note: put back as it was at the start: check.sh was changed, tests/a.txt was deleted\n")
+        .run();
+    assert_eq!(
+        (env.read("check.sh"), env.read("tests/a.txt")),
+        ("grep -q done work.txt\n".to_owned(), "expects much\n".to_owned())
+    );
+
+    let env = project("file check.sh exit 0\nclaim");
+    env.settings(json!({ "protect": { "onChange": "allow" } }));
+    env.ralph(["run", "-p", "x"])
+        .stdout_has("complete · verified")
+        .stderr_has("note: protected, and allowed to change: check.sh was changed\n")
+        .run();
+}
+
+#[test]
+fn adding_files_is_no_violation_and_ignored_files_count() {
+    let env = project("file tests/new.txt more\nfile work.txt done\nclaim");
+    env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_has("✓ protected files").run();
+
+    let env = project("file secret/key.txt other\nfile work.txt done\nclaim");
+    env.write(".gitignore", "secret/\n").write("secret/key.txt", "key");
+    env.settings(json!({ "protect": { "paths": ["secret"] } }));
+    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_has("secret/key.txt was changed").code(1).run();
+}
+
+#[test]
+fn e05_what_counts_is_what_was_there_at_the_start_also_after_a_resume() {
+    let env = project("[1]\nfile tests/a.txt weak\nprint half\n[*]\nfile work.txt done\nclaim");
+    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().code(1).run();
+    env.ralph(["resume", "-m", "2"]).stdout_any().stderr_has("tests/a.txt was changed").code(1).run();
+    env.write("tests/a.txt", "expects much\n");
+    env.ralph(["resume", "-m", "3"]).stdout_has("complete · verified").stderr_any().run();
+}
+
+#[test]
+fn what_was_red_before_the_first_iteration_is_told_apart() {
+    let env = project("[1]\nfile other.txt broken\nclaim\n[*]\nfile work.txt done\nremove other.txt\nclaim");
+    env.guardrail("test ! -e other.txt").settings(json!({ "verify": { "baseline": true } }));
+    env.ralph(["run", "-p", "x"])
+        .stdout_has("complete · verified")
+        .stderr_has("note: before the first iteration 1 of 2 checks failed\n")
+        .stderr_has("it failed before the first iteration too")
+        .stderr_has("it passed before the first iteration, so this run broke it")
+        .run();
+    assert!(env.exists(".ralph/guardrail_000_sh_check_sh.log"));
+}
+
+#[test]
+fn only_what_is_committed_counts_in_a_clean_checkout() {
+    let env = project("[1]\nfile work.txt done\nclaim\n[*]\nrun git commit -qam work\nclaim");
+    env.settings(json!({ "verify": { "cleanCheckout": true } }));
+    let lines = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run().json_lines();
+    let clean: Vec<bool> = lines
+        .iter()
+        .filter(|line| line["check"] == "clean-tree")
+        .map(|line| line["passed"].as_bool().unwrap())
+        .collect();
+    assert_eq!(clean, [false, true]);
+    assert_eq!(lines.last().unwrap()["stop_reason"], "complete");
+    // Nothing of the checkout is left, in the state folder or in the repository.
+    assert_eq!(env.git(["worktree", "list"]).lines().count(), 1);
+    let left = walk(&env.state()).into_iter().any(|path| path.contains("/checkout/"));
+    assert!(!left);
+
+    let env = project("claim").without_git();
+    env.settings(json!({ "verify": { "cleanCheckout": true } }));
+    env.ralph(["run", "-p", "x", "-m", "1"])
+        .stdout_any()
+        .stderr_has("the commit could not be checked out: not a git repository")
+        .code(1)
+        .run();
+}
+
+#[test]
+fn globs_and_words_of_protect_are_judged() {
+    let env = project("claim");
+    for (protect, complaint) in [
+        (json!({ "paths": ["a{b"] }), "protect.paths[0]: expected a glob"),
+        (json!({ "paths": "tests" }), "protect.paths: expected a list"),
+        (json!({ "onChange": "forgive" }), "protect.onChange: expected fail, restore or allow"),
+    ] {
+        let env = project("claim");
+        env.settings(json!({ "protect": protect }));
+        env.ralph(["run", "-p", "x"]).stderr_has(complaint).code(2).run();
+    }
+    env.ralph(["config", "check"]).stdout_any().stderr_any().run();
+}
+
+fn walk(folder: &std::path::Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        found.push(path.display().to_string());
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(walk(&path));
+        }
+    }
+    found
+}
