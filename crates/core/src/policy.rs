@@ -218,9 +218,14 @@ impl Policy {
         !self.guardrails.is_empty() || self.limits.stall_after > 0 || self.scm.commits() || self.pins()
     }
 
+    /// Whether the scripts of guardrails are pinned.
+    pub fn pins_scripts(&self) -> bool {
+        self.protect.scripts && !self.guardrails.is_empty()
+    }
+
     /// Whether there may be files whose state at the start counts.
     pub fn pins(&self) -> bool {
-        !self.guardrails.is_empty() || !self.protect.paths.is_empty()
+        self.pins_scripts() || !self.protect.paths.is_empty()
     }
 
     /// The last iteration there can be, seen from this one: a single pass has no other behind it.

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct ProtectPolicy {
     /// Globs, relative to the project.
     pub paths: Vec<String>,
+    /// Whether the scripts that guardrails name are pinned too; runs that began before there were pins say no.
+    #[serde(default)]
+    pub scripts: bool,
     /// What follows a change.
     pub on_change: OnChange,
 }

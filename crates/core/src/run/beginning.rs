@@ -42,6 +42,9 @@ impl Run {
     /// Names in the guardrails' commands, each with the places of the guardrails that name it.
     fn script_candidates(&self) -> Vec<(String, Vec<usize>)> {
         let mut found: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        if !self.policy.pins_scripts() {
+            return Vec::new();
+        }
         for (index, rule) in self.policy.guardrails.iter().enumerate() {
             for name in protect::script_candidates(&rule.command) {
                 found.entry(name).or_default().push(index);

@@ -31,7 +31,7 @@ pub(super) struct Committing {
 impl Run {
     /// Begins with version control if everything allows it, else judges the iteration.
     pub(super) fn commit_or_conclude(&mut self, mut checking: Box<Checking>) -> Vec<Effect> {
-        let allowed = checking.seen.ended_well() && checking.all_passed();
+        let allowed = checking.seen.ended_well() && checking.all_passed() && checking.violations.is_empty();
         if !allowed || self.policy.scm.tasks.is_empty() {
             return self.conclude(&checking, Stability::Still);
         }

@@ -12,6 +12,7 @@ fn world(on_change: OnChange, turns: Vec<Turn>) -> World {
     let mut policy = policy();
     policy.guardrails = guardrails(&["sh check.sh", "make lint"]);
     policy.protect.paths = vec!["tests/a".to_owned()];
+    policy.protect.scripts = true;
     policy.protect.on_change = on_change;
     policy.limits.max_iterations = 2;
     World::new(policy, turns)

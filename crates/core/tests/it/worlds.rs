@@ -53,6 +53,7 @@ pub fn policies_with_helpers() -> impl Strategy<Value = Policy> {
         policy.fallback = ["second", "third"][..others].iter().map(|name| agent(name)).collect();
         policy.limits.wait = wait;
         policy.verify = VerifyPolicy { baseline: wait, clean_checkout: others == 1 };
+        policy.protect.scripts = wait;
         policy.protect.on_change = [OnChange::Fail, OnChange::Restore, OnChange::Allow][others];
         policy
     })

@@ -220,14 +220,23 @@ pub struct Verify {
     pub clean_checkout: bool,
 }
 
+impl Default for Protect {
+    fn default() -> Protect {
+        Protect { paths: Vec::new(), scripts: true, on_change: OnChange::default() }
+    }
+}
+
 /// Files that the agent must leave alone.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Protect {
     /// Globs of files that may be neither changed nor deleted, relative to the project, such as `tests/**`;
-    /// adding files is allowed. The scripts that guardrails name are protected in any case.
+    /// adding files is allowed.
     #[schemars(inner(length(min = 1)), extend("items" = { "type": "string", "minLength": 1, "format": "glob" }))]
     pub paths: Vec<String>,
+    /// Protect the scripts that guardrails name as well: `check.sh` of `sh check.sh`, the Makefile of `make test`,
+    /// the scripts of a `package.json` behind `npm test`.
+    pub scripts: bool,
     /// What follows a change: `fail` accepts no claim until the file is as it was, `restore` puts it back
     /// before the checks run, `allow` only tells it.
     #[schemars(schema_with = "on_change")]

@@ -34,7 +34,11 @@ impl Settings {
             memory: self.memory(),
             agent: self.agent(&self.agent),
             fallback: self.agents.fallback.iter().map(|other| self.agent(&other.agent())).collect(),
-            protect: ProtectPolicy { paths: self.protect.paths.clone(), on_change: self.protect.on_change },
+            protect: ProtectPolicy {
+                paths: self.protect.paths.clone(),
+                scripts: self.protect.scripts,
+                on_change: self.protect.on_change,
+            },
             verify: VerifyPolicy { baseline: self.verify.baseline, clean_checkout: self.verify.clean_checkout },
             scm: ScmPolicy { command: self.scm.command.clone(), tasks: self.scm.tasks.clone() },
             config_hash,
