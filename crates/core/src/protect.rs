@@ -58,30 +58,80 @@ impl PinnedChange {
     }
 }
 
+/// The words of a guardrail's command, in whatever role.
+pub fn words(command: &str) -> Vec<String> {
+    evidence::commands_of(command).into_iter().flatten().collect()
+}
+
 /// The words of a guardrail's command that may be the name of a script in the project. Which of them are
-/// files only the host can tell. Programs that take their script from a well-known file name it too.
+/// files only the host can tell. Programs that take their script from a well-known file name it too. A file
+/// that is only looked at, as by a linter or a formatter, is the agent's work and no script.
 pub fn script_candidates(command: &str) -> Vec<String> {
-    let words = evidence::words_of(command);
     let mut candidates: Vec<String> = Vec::new();
-    let mut add = |path: &str| {
-        let path = path.trim_start_matches("./");
-        if !path.is_empty() && !path.starts_with(['/', '-']) && !candidates.iter().any(|known| known == path) {
-            candidates.push(path.to_owned());
+    for words in evidence::commands_of(command) {
+        for path in scripts_of(&words) {
+            let path = path.trim_start_matches("./");
+            if !path.is_empty() && !path.starts_with(['/', '-']) && !candidates.iter().any(|known| known == path) {
+                candidates.push(path.to_owned());
+            }
         }
-    };
-    for word in words.iter().filter(|word| !word.contains('=')) {
-        add(word);
-        let implied: &[&str] = match word.rsplit('/').next().unwrap_or_default() {
-            "make" | "gmake" => &["GNUmakefile", "makefile", "Makefile"],
-            "just" => &["justfile", "Justfile", ".justfile"],
-            "rake" => &["Rakefile"],
-            "task" => &["Taskfile.yml", "Taskfile.yaml"],
-            "npm" | "pnpm" | "yarn" | "bun" => &[PACKAGE],
-            _ => &[],
-        };
-        implied.iter().for_each(|path| add(path));
     }
     candidates
+}
+
+/// Programs that run the file that they are given first.
+const INTERPRETERS: &str = "sh|bash|dash|zsh|ksh|ash|fish|pwsh|source|.|python|python2|python3|pypy3|node|deno|bun|tsx|\
+                            ts-node|ruby|perl|php|lua|julia|Rscript|awk|osascript|nu";
+/// Programs and words before the program that is meant.
+const WRAPPERS: &str = "env|exec|command|time|timeout|nice|nohup|sudo|xargs|stdbuf|setsid|uv|poetry|pipenv|hatch|rye|\
+                        npx|pnpx|bunx|run|x|dlx|if|then|else|elif|while|until|do|!|{";
+/// Flags behind which a check names its rules.
+const RULE_FLAGS: &str = "-c|-f|-p|--config|--file|--makefile|--project|--rcfile|--settings|--rules";
+
+/// What of one command's words may be a script.
+fn scripts_of(words: &[String]) -> Vec<&str> {
+    let is = |word: &str, list: &str| list.split('|').any(|one| one == word);
+    let is_passed_over = |word: &&String| {
+        word.contains('=')
+            || is(word, WRAPPERS)
+            || word.starts_with(|first: char| first == '-' || first.is_ascii_digit())
+    };
+    let words: Vec<&str> = words.iter().skip_while(is_passed_over).map(String::as_str).collect();
+    let Some((program, arguments)) = words.split_first() else { return Vec::new() };
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let mut found = vec![*program];
+    if is(name, INTERPRETERS) {
+        let given = arguments.iter().find(|word| !word.starts_with('-') && !is(word, WRAPPERS));
+        found.extend(given);
+    }
+    let behind_a_flag = arguments.windows(2).filter_map(|pair| match pair {
+        [flag, file] if is(flag, RULE_FLAGS) => Some(*file),
+        _ => None,
+    });
+    found.extend(behind_a_flag);
+    // Whoever names a test or another check by its file means that file as it is.
+    let judges =
+        |word: &&&str| ["test", "spec", "check", "verify"].iter().any(|part| word.to_lowercase().contains(part));
+    found.extend(arguments.iter().filter(judges));
+    let implied: &[&str] = match name {
+        "make" | "gmake" => &["GNUmakefile", "makefile", "Makefile"],
+        "just" => &["justfile", "Justfile", ".justfile"],
+        "rake" => &["Rakefile"],
+        "task" => &["Taskfile.yml", "Taskfile.yaml"],
+        "npm" | "pnpm" | "yarn" | "bun" => &[PACKAGE],
+        _ => &[],
+    };
+    found.extend(implied);
+    found
+}
+
+/// What a file would take the place of if it were there.
+pub fn hidden_by(path: &str) -> &'static [&'static str] {
+    match path {
+        "GNUmakefile" => &["makefile", "Makefile"],
+        "makefile" => &["Makefile"],
+        _ => &[],
+    }
 }
 
 /// The file of which only the scripts are pinned: dependencies in it may change.
@@ -141,9 +191,16 @@ mod tests {
         for (command, expected) in [
             ("sh check.sh", &["sh", "check.sh"][..]),
             ("./scripts/test.sh --all", &["scripts/test.sh"]),
-            ("cd web && python3 tools/verify.py | tee log", &["cd", "web", "python3", "tools/verify.py", "tee", "log"]),
-            ("make -C sub test", &["make", "GNUmakefile", "makefile", "Makefile", "sub", "test"]),
-            ("CI=1 npm test", &["npm", "package.json", "test"]),
+            ("cd web && python3 -u tools/verify.py src/app.py | tee log", &["cd", "python3", "tools/verify.py", "tee"]),
+            ("make -C sub test", &["make", "test", "GNUmakefile", "makefile", "Makefile"]),
+            ("CI=1 npm test", &["npm", "test", "package.json"]),
+            ("timeout 20 sh -e check.sh", &["sh", "check.sh"]),
+            ("if ! ./ok.sh; then exit 1; fi", &["ok.sh", "exit", "fi"]),
+            ("bash -c 'sh a.sh && ./b.sh'", &["sh", "a.sh", "b.sh", "bash"]),
+            ("pytest -q tests/test_a.py src/b.py", &["pytest", "tests/test_a.py"]),
+            ("eslint -c rules.js src/index.js", &["eslint", "rules.js"]),
+            ("prettier --check src/index.ts", &["prettier"]),
+            ("sed -i s/a/b/ src/add.sh > out.txt", &["sed"]),
             ("/usr/bin/true", &[]),
         ] {
             assert_eq!(script_candidates(command), expected, "{command}");

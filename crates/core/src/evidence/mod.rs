@@ -45,9 +45,9 @@ pub struct Extra {
     pub words: String,
 }
 
-/// The words of a shell line, in whatever role.
-pub(crate) fn words_of(line: &str) -> Vec<String> {
-    parse::words(line)
+/// The words of each command of a shell line.
+pub(crate) fn commands_of(line: &str) -> Vec<Vec<String>> {
+    parse::commands(line)
 }
 
 /// Which purposes a shell line's exit status speaks for: its success proves them, its failure disproves them.

@@ -37,25 +37,32 @@ pub(crate) fn parse(line: &str) -> Option<Program> {
     is_harmless(&tokens).then(|| parse_tokens(&tokens, &options).ok()).flatten()
 }
 
-/// The words of a line in their order, whatever role they play, those inside `sh -c '…'` too; a line that
-/// cannot be read is cut at its spaces.
-pub(crate) fn words(line: &str) -> Vec<String> {
+/// The words of each command of a line, in their order; those inside `sh -c '…'` are commands too, and the
+/// targets of redirections none. A line that cannot be read is cut at its spaces.
+pub(crate) fn commands(line: &str) -> Vec<Vec<String>> {
     let options = ParserOptions::default();
     let safe = line.len() <= LONGEST && expansions(line) <= MOST_EXPANSIONS;
     let tokens = safe.then(|| uncached_tokenize_str(line, &options.tokenizer_options()).ok()).flatten();
-    let Some(tokens) = tokens else { return line.split_whitespace().map(str::to_owned).collect() };
-    let mut words = Vec::new();
+    let Some(tokens) = tokens else { return vec![line.split_whitespace().map(str::to_owned).collect()] };
+    let (mut commands, mut command, mut redirected) = (Vec::new(), Vec::new(), false);
     for token in tokens {
-        let Token::Word(word, _) = token else { continue };
-        let Some(word) = literal(&word) else { continue };
-        // A script in quotes is shorter than the line around it, so this ends.
-        if word.contains(char::is_whitespace) && word.len() < line.len() {
-            words.extend(self::words(&word));
-        } else {
-            words.push(word);
+        match token {
+            Token::Operator(operator, _) if operator.contains(['<', '>']) => redirected = true,
+            Token::Operator(..) => commands.push(std::mem::take(&mut command)),
+            Token::Word(..) if redirected => redirected = false,
+            Token::Word(word, _) => match literal(&word) {
+                // A script in quotes is shorter than the line around it, so this ends.
+                Some(word) if word.contains(char::is_whitespace) && word.len() < line.len() => {
+                    commands.extend(self::commands(&word));
+                }
+                Some(word) => command.push(word),
+                None => {}
+            },
         }
     }
-    words
+    commands.push(command);
+    commands.retain(|command| !command.is_empty());
+    commands
 }
 
 fn expansions(line: &str) -> usize {
