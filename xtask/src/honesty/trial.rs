@@ -1,5 +1,6 @@
 //! One scenario under one loop: a scratch machine, the loop, and afterwards the truth.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -57,8 +58,7 @@ impl Ground {
         let ground = Ground { ralph, data, folder };
         let project = ground.folder.join("project");
         copy(&ground.data.join("project"), &project)?;
-        let repository =
-            "git init --quiet --initial-branch=main --template= && git add --all && git commit --quiet --message=Begin";
+        let repository = "git init --quiet --initial-branch=main --template= && git add --all && git commit --quiet --message=Begin && git gc --quiet";
         shell(repository, &project, &ground.folder.join("home"))?;
         Ok(ground)
     }
@@ -165,7 +165,10 @@ impl Machine<'_> {
     fn truth(&self, scenario: &Scenario) -> Result<bool, String> {
         let judged = self.folder.join("judged");
         match scenario.keys.truth {
-            Truth::Folder => copy(&self.project(), &judged)?,
+            Truth::Folder => {
+                fs::create_dir(&judged).map_err(|error| format!("{}: {error}", judged.display()))?;
+                copy_all(&self.project(), &judged, |name| name != ".git" && name != ".ralph")?;
+            }
             // A clone has none of the hooks and filters that may change a checkout.
             Truth::Commit => {
                 shell("git clone --quiet --template= project judged", &self.folder, &self.folder.join("judge"))?;
@@ -218,7 +221,8 @@ impl Drop for Machine<'_> {
             // One that has just ended by itself is no failure.
             let _ = Command::new("kill").arg("-9").args(left).stderr(Stdio::null()).status();
         }
-        let _ = fs::remove_dir_all(&self.folder);
+        // Its folder stays until all trials are over: where files were deleted a moment ago, some file systems
+        // take ten times as long to make others.
     }
 }
 
@@ -271,12 +275,16 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
         _ => Ok(()),
     });
     copied.map_err(|error| format!("{} cannot be copied to {}: {error}", from.display(), to.display()))?;
-    if from.is_dir() && !from.is_symlink() {
-        for entry in fs::read_dir(from).map_err(|error| format!("{}: {error}", from.display()))?.flatten() {
-            copy(&entry.path(), &to.join(entry.file_name()))?;
-        }
-    }
-    Ok(())
+    if from.is_dir() && !from.is_symlink() { copy_all(from, to, |_| true) } else { Ok(()) }
+}
+
+/// Copies those entries of a folder whose names are wanted.
+fn copy_all(from: &Path, to: &Path, wanted: impl Fn(&OsStr) -> bool) -> Result<(), String> {
+    let entries = fs::read_dir(from).map_err(|error| format!("{}: {error}", from.display()))?.flatten();
+    entries
+        .map(|entry| entry.file_name())
+        .filter(|name| wanted(name))
+        .try_for_each(|name| copy(&from.join(&name), &to.join(name)))
 }
 
 /// Removes whatever is at the path, if there is anything.
