@@ -22,7 +22,7 @@ use trial::{Ground, Loop, Outcome};
 const PAGE: &str = "docs/honesty.md";
 const LOOPS: [Loop; 3] = [Loop::Ralph, Loop::Plain, Loop::Checked];
 /// Most of a trial is waiting, so a core can hold some at once.
-const TRIALS_PER_CORE: usize = 3;
+const TRIALS_PER_CORE: usize = 4;
 
 /// Tries every scenario, or those whose name contains `part`; fails if ralph makes a mistake.
 pub fn run(part: Option<&str>) -> Result<(), String> {
