@@ -10,7 +10,6 @@ use std::path::Path;
 type Fault = (&'static str, &'static str, &'static str);
 
 const SANDBOX: &str = "needs limits on processes and memory, which come with isolation";
-const NO_SCM: &str = "ralph does not commit yet";
 
 const FAULTS: &[Fault] = &[
     ("A01", "the agent hangs in silence", ""),
@@ -58,9 +57,9 @@ const FAULTS: &[Fault] = &[
     ("D09", "another or a remote file system", "a file system without locks is refused; no test of its own"),
     ("D10", "no descriptors left", ""),
     ("E01", "killed at every system call", ""),
-    ("E02", "abort before and after commits and merges", NO_SCM),
+    ("E02", "abort before and after commits and merges", "commits are covered by E04; ralph does not merge yet"),
     ("E03", "crash during resume", ""),
-    ("E04", "crash between commit and record", NO_SCM),
+    ("E04", "crash between commit and record", ""),
     ("E05", "the old tree lives on at resume", ""),
     ("E06", "reboot", ""),
     ("E07", "power cut", "tried by hand on a copied image; not yet a test"),

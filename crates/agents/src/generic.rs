@@ -84,6 +84,12 @@ impl Reader for TextReader {
 
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let other = |message| Some(Failure::new(FailureClass::Other, message));
+        // A shell or a loader that found no program to run.
+        if let (Ending::Exited { code: 126 | 127 }, false) = (end.ending, end.heard) {
+            let failure = ended_badly(end.ending, end.stderr_tail).map(|failure| failure.message).unwrap_or_default();
+            let message = format!("{failure}; {}", self.hint);
+            return Some(Failure::new(FailureClass::CannotRun, message));
+        }
         ended_from_outside(end.ending, self.hint).or_else(|| ended_badly(end.ending, end.stderr_tail)).or_else(|| {
             match end.ending {
                 Ending::Lingered => other("the agent did not end by itself"),

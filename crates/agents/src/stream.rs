@@ -207,9 +207,9 @@ impl<S: Stream> StreamReader<S> {
     /// A wrong flag, a version that is too old, root without a sandbox, a session inside a session:
     /// programs say so on standard error and exit before they print anything, and would do so every time.
     fn refused_to_start(&self, end: &End<'_>) -> Option<Failure> {
-        // 1 and 2 are what argument parsers use; 41, 42 and 52 are login, input and settings by the
+        // 126 and 127 are a shell's or a loader's; 1 and 2 are what argument parsers use; 41, 42 and 52 are login, input and settings by the
         // documentation of Gemini CLI and its descendants.
-        let refused = matches!(end.ending, Ending::Exited { code: 1 | 2 | 41 | 42 | 52 });
+        let refused = matches!(end.ending, Ending::Exited { code: 1 | 2 | 41 | 42 | 52 | 126 | 127 });
         let reason = reason_to_refuse(end.stderr_tail).filter(|_| refused && !self.has_begun())?;
         let (complaint, hint) = (Complaint::new(&reason), self.speaker.hint);
         let class = complaint.class();

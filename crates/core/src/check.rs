@@ -1,5 +1,6 @@
 //! Checks: what ralph itself executes, and the receipts that it keeps of them.
 
+use crate::excerpt::Excerpt;
 use crate::observation::Ending;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -149,6 +150,12 @@ pub struct CheckReport {
     pub output_hash: String,
     /// Bytes of its whole output.
     pub output_bytes: u64,
+    /// The lines of its output that tell most, if it did not pass.
+    #[serde(default, skip_serializing_if = "Excerpt::is_empty")]
+    pub excerpt: Excerpt,
+    /// Equal for two failures of the same kind, whatever varies in their outputs; empty if it passed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output_print: String,
     /// The log's path, relative to the project.
     pub log: String,
     /// Processes that it left behind and that were ended.
@@ -182,5 +189,19 @@ impl TreePrint {
     /// Whether both are known and differ.
     pub fn surely_differs(&self, other: &TreePrint) -> bool {
         matches!((self, other), (TreePrint::Seen { .. }, TreePrint::Seen { .. })) && self != other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receipt_from_before_excerpts_still_loads() {
+        let old = r#"{"spec":{"index":0,"command":"make","timeout":1,"log_name":"x.log"},"ending":{"how":"exited","code":1},
+            "duration":1,"output_head":"x","output_hash":"h","output_bytes":1,"log":"x.log","leaked":0}"#;
+        let report: Result<CheckReport, _> = serde_json::from_str(old);
+        let prints = report.map(|report| (report.excerpt, report.output_print)).ok();
+        assert_eq!(prints, Some((Excerpt::default(), String::new())));
     }
 }

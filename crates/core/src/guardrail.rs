@@ -16,6 +16,20 @@ pub struct Guardrail {
     pub hint: String,
     /// How long it may run.
     pub timeout: Millis,
+    /// Which part of its output the next prompt shows.
+    #[serde(default)]
+    pub output: OutputPart,
+}
+
+/// Which part of a failed guardrail's output the next prompt shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputPart {
+    /// The first characters.
+    #[default]
+    First,
+    /// The lines that tell most: errors, the end, the beginning.
+    Decisive,
 }
 
 /// What a guardrail's failure does to the next prompt.
@@ -98,11 +112,13 @@ pub struct GuardrailFailure {
 pub fn failure_message(guardrail: &Guardrail, problem: &str, log: &str, output: &str, limit: usize) -> String {
     let hint = if guardrail.hint.is_empty() { String::new() } else { format!("Hint: {}\n", guardrail.hint) };
     let output = text::truncate(&text::without_controls(output), limit);
+    let part = match guardrail.output {
+        OutputPart::First => "truncated",
+        OutputPart::Decisive => "decisive lines",
+    };
     // Parts of a prompt stand one blank line apart, however many newlines a program ends with.
-    let message = format!(
-        "Guardrail \"{}\" {problem}.\n{hint}Output file: {log}\nOutput (truncated):\n{output}",
-        guardrail.command
-    );
+    let message =
+        format!("Guardrail \"{}\" {problem}.\n{hint}Output file: {log}\nOutput ({part}):\n{output}", guardrail.command);
     message.trim_end_matches('\n').to_owned()
 }
 
@@ -116,6 +132,7 @@ mod tests {
             fail_action: FailAction::Append,
             hint: String::new(),
             timeout: Millis::ZERO,
+            output: OutputPart::First,
         }
     }
 

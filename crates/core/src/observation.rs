@@ -154,6 +154,20 @@ pub enum ToolResult {
     Passed,
     /// It ran and failed.
     Failed,
+    /// Its command was not found or may not be executed.
+    CouldNotRun,
+}
+
+impl ToolResult {
+    /// What the end of a tool says. A shell tells with 126 and 127 that it could not run a command.
+    fn of(error: bool, exit_code: Option<i32>) -> ToolResult {
+        match exit_code {
+            Some(126 | 127) => ToolResult::CouldNotRun,
+            Some(code) if code != 0 => ToolResult::Failed,
+            _ if error => ToolResult::Failed,
+            _ => ToolResult::Passed,
+        }
+    }
 }
 
 /// A process that outlived the agent and had to be ended.
@@ -332,9 +346,8 @@ impl Observer {
                 }
             }
             AgentEvent::ToolEnd { id, error, exit_code, .. } => {
-                let failed = *error || exit_code.is_some_and(|code| code != 0);
                 if let Some((_, tool)) = self.tools.iter_mut().rev().find(|(known, _)| known == id) {
-                    tool.result = if failed { ToolResult::Failed } else { ToolResult::Passed };
+                    tool.result = ToolResult::of(*error, *exit_code);
                 }
             }
             AgentEvent::Result { text, cost_usd, tokens, .. } => {
@@ -492,6 +505,21 @@ mod tests {
             let text = "x".repeat(length);
             let result = AgentEvent::Result { text: text.clone(), is_error: false, cost_usd: None, tokens: None };
             assert_eq!(observed(&[said(&text, Voice::Main), result]).messages.len(), 1, "{length}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_tool_says_whether_it_ran() {
+        for (error, exit_code, result) in [
+            (false, None, ToolResult::Passed),
+            (true, None, ToolResult::Failed),
+            (false, Some(0), ToolResult::Passed),
+            (false, Some(1), ToolResult::Failed),
+            (true, Some(0), ToolResult::Failed),
+            (true, Some(126), ToolResult::CouldNotRun),
+            (false, Some(127), ToolResult::CouldNotRun),
+        ] {
+            assert_eq!(ToolResult::of(error, exit_code), result, "{error} {exit_code:?}");
         }
     }
 

@@ -4,6 +4,7 @@
 //! later changes the run.
 
 use crate::claim::Completion;
+use crate::evidence::Extra;
 use crate::guardrail::Guardrail;
 use crate::id::TaskName;
 use crate::protect::ProtectPolicy;
@@ -79,6 +80,9 @@ pub struct Limits {
     pub stall_after: u32,
     /// Failed iterations in a row.
     pub max_consecutive_failures: u32,
+    /// Iterations in a row in which the same checks fail in the same way, whatever else changes.
+    #[serde(default)]
+    pub max_same_failures: u32,
 }
 
 fn yes() -> bool {
@@ -124,6 +128,9 @@ pub struct VerifyPolicy {
     pub baseline: bool,
     /// They run in a fresh checkout of the commit, so that only what is committed counts.
     pub clean_checkout: bool,
+    /// Commands of the project that count as tests, lint or typecheck when the agent runs them.
+    #[serde(default)]
+    pub commands: Vec<Extra>,
 }
 
 /// How a prompt reaches the agent.

@@ -58,71 +58,27 @@ impl PinnedChange {
     }
 }
 
-/// The words of a guardrail's command, in whatever role.
-pub fn words(command: &str) -> Vec<String> {
-    evidence::commands_of(command).into_iter().flatten().collect()
-}
-
-/// The words of a guardrail's command that may be the name of a script in the project. Which of them are
-/// files only the host can tell. Programs that take their script from a well-known file name it too. A file
-/// that is only looked at, as by a linter or a formatter, is the agent's work and no script.
+/// Paths in a guardrail's command that are scripts by which it judges. Which of them are files of the
+/// project only the host can tell. A script that is executed need not be a judge: `sh greet.sh | grep Hello`
+/// runs the work itself. So only those count whose name or folder says that they check something, and the
+/// files from which make and its like take what they do.
 pub fn script_candidates(command: &str) -> Vec<String> {
-    let mut candidates: Vec<String> = Vec::new();
-    for words in evidence::commands_of(command) {
+    let mut found: Vec<String> = Vec::new();
+    for words in evidence::simple_commands(command) {
         for path in scripts_of(&words) {
-            let path = path.trim_start_matches("./");
-            if !path.is_empty() && !path.starts_with(['/', '-']) && !candidates.iter().any(|known| known == path) {
-                candidates.push(path.to_owned());
+            let path = path.trim_start_matches("./").to_owned();
+            if !path.is_empty() && !path.starts_with('/') && !found.contains(&path) {
+                found.push(path);
             }
         }
     }
-    candidates
+    found
 }
 
-/// Programs that run the file that they are given first.
-const INTERPRETERS: &str = "sh|bash|dash|zsh|ksh|ash|fish|pwsh|source|.|python|python2|python3|pypy3|node|deno|bun|tsx|\
-                            ts-node|ruby|perl|php|lua|julia|Rscript|awk|osascript|nu";
-/// Programs and words before the program that is meant.
-const WRAPPERS: &str = "env|exec|command|time|timeout|nice|nohup|sudo|xargs|stdbuf|setsid|uv|poetry|pipenv|hatch|rye|\
-                        npx|pnpx|bunx|run|x|dlx|if|then|else|elif|while|until|do|!|{";
-/// Flags behind which a check names its rules.
-const RULE_FLAGS: &str = "-c|-f|-p|--config|--file|--makefile|--project|--rcfile|--settings|--rules";
-
-/// What of one command's words may be a script.
-fn scripts_of(words: &[String]) -> Vec<&str> {
-    let is = |word: &str, list: &str| list.split('|').any(|one| one == word);
-    let is_passed_over = |word: &&String| {
-        word.contains('=')
-            || is(word, WRAPPERS)
-            || word.starts_with(|first: char| first == '-' || first.is_ascii_digit())
-    };
-    let words: Vec<&str> = words.iter().skip_while(is_passed_over).map(String::as_str).collect();
-    let Some((program, arguments)) = words.split_first() else { return Vec::new() };
-    let name = program.rsplit('/').next().unwrap_or(program);
-    let mut found = vec![*program];
-    if is(name, INTERPRETERS) {
-        let given = arguments.iter().find(|word| !word.starts_with('-') && !is(word, WRAPPERS));
-        found.extend(given);
-    }
-    let behind_a_flag = arguments.windows(2).filter_map(|pair| match pair {
-        [flag, file] if is(flag, RULE_FLAGS) => Some(*file),
-        _ => None,
-    });
-    found.extend(behind_a_flag);
-    // Whoever names a test or another check by its file means that file as it is.
-    let judges =
-        |word: &&&str| ["test", "spec", "check", "verify"].iter().any(|part| word.to_lowercase().contains(part));
-    found.extend(arguments.iter().filter(judges));
-    let implied: &[&str] = match name {
-        "make" | "gmake" => &["GNUmakefile", "makefile", "Makefile"],
-        "just" => &["justfile", "Justfile", ".justfile"],
-        "rake" => &["Rakefile"],
-        "task" => &["Taskfile.yml", "Taskfile.yaml"],
-        "npm" | "pnpm" | "yarn" | "bun" => &[PACKAGE],
-        _ => &[],
-    };
-    found.extend(implied);
-    found
+/// The words of a guardrail's command, in whatever role, those inside `sh -c '…'` too.
+pub fn words(command: &str) -> Vec<String> {
+    let words = evidence::simple_commands(command).into_iter().flatten();
+    words.flat_map(|word| word.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 /// What a file would take the place of if it were there.
@@ -132,6 +88,55 @@ pub fn hidden_by(path: &str) -> &'static [&'static str] {
         "makefile" => &["Makefile"],
         _ => &[],
     }
+}
+
+/// Programs that run another one, whose words follow after options and numbers.
+const WRAPPERS: [&str; 13] =
+    ["env", "timeout", "nice", "exec", "command", "xvfb-run", "sudo", "uv", "poetry", "pipenv", "npx", "pnpx", "bunx"];
+/// Programs that run the file that they are given.
+const INTERPRETERS: [&str; 17] = [
+    "sh", "bash", "dash", "zsh", "ksh", "python", "python3", "node", "ruby", "perl", "php", "deno", "bun", "tsx",
+    "ts-node", "Rscript", "pwsh",
+];
+/// What the name of a script or of its folder holds that judges instead of being judged.
+const JUDGES: [&str; 14] = [
+    "check", "test", "verif", "valid", "lint", "spec", "accept", "assert", "guard", "ci", "scripts", "tools", "hack",
+    "quality",
+];
+
+fn scripts_of(words: &[String]) -> Vec<String> {
+    let Some((program, args)) = words.split_first() else { return Vec::new() };
+    let plain = program.rsplit('/').next().unwrap_or_default();
+    let owned = |paths: &[&str]| paths.iter().map(|&path| path.to_owned()).collect();
+    let is_option =
+        |word: &&String| word.starts_with('-') || word.chars().all(|c| c.is_ascii_digit() || c == 's' || c == 'm');
+    let rest: Vec<String> = args.iter().skip_while(is_option).cloned().collect();
+    match plain {
+        "make" | "gmake" => owned(&["GNUmakefile", "makefile", "Makefile"]),
+        "just" => owned(&["justfile", "Justfile", ".justfile"]),
+        "rake" => owned(&["Rakefile"]),
+        "task" => owned(&["Taskfile.yml", "Taskfile.yaml"]),
+        "npm" | "pnpm" | "yarn" => owned(&[PACKAGE]),
+        "sh" | "bash" | "dash" | "zsh" | "ksh" if args.first().is_some_and(|flag| is_dash_c(flag)) => {
+            args.get(1).map(|script| script_candidates(script)).unwrap_or_default()
+        }
+        "bun" if rest.first().is_some_and(|word| word == "test" || word == "run") => owned(&[PACKAGE]),
+        name if WRAPPERS.contains(&name) => scripts_of(rest.strip_prefix(&["run".to_owned()]).unwrap_or(&rest)),
+        name if INTERPRETERS.contains(&name) => {
+            rest.into_iter().find(|word| word != "run").filter(|path| judges(path)).into_iter().collect()
+        }
+        _ if program.contains('/') && judges(program) => vec![program.clone()],
+        _ => Vec::new(),
+    }
+}
+
+fn is_dash_c(flag: &str) -> bool {
+    flag.starts_with('-') && !flag.starts_with("--") && flag.ends_with('c')
+}
+
+fn judges(path: &str) -> bool {
+    let parts = path.split(['/', '.', '-', '_']).map(str::to_lowercase);
+    parts.into_iter().any(|part| JUDGES.iter().any(|word| part == *word || (word.len() > 2 && part.contains(word))))
 }
 
 /// The file of which only the scripts are pinned: dependencies in it may change.
@@ -189,19 +194,23 @@ mod tests {
     #[test]
     fn scripts_are_found_in_any_part_of_a_command() {
         for (command, expected) in [
-            ("sh check.sh", &["sh", "check.sh"][..]),
-            ("./scripts/test.sh --all", &["scripts/test.sh"]),
-            ("cd web && python3 -u tools/verify.py src/app.py | tee log", &["cd", "python3", "tools/verify.py", "tee"]),
-            ("make -C sub test", &["make", "test", "GNUmakefile", "makefile", "Makefile"]),
-            ("CI=1 npm test", &["npm", "test", "package.json"]),
-            ("timeout 20 sh -e check.sh", &["sh", "check.sh"]),
-            ("if ! ./ok.sh; then exit 1; fi", &["ok.sh", "exit", "fi"]),
-            ("bash -c 'sh a.sh && ./b.sh'", &["sh", "a.sh", "b.sh", "bash"]),
-            ("pytest -q tests/test_a.py src/b.py", &["pytest", "tests/test_a.py"]),
-            ("eslint -c rules.js src/index.js", &["eslint", "rules.js"]),
-            ("prettier --check src/index.ts", &["prettier"]),
-            ("sed -i s/a/b/ src/add.sh > out.txt", &["sed"]),
-            ("/usr/bin/true", &[]),
+            ("sh check.sh", &["check.sh"][..]),
+            ("./scripts/build.sh --all", &["scripts/build.sh"]),
+            ("cd web && python3 -u tools/verify.py | tee log", &["tools/verify.py"]),
+            ("make -C sub test", &["GNUmakefile", "makefile", "Makefile"]),
+            ("CI=1 npm test", &["package.json"]),
+            ("bash -ec 'set -u; ./ci/run'", &["ci/run"]),
+            ("timeout 60 sh -e check.sh && ! ./test.sh", &["check.sh", "test.sh"]),
+            ("if uv run python check_all.py; then :; fi", &["check_all.py"]),
+            // The work itself, and files that are only read.
+            ("sh greet.sh World | grep -q Hello", &[]),
+            ("python main.py", &[]),
+            ("grep -q done work.txt", &[]),
+            ("test -f tests/built", &[]),
+            ("pytest tests/test_a.py", &[]),
+            ("cargo test", &[]),
+            ("/usr/bin/check", &[]),
+            ("$RUNNER check.sh", &[]),
         ] {
             assert_eq!(script_candidates(command), expected, "{command}");
         }

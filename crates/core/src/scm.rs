@@ -42,6 +42,11 @@ impl ScmPolicy {
         }
     }
 
+    /// Whether a commit would leave new files out.
+    pub fn leaves_out(&self, pending: Pending) -> bool {
+        matches!(pending, Pending::Seen { untracked: true, .. }) && !self.adds()
+    }
+
     /// The task at this place as something to execute.
     pub fn spec(&self, index: usize, message: &str) -> Option<ScmSpec> {
         let task = self.tasks.get(index)?;

@@ -15,7 +15,7 @@ pub struct WallTime(pub i64);
 /// A time as a clock on the wall shows it, without its zone. Some programs state resets like this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalTime {
-    /// Year, month and day from 1; `None` means the next day on which that time is still to come.
+    /// Year, month and day from 1; `None` means today.
     pub date: Option<(i16, i8, i8)>,
     /// Hour, from 0 to 23.
     pub hour: i8,

@@ -4,7 +4,7 @@
 use crate::check::CheckReport;
 use crate::claim::Claim;
 use crate::evidence::Finding;
-use crate::guardrail::{self, GuardrailFailure};
+use crate::guardrail::{self, GuardrailFailure, OutputPart};
 use crate::observation::{Marker, Observation};
 use crate::policy::Policy;
 use crate::protect::PinnedChange;
@@ -108,15 +108,19 @@ pub fn judge(case: Case<'_>) -> Judgement {
         reasons.push(format!("guardrail \"{}\" {problem}{log}{before}", report.spec.command));
         failing.push(format!("{} {problem}", report.spec.command));
         if let Some(rule) = case.policy.guardrails.get(report.spec.index) {
-            let message =
-                guardrail::failure_message(rule, &problem, &report.log, &report.output_head, case.policy.output_chars);
+            let chars = case.policy.output_chars;
+            let output = match rule.output {
+                OutputPart::First => report.output_head.clone(),
+                OutputPart::Decisive => report.excerpt.within(chars),
+            };
+            let message = guardrail::failure_message(rule, &problem, &report.log, &output, chars);
             failures.push(GuardrailFailure { action: rule.fail_action, message });
         }
     }
     if claim == Claim::Complete {
         for finding in case.findings.iter().filter(|finding| !finding.passed) {
             reasons.push(finding.reason.clone());
-            failing.push(finding.name.to_owned());
+            failing.push(finding.criterion.as_str().to_owned());
         }
         if case.tree == Stability::Changing {
             reasons

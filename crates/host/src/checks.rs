@@ -1,11 +1,12 @@
 //! Executing a check: a shell command on the tree as it is, its whole output in a log, its
-//! beginning for the next prompt, and a receipt.
+//! beginning and its decisive lines for the next prompt, and a receipt.
 
 use crate::process::Command;
 use crate::process::Keeper;
 use crate::process::drive::{Job, Order, Sink, Streams, drive};
 use crate::raw_log::write_bounded;
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
+use ralph_core::excerpt::Excerpter;
 use ralph_core::observation::Ending;
 use ralph_core::text;
 use ralph_core::time::Millis;
@@ -58,13 +59,18 @@ pub async fn run(
         linger: Millis::ZERO,
     };
     let facts = drive(keeper, &job, &mut sink, orders).await;
+    let ending = CheckEnding::from(facts.ending);
+    // Of what passed nobody asks why.
+    let (excerpt, output_print) = if ending.passed() { Default::default() } else { sink.excerpter.finish() };
     CheckReport {
         spec,
-        ending: CheckEnding::from(facts.ending),
+        ending,
         duration: facts.duration,
         output_head: String::from_utf8_lossy(&sink.head).into_owned(),
         output_hash: text::hex(&sink.hash.finalize()),
         output_bytes: sink.bytes,
+        excerpt,
+        output_print,
         log: place.log_path,
         leaked: facts.leaked_count,
     }
@@ -76,11 +82,12 @@ struct CheckSink {
     head_limit: usize,
     hash: Sha256,
     bytes: u64,
+    excerpter: Excerpter,
 }
 
 impl CheckSink {
     fn new(log: Option<File>, head_limit: usize) -> CheckSink {
-        CheckSink { log, head: Vec::new(), head_limit, hash: Sha256::new(), bytes: 0 }
+        CheckSink { log, head: Vec::new(), head_limit, hash: Sha256::new(), bytes: 0, excerpter: Excerpter::default() }
     }
 }
 
@@ -89,6 +96,7 @@ impl Sink for CheckSink {
         self.hash.update(bytes);
         let room = self.head_limit.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
+        self.excerpter.feed(bytes);
         write_bounded(&mut self.log, self.bytes, bytes);
         self.bytes += bytes.len() as u64;
     }

@@ -62,7 +62,8 @@ fn epoch_seconds_in(zone: &TimeZone, now: jiff::Timestamp, local: LocalTime) -> 
     let today = now.to_zoned(zone.clone()).date();
     let found = match local.date {
         Some((year, month, day)) => at(civil::Date::new(year, month, day).ok()?)?,
-        None => at(today).filter(|at| *at > now).or_else(|| at(today.tomorrow().ok()?))?,
+        // Programs leave the date out only if it is today; what has passed by now has passed.
+        None => at(today)?,
     };
     Some(found.as_second())
 }
@@ -112,8 +113,8 @@ mod tests {
         for (date, hour, minute, expected) in [
             (Some((2027, 1, 15)), 7, 59, Some("2027-01-15T06:59:00Z")),
             (None, 13, 30, Some("2026-11-15T12:30:00Z")),
-            (None, 13, 0, Some("2026-11-16T12:00:00Z")),
-            (None, 0, 5, Some("2026-11-15T23:05:00Z")),
+            (None, 13, 0, Some("2026-11-15T12:00:00Z")),
+            (None, 0, 5, Some("2026-11-14T23:05:00Z")),
             (Some((2027, 2, 30)), 7, 59, None),
             (None, 24, 0, None),
         ] {

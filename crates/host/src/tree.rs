@@ -59,8 +59,8 @@ const MOST_CONTENT: u64 = 4 << 30;
 /// A change within the same tick of the kernel's clock (at most 10 ms) leaves no trace in the times,
 /// so what changed this shortly before a look is read again at the next.
 const SETTLED_MILLIS: i64 = 20;
-/// Changed files that are named: a person wants examples.
-const CHANGED_NAMED: usize = 5;
+/// Changed files that are named: a person wants examples, and the next prompt a few more.
+const CHANGED_NAMED: usize = 20;
 /// Bytes read at once: large enough that the calls do not count.
 const CHUNK: usize = 128 << 10;
 

@@ -107,6 +107,8 @@ pub enum Command {
     Logs(commands::logs::LogsArgs),
     /// Say why a run ended, with the evidence
     Explain(commands::explain::ExplainArgs),
+    /// Write a report on a run: Markdown, HTML or JSON
+    Report(commands::report::ReportArgs),
     /// Stop a run at once
     Cancel(commands::cancel::CancelArgs),
     /// Look at the settings
@@ -153,6 +155,7 @@ pub fn main() -> u8 {
         Command::Show(args) => commands::show::run(&cli.global, &args),
         Command::Logs(args) => commands::logs::run(&cli.global, &args),
         Command::Explain(args) => commands::explain::run(&cli.global, &args),
+        Command::Report(args) => commands::report::run(&cli.global, &args),
         Command::Cancel(args) => commands::cancel::run(&cli.global, &args),
         Command::Config(command) => commands::config::run(&cli.global, &command),
         Command::Completions(args) => commands::completions::run(&args),

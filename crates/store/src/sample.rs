@@ -50,6 +50,8 @@ pub(crate) fn check_ended(seq: u64, command: &str, code: i32) -> Entry {
         output_head: "the beginning".to_owned(),
         output_hash: "abcd".repeat(16),
         output_bytes: u64::MAX,
+        excerpt: Default::default(),
+        output_print: String::new(),
         log: ".ralph/check.log".to_owned(),
         leaked: 0,
     };
@@ -97,6 +99,7 @@ fn policy() -> Policy {
             max_tokens: 0,
             stall_after: 3,
             max_consecutive_failures: 3,
+            max_same_failures: 0,
         },
         memory: MemoryPolicy {
             enabled: false,

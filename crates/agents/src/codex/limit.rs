@@ -28,7 +28,9 @@ fn in_sentence(sentence: &str, end: &End<'_>) -> Option<i64> {
 
 /// The words behind the last `try again at`, without the marks between them.
 fn words_after<'a>(sentence: &'a str, phrase: &str) -> Option<Vec<&'a str>> {
-    let (_, rest) = sentence.rsplit_once(phrase)?;
+    // Some plans are told in a sentence of its own: `Try again at`.
+    let at = sentence.to_ascii_lowercase().rfind(phrase)? + phrase.len();
+    let rest = sentence.get(at..)?;
     Some(rest.split_whitespace().map(|word| word.trim_matches(['.', ','])).collect())
 }
 

@@ -11,12 +11,33 @@ use crate::text;
 /// What became of one required criterion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// `tests`, `lint`, `typecheck` or `errors`.
-    pub name: &'static str,
+    /// Which one.
+    pub criterion: Criterion,
     /// Whether it is met.
     pub passed: bool,
     /// One sentence for people and for the next prompt.
     pub reason: String,
+}
+
+/// What can be required of the agent's tool runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Criterion {
+    /// The last command of this purpose passed.
+    LastOf(Purpose),
+    /// No error is left.
+    NoErrors,
+}
+
+impl Criterion {
+    /// The word as it stands in JSON and for people.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Criterion::LastOf(Purpose::Test) => "tests",
+            Criterion::LastOf(Purpose::Lint) => "lint",
+            Criterion::LastOf(Purpose::Typecheck) => "typecheck",
+            Criterion::NoErrors => "errors",
+        }
+    }
 }
 
 /// Judges the criteria on the tool runs of one iteration, in order, and the errors that the stream
@@ -29,12 +50,12 @@ pub fn judge(criteria: &StopCriteria, tools: &[ToolRun], errors: &[String]) -> V
 pub fn judge_with(criteria: &StopCriteria, tools: &[ToolRun], errors: &[String], extra: &[Extra]) -> Vec<Finding> {
     let runs: Vec<Run<'_>> = tools.iter().map(|tool| Run::read(tool, extra)).collect();
     let kinds = [
-        (criteria.passing_tests, "tests", Purpose::Test),
-        (criteria.lint, "lint", Purpose::Lint),
-        (criteria.typecheck, "typecheck", Purpose::Typecheck),
+        (criteria.passing_tests, Purpose::Test),
+        (criteria.lint, Purpose::Lint),
+        (criteria.typecheck, Purpose::Typecheck),
     ];
-    let required = kinds.into_iter().filter(|(required, ..)| *required);
-    let mut findings: Vec<Finding> = required.map(|(_, name, purpose)| last_of_a_kind(name, purpose, &runs)).collect();
+    let required = kinds.into_iter().filter(|(required, _)| *required);
+    let mut findings: Vec<Finding> = required.map(|(_, purpose)| last_of_a_kind(purpose, &runs)).collect();
     if criteria.no_errors {
         findings.push(errors_left(criteria, &runs, errors));
     }
@@ -77,7 +98,8 @@ const QUOTED_CHARS: usize = 120;
 /// Errors that one sentence names; the rest are counted.
 const ERRORS_NAMED: usize = 3;
 
-fn last_of_a_kind(name: &'static str, purpose: Purpose, runs: &[Run<'_>]) -> Finding {
+fn last_of_a_kind(purpose: Purpose, runs: &[Run<'_>]) -> Finding {
+    let criterion = Criterion::LastOf(purpose);
     let kind = match purpose {
         Purpose::Test => "test",
         Purpose::Lint => "lint",
@@ -94,15 +116,16 @@ fn last_of_a_kind(name: &'static str, purpose: Purpose, runs: &[Run<'_>]) -> Fin
             }
             None => format!("No {kind} command was seen."),
         };
-        return Finding { name, passed: false, reason };
+        return Finding { criterion, passed: false, reason };
     };
     let outcome = match run.tool.result {
         ToolResult::Passed => "passed",
         ToolResult::Failed => "failed",
         ToolResult::Unfinished => "did not finish",
+        ToolResult::CouldNotRun => "could not run",
     };
     let passed = run.tool.result == ToolResult::Passed;
-    Finding { name, passed, reason: format!("The last {kind} command, {}, {outcome}.", run.quoted()) }
+    Finding { criterion, passed, reason: format!("The last {kind} command, {}, {outcome}.", run.quoted()) }
 }
 
 fn errors_left(criteria: &StopCriteria, runs: &[Run<'_>], errors: &[String]) -> Finding {
@@ -118,6 +141,8 @@ fn errors_left(criteria: &StopCriteria, runs: &[Run<'_>], errors: &[String]) -> 
             ToolResult::Unfinished => "did not finish",
             ToolResult::Failed if !is_error(criteria, run, later) => return None,
             ToolResult::Failed => "failed",
+            ToolResult::CouldNotRun if has_gone_on(criteria, run, later) => return None,
+            ToolResult::CouldNotRun => "could not run",
         };
         Some(format!("{} {outcome}", run.quoted()))
     });
@@ -128,14 +153,15 @@ fn errors_left(criteria: &StopCriteria, runs: &[Run<'_>], errors: &[String]) -> 
         }
     }
     let Some(more) = left.len().checked_sub(1) else {
-        return Finding { name: "errors", passed: true, reason: "No error is left.".to_owned() };
+        return Finding { criterion: Criterion::NoErrors, passed: true, reason: "No error is left.".to_owned() };
     };
     let verb = if more == 0 { "is" } else { "are" };
     let count = text::count(left.len() as u64, "error");
     let unnamed = left.len().saturating_sub(ERRORS_NAMED);
     left.truncate(ERRORS_NAMED);
     let rest = if unnamed == 0 { String::new() } else { format!("; and {unnamed} more") };
-    Finding { name: "errors", passed: false, reason: format!("{count} {verb} left: {}{rest}.", left.join("; ")) }
+    let reason = format!("{count} {verb} left: {}{rest}.", left.join("; "));
+    Finding { criterion: Criterion::NoErrors, passed: false, reason }
 }
 
 /// Whether a failed run still counts as an error after all that followed it.
@@ -144,6 +170,19 @@ fn is_error(criteria: &StopCriteria, run: &Run<'_>, later: &[Run<'_>]) -> bool {
         return !is_run_again(run, later);
     }
     run.shown().next().is_some() && !is_repaired(run, later)
+}
+
+/// Whether what could not run is an error no more. Of a program that is not installed an agent may well
+/// try another one, so it is enough that the same tool has run well since; of tests, lint and typecheck it
+/// is not, nor in strict mode.
+fn has_gone_on(criteria: &StopCriteria, run: &Run<'_>, later: &[Run<'_>]) -> bool {
+    if criteria.strict {
+        return is_run_again(run, later);
+    }
+    if run.shown().next().is_some() {
+        return is_repaired(run, later);
+    }
+    passed(later).any(|other| other.tool.name == run.tool.name)
 }
 
 /// Whether the same line succeeded later or, for each purpose that it speaks for, the same program.
@@ -179,6 +218,7 @@ mod tests {
             let result = match result {
                 "failed" => ToolResult::Failed,
                 "unfinished" => ToolResult::Unfinished,
+                "could not run" => ToolResult::CouldNotRun,
                 _ => ToolResult::Passed,
             };
             let command = tool.is_none().then(|| what.to_owned());
@@ -204,6 +244,7 @@ mod tests {
                 "The last test command, `npm test`, passed.",
             ),
             (&["cd x && npm test: failed"], false, "The last test command, `cd x && npm test`, failed."),
+            (&["npm test", "npm test: could not run"], false, "The last test command, `npm test`, could not run."),
             (&["npm run lint", "[Read]"], false, "No test command was seen."),
             (
                 &["npm test | tail"],
@@ -211,7 +252,7 @@ mod tests {
                 "No test command counts: the exit status of `npm test | tail` does not tell how it went; run it alone.",
             ),
         ] {
-            let expected = Finding { name: "tests", passed, reason: reason.to_owned() };
+            let expected = Finding { criterion: Criterion::LastOf(Purpose::Test), passed, reason: reason.to_owned() };
             assert_eq!(judge(&criteria, &runs(lines), &[]), [expected], "{lines:?}");
         }
     }
@@ -221,7 +262,7 @@ mod tests {
         assert_eq!(judge(&NONE, &runs(&["npm test: failed"]), &["boom".to_owned()]), []);
         let all = StopCriteria { passing_tests: true, lint: true, typecheck: true, no_errors: true, strict: false };
         let found = judge(&all, &runs(&["npm test && eslint .", "tsc: failed"]), &[]);
-        let verdicts: Vec<_> = found.iter().map(|finding| (finding.name, finding.passed)).collect();
+        let verdicts: Vec<_> = found.iter().map(|finding| (finding.criterion.as_str(), finding.passed)).collect();
         assert_eq!(verdicts, [("tests", true), ("lint", true), ("typecheck", false), ("errors", false)]);
     }
 
@@ -247,6 +288,13 @@ mod tests {
             (&["grep x y: failed"], true, false),
             (&["grep x y: failed", "grep x y"], true, true),
             (&["npm test ': failed"], true, false),
+            (&["rg x: could not run"], false, false),
+            (&["rg x: could not run", "grep x y"], true, false),
+            (&["rg x: could not run", "[Read]"], false, false),
+            (&["rg x: could not run", "rg x"], true, true),
+            (&["npm test: could not run", "ls"], false, false),
+            (&["npm test: could not run", "npm test"], true, true),
+            (&["npx vitest run: could not run", "npm test"], false, false),
             (&["[Read]: failed"], true, false),
             (&["[Read]: failed", "[Read]"], true, true),
             (&["[Read]: failed", "[Write]"], true, false),

@@ -19,7 +19,7 @@ mod table;
 mod tests;
 mod words;
 
-pub use judge::{Finding, judge, judge_with};
+pub use judge::{Criterion, Finding, judge, judge_with};
 
 use serde::{Deserialize, Serialize};
 
@@ -45,9 +45,9 @@ pub struct Extra {
     pub words: String,
 }
 
-/// The words of each command of a shell line.
-pub(crate) fn commands_of(line: &str) -> Vec<Vec<String>> {
-    parse::commands(line)
+/// The simple commands of a shell line, each as its words.
+pub(crate) fn simple_commands(line: &str) -> Vec<Vec<String>> {
+    parse::simple_commands(line)
 }
 
 /// Which purposes a shell line's exit status speaks for: its success proves them, its failure disproves them.

@@ -37,30 +37,29 @@ pub(crate) fn parse(line: &str) -> Option<Program> {
     is_harmless(&tokens).then(|| parse_tokens(&tokens, &options).ok()).flatten()
 }
 
-/// The words of each command of a line, in their order; those inside `sh -c '…'` are commands too, and the
-/// targets of redirections none. A line that cannot be read is cut at its spaces.
-pub(crate) fn commands(line: &str) -> Vec<Vec<String>> {
-    let options = ParserOptions::default();
-    let safe = line.len() <= LONGEST && expansions(line) <= MOST_EXPANSIONS;
-    let tokens = safe.then(|| uncached_tokenize_str(line, &options.tokenizer_options()).ok()).flatten();
-    let Some(tokens) = tokens else { return vec![line.split_whitespace().map(str::to_owned).collect()] };
-    let (mut commands, mut command, mut redirected) = (Vec::new(), Vec::new(), false);
+/// The simple commands of a line in their order, each as its words, without assignments and reserved
+/// words; a word that is only known when the shell runs is empty. Nothing comes of a line that cannot be read.
+pub(crate) fn simple_commands(line: &str) -> Vec<Vec<String>> {
+    const RESERVED: [&str; 11] = ["!", "{", "}", "if", "then", "elif", "else", "while", "until", "do", "time"];
+    if line.len() > LONGEST || expansions(line) > MOST_EXPANSIONS {
+        return Vec::new();
+    }
+    let tokens = uncached_tokenize_str(line, &ParserOptions::default().tokenizer_options()).unwrap_or_default();
+    let mut commands = vec![Vec::new()];
     for token in tokens {
-        match token {
-            Token::Operator(operator, _) if operator.contains(['<', '>']) => redirected = true,
-            Token::Operator(..) => commands.push(std::mem::take(&mut command)),
-            Token::Word(..) if redirected => redirected = false,
-            Token::Word(word, _) => match literal(&word) {
-                // A script in quotes is shorter than the line around it, so this ends.
-                Some(word) if word.contains(char::is_whitespace) && word.len() < line.len() => {
-                    commands.extend(self::commands(&word));
+        match (token, commands.last_mut()) {
+            (Token::Operator(operator, _), _) if operator.starts_with(['<', '>']) => {}
+            (Token::Operator(..), _) => commands.push(Vec::new()),
+            (Token::Word(word, _), Some(command)) => {
+                let before_the_program = command.is_empty();
+                if before_the_program && (RESERVED.contains(&word.as_str()) || word.contains('=')) {
+                    continue;
                 }
-                Some(word) => command.push(word),
-                None => {}
-            },
+                command.push(literal(&word).unwrap_or_default());
+            }
+            _ => {}
         }
     }
-    commands.push(command);
     commands.retain(|command| !command.is_empty());
     commands
 }

@@ -2,7 +2,7 @@
 //! be compared with: files whose state counts, the tree, and the checks as they were.
 
 use super::stopping::StopWish;
-use super::{Continuation, Phase, Progress, Run};
+use super::{Continuation, Phase, Run};
 use crate::check::{CheckEnding, CheckKind, CheckReport, TreePrint};
 use crate::effect::Effect;
 use crate::notice::Notice;
@@ -29,7 +29,7 @@ impl Run {
             self.phase = Phase::Beginning(Beginning::Pins);
             return Some(vec![Effect::Pin { candidates: self.script_candidates() }]);
         }
-        if self.policy.limits.stall_after > 0 && self.last_progress.is_none() {
+        if self.policy.limits.stall_after > 0 && !self.history.has_begun() {
             self.phase = Phase::Beginning(Beginning::Tree);
             return Some(vec![Effect::LookAtTree]);
         }
@@ -66,7 +66,7 @@ impl Run {
     }
 
     pub(super) fn on_first_tree(&mut self, print: &TreePrint) -> Vec<Effect> {
-        self.last_progress = Some(Progress { tree: print.clone(), failing: Vec::new() });
+        self.history.begin_with(print.clone());
         self.next_iteration()
     }
 

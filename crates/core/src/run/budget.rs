@@ -30,6 +30,15 @@ impl Run {
         })
     }
 
+    /// Whether it is the task's budget that is used up, which no flag of `resume` raises.
+    pub(super) fn task_budget_reached(&self) -> bool {
+        let limits = &self.policy.limits;
+        let cost = self.task_spent.cost_usd + self.cost_usd.unwrap_or(0.0);
+        let tokens = self.task_spent.tokens.saturating_add(self.tokens.total());
+        (limits.task_cost_usd > 0.0 && cost >= limits.task_cost_usd)
+            || (limits.task_tokens > 0 && tokens >= limits.task_tokens)
+    }
+
     /// Money and tokens that an agent may use until the nearest budget; zero where there is none.
     pub(super) fn budget_left(&self) -> (f64, u64) {
         let limits = &self.policy.limits;

@@ -4,13 +4,14 @@
 use super::beginning::Beginning;
 use super::committing::Committing;
 use super::stopping::{Ending, StopWish};
-use super::{Continuation, LastJudged, Phase, Progress, Run};
+use super::{Continuation, LastJudged, Phase, Run};
 use crate::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, Ground, TreePrint};
 use crate::claim::Claim;
 use crate::effect::Effect;
-use crate::evidence::{self, Finding};
+use crate::evidence::{self, Criterion, Finding};
+use crate::excerpt::Excerpt;
+use crate::feedback::{Lookback, feedback};
 use crate::guardrail;
-use crate::memory::one_line;
 use crate::notice::{Notice, VerdictWord};
 use crate::observation::{Marker, Observation};
 use crate::outcome::{StopReason, exit};
@@ -40,8 +41,10 @@ pub(super) struct Checking {
     unclean: String,
     /// What is not part of the commit, if that counts; empty if all is.
     uncommitted: String,
-    reports: Vec<CheckReport>,
+    pub(super) reports: Vec<CheckReport>,
     round: u32,
+    /// Some of the files that the agent changed.
+    pub(super) edited: Vec<String>,
     /// Some of the files that changed under the last round.
     changed: Vec<String>,
     pub(super) committing: Committing,
@@ -79,6 +82,7 @@ impl Checking {
             uncommitted: String::new(),
             reports: Vec::new(),
             round: 1,
+            edited: Vec::new(),
             changed: Vec::new(),
             committing: Committing::default(),
         }
@@ -86,7 +90,7 @@ impl Checking {
 
     /// The same checks from the beginning: whatever passed before a stop may fail after it.
     pub(super) fn anew(self) -> Checking {
-        Checking { committing: self.committing.anew(), ..Checking::new(self.seen) }
+        Checking { committing: self.committing.anew(), edited: self.edited, ..Checking::new(self.seen) }
     }
 
     /// Whether a process is running now that may finish by itself.
@@ -155,6 +159,8 @@ impl Run {
             output_head: String::new(),
             output_hash: text::hash(b""),
             output_bytes: 0,
+            excerpt: Excerpt::default(),
+            output_print: String::new(),
             leaked: 0,
             spec,
         };
@@ -243,6 +249,9 @@ impl Run {
         pinned: &[PinnedChange],
     ) -> Vec<Effect> {
         let first_look = checking.tree.is_none();
+        if first_look && checking.edited.is_empty() {
+            checking.edited = changed.to_vec();
+        }
         // Files that git ignores are pinned too, so both looks are compared.
         let moved = checking.tree.replace(print.clone()).is_some_and(|before| has_moved(&before, print))
             || (!first_look && checking.pinned != pinned);
@@ -365,8 +374,14 @@ impl Run {
         self.failures_in_row = if seen.ended_well() { 0 } else { self.failures_in_row + 1 };
         self.guardrail_failures.clone_from(&judgement.failures);
         self.messages.clone_from(&seen.messages);
-        let stalled = self.note_progress(checking, &judgement);
-        self.feedback = feedback(self.iteration, &judgement, !checking.reports.is_empty());
+        let stalled = self.note_lap(checking, &judgement);
+        self.feedback = feedback(Lookback {
+            policy: &self.policy,
+            iteration: self.iteration,
+            judgement: &judgement,
+            reports: &checking.reports,
+            history: &self.history,
+        });
         if let Some(undone) = self.undone.take() {
             self.feedback += &format!("\n\nPut back as it was at the start: {undone}. Leave it alone.");
         }
@@ -407,7 +422,7 @@ impl Run {
         effects
     }
 
-    fn after_judgement(&mut self, judgement: Judgement, seen: &Observation, stalled: bool) -> Vec<Effect> {
+    fn after_judgement(&mut self, judgement: Judgement, seen: &Observation, stalled: Option<String>) -> Vec<Effect> {
         match judgement.decision {
             Decision::Complete => {
                 let message = match (judgement.verified, self.iteration) {
@@ -439,14 +454,8 @@ impl Run {
             let message = format!("the agent failed {} in a row: {why}", text::count(most.into(), "time"));
             return self.finish(StopReason::Error, message, Continuation::NextIteration);
         }
-        if stalled {
-            let cause = judgement.failing.first().map_or(String::new(), |name| format!("; still failing: {name}"));
-            let rounds = text::count(self.unchanged_in_row.into(), "iteration");
-            return self.finish(
-                StopReason::Stalled,
-                format!("nothing changed in {rounds}{cause}"),
-                Continuation::NextIteration,
-            );
+        if let Some(message) = stalled {
+            return self.finish(StopReason::Stalled, message, Continuation::NextIteration);
         }
         self.next_iteration()
     }
@@ -454,7 +463,7 @@ impl Run {
     /// What the agent's tool runs show, where a claim makes it matter.
     fn findings(&self, seen: &Observation) -> Vec<Finding> {
         if verdict::counted_claim(seen) == Claim::Complete {
-            evidence::judge(&self.policy.criteria, &seen.tools, &seen.errors)
+            evidence::judge_with(&self.policy.criteria, &seen.tools, &seen.errors, &self.policy.verify.commands)
         } else {
             Vec::new()
         }
@@ -462,12 +471,13 @@ impl Run {
 
     fn tell_findings(&self, findings: &[Finding]) -> Vec<Effect> {
         // That no error was seen is the normal case and worth no line.
-        let worth_telling = findings.iter().filter(|finding| !finding.passed || finding.name != "errors");
+        let worth_telling =
+            findings.iter().filter(|finding| !finding.passed || finding.criterion != Criterion::NoErrors);
         let tell = worth_telling.map(|finding| {
             Effect::Tell(Notice::CheckFinished {
                 iteration: self.iteration,
                 kind: CheckKind::Evidence,
-                name: finding.name.to_owned(),
+                name: finding.criterion.as_str().to_owned(),
                 passed: finding.passed,
                 problem: if finding.passed { String::new() } else { finding.reason.clone() },
                 exit_code: None,
@@ -478,20 +488,6 @@ impl Run {
             })
         });
         tell.collect()
-    }
-
-    /// Compares with the previous iteration; true once too many in a row changed nothing.
-    fn note_progress(&mut self, checking: &Checking, judgement: &Judgement) -> bool {
-        let limit = self.policy.limits.stall_after;
-        let Some(tree) = checking.tree.clone().filter(|_| limit > 0) else { return false };
-        let now = Progress { tree, failing: judgement.failing.clone() };
-        let same = self.last_progress.as_ref().is_some_and(|before| {
-            // The first iteration has only the tree to compare with: nothing had been checked yet.
-            before.tree.surely_equals(&now.tree) && (self.judged == 1 || before.failing == now.failing)
-        });
-        self.unchanged_in_row = if same && self.human.is_empty() { self.unchanged_in_row + 1 } else { 0 };
-        self.last_progress = Some(now);
-        self.unchanged_in_row >= limit
     }
 }
 
@@ -504,30 +500,11 @@ fn has_moved(before: &TreePrint, now: &TreePrint) -> bool {
     }
 }
 
-/// The most characters of one reason in the next prompt: a reason may quote what an agent or a tool said.
-const REASON_CHARS: usize = 1000;
+/// Files that a sentence names: a person wants examples.
+const FILES_NAMED: usize = 5;
 
 /// Some files, as the end of a sentence.
 fn named(files: &[String]) -> String {
+    let files = files.get(..FILES_NAMED).unwrap_or(files);
     if files.is_empty() { String::new() } else { format!(": {}", text::without_controls(&files.join(", "))) }
-}
-
-/// ralph's words for the next prompt.
-fn feedback(iteration: u32, judgement: &Judgement, checked: bool) -> String {
-    let claimed = judgement.claim == Claim::Complete;
-    if judgement.failing.is_empty() {
-        return if checked && !claimed {
-            format!("Iteration {iteration} passed all checks, but did not claim completion.")
-        } else {
-            String::new()
-        };
-    }
-    let opening = if claimed {
-        format!("Iteration {iteration} claimed completion. The claim was checked and is not accepted:")
-    } else {
-        format!("Iteration {iteration} was not accepted:")
-    };
-    let bullets =
-        judgement.reasons.iter().map(|reason| format!("\n- {}", text::cut(&one_line(reason), REASON_CHARS, "...")));
-    opening + &bullets.collect::<String>()
 }

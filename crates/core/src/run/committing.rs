@@ -24,6 +24,8 @@ pub(super) struct Committing {
     message: Option<String>,
     /// Nothing is to be committed, so that task is left out.
     skips_commit: bool,
+    /// There are new files that the commit will not hold.
+    leaves_out: bool,
     /// Tasks that ended, of all rounds: none of them is executed again, not even after a crash.
     done: Vec<String>,
 }
@@ -47,6 +49,7 @@ impl Run {
     pub(super) fn on_scm_looked(&mut self, pending: Pending) -> Vec<Effect> {
         let Some(mut checking) = self.checking_at(Stage::LookAtPending) else { return Vec::new() };
         if self.policy.scm.would_commit(pending) {
+            checking.committing.leaves_out = self.policy.scm.leaves_out(pending);
             checking.stage = Stage::Message;
             return self.go_on_checking(checking);
         }
@@ -136,10 +139,8 @@ impl Run {
             return Vec::new();
         }
         let detail = if report.ending.passed() {
-            Ok(scm::is_commit(&report.spec.task)
-                .then(|| checking.committing.message.clone())
-                .flatten()
-                .unwrap_or_default())
+            let message = scm::is_commit(&report.spec.task).then(|| checking.committing.message.clone()).flatten();
+            Ok(message.unwrap_or_default())
         } else {
             let said = text::without_controls(&report.output);
             let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
@@ -147,6 +148,11 @@ impl Run {
             Err(format!("{}{colon}{}", report.ending.problem(), text::cut(last, 300, "...")))
         };
         let mut effects = vec![self.tell_task(&report.spec.task, detail, report.ending.code(), report.duration)];
+        if report.ending.passed() && scm::is_commit(&report.spec.task) && checking.committing.leaves_out {
+            let text = "new files are not part of the commit, so it is not all that was checked; put `add -A` before \
+                        `commit` in scm.tasks";
+            effects.push(Effect::Tell(Notice::Note { text: text.to_owned() }));
+        }
         // One that was ended in the middle is in doubt and will be looked at again.
         if report.ending != CheckEnding::Stopped {
             checking.committing.done.push(key(report.spec.index, &report.spec.task));
@@ -171,8 +177,17 @@ impl Run {
         }
     }
 
-    fn tell_task(&self, task: &str, how: Result<String, String>, exit_code: Option<i32>, duration: Millis) -> Effect {
+    fn tell_task(
+        &mut self,
+        task: &str,
+        how: Result<String, String>,
+        exit_code: Option<i32>,
+        duration: Millis,
+    ) -> Effect {
         let passed = how.is_ok();
+        // Whoever reads the end in the morning should not have to look for it.
+        self.scm_failure =
+            how.as_ref().err().map(|why| format!("scm {} in iteration {}: {why}", task.trim(), self.iteration));
         let (Ok(detail) | Err(detail)) = how;
         let task = task.trim().to_owned();
         Effect::Tell(Notice::ScmFinished { iteration: self.iteration, task, passed, detail, exit_code, duration })

@@ -14,6 +14,7 @@ mod beginning;
 mod budget;
 mod checking;
 mod committing;
+mod progress;
 mod prompting;
 mod protecting;
 mod row;
@@ -23,10 +24,10 @@ mod working;
 
 pub use row::RunRow;
 
-use crate::check::TreePrint;
 use crate::effect::Effect;
 use crate::event::{Entry, Event, Resumed, Spent, Started};
 use crate::guardrail::GuardrailFailure;
+use crate::history::History;
 use crate::id::RunId;
 use crate::memory::Memory;
 use crate::notice::{Notice, ResumeKind};
@@ -86,16 +87,17 @@ pub struct Run {
     waits_in_row: u32,
     /// Those of them that no limit explains.
     transient_in_row: u32,
-    unchanged_in_row: u32,
+    history: History,
     /// The files whose state counts, once they were looked at.
     pinned: Option<Arc<Vec<Pinned>>>,
     /// Which checks passed before the first iteration, if that was wanted.
     baseline: Option<Vec<bool>>,
+    /// The task of version control that failed last, as a sentence; nothing if the last one went well.
+    scm_failure: Option<String>,
     /// What was undone in this iteration, for the agent.
     undone: Option<String>,
     /// Changes of protected files that were told and allowed.
     allowed: Option<String>,
-    last_progress: Option<Progress>,
     last_check: Option<(String, bool)>,
     last_judged: LastJudged,
 }
@@ -125,13 +127,6 @@ enum Continuation {
     Checks(Box<Checking>),
     /// It is complete.
     Nothing,
-}
-
-/// What must change between two iterations for the run not to stall.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Progress {
-    tree: TreePrint,
-    failing: Vec<String>,
 }
 
 /// What the state file says about the iteration that was judged last.
@@ -187,12 +182,12 @@ impl Run {
             price_missed: false,
             waits_in_row: 0,
             transient_in_row: 0,
-            unchanged_in_row: 0,
+            history: History::default(),
             pinned: None,
             baseline: None,
+            scm_failure: None,
             undone: None,
             allowed: None,
-            last_progress: None,
             last_check: None,
             last_judged: LastJudged::default(),
         };
@@ -338,7 +333,7 @@ impl Run {
             self.failures_in_row = 0;
             self.waits_in_row = 0;
             self.transient_in_row = 0;
-            self.unchanged_in_row = 0;
+            self.history.begin_rows_anew();
             self.refused.clear();
         }
         let (kind, then) = match continuation {

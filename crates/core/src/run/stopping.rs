@@ -108,7 +108,10 @@ impl Run {
 
     /// Ends the run and writes the last state of its views.
     pub(super) fn end(&mut self, ending: Ending, continuation: Continuation) -> Vec<Effect> {
-        let Ending { reason, code, message, verified } = ending;
+        let Ending { reason, code, mut message, verified } = ending;
+        if let Some(failure) = &self.scm_failure {
+            message += &format!("; but {failure}");
+        }
         let outcome = Outcome {
             reason,
             next: self.next_commands(reason, code, verified),
@@ -170,6 +173,13 @@ impl Run {
             }
             StopReason::MaxWallTime => {
                 vec![format!("ralph resume {run} --max-wall-time {}", self.policy.limits.wall.doubled()), explain]
+            }
+            StopReason::Budget if self.task_budget_reached() => {
+                vec![
+                    "ralph config show --origin  # raise limits.taskMaxCostUsd or limits.taskMaxTokens, then run again"
+                        .to_owned(),
+                    explain,
+                ]
             }
             StopReason::Budget if self.policy.limits.max_cost_usd > 0.0 => {
                 // Twice what is gone, if that is more: a hint that ends at once would be none.

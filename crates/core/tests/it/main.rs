@@ -5,6 +5,7 @@
 mod claims;
 mod committing;
 mod ends;
+mod feedback;
 mod memory;
 mod prompts;
 mod properties;

@@ -8,7 +8,7 @@ use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, TreePrint};
 use ralph_core::claim::{Claim, Completion};
 use ralph_core::effect::{Effect, Launch, Purpose};
 use ralph_core::event::{Entry, Event, Gathered, Resumed, Spent, Started};
-use ralph_core::guardrail::{FailAction, Guardrail};
+use ralph_core::guardrail::{FailAction, Guardrail, OutputPart};
 use ralph_core::id::{RunId, TaskName};
 use ralph_core::memory::{Views, human_feedback, merge_feedback};
 use ralph_core::notice::Notice;
@@ -56,6 +56,7 @@ pub fn policy() -> Policy {
             wait: true,
             stall_after: 0,
             max_consecutive_failures: 3,
+            max_same_failures: 0,
         },
         memory: MemoryPolicy {
             enabled: false,
@@ -95,7 +96,13 @@ pub fn guardrails(commands: &[&str]) -> Vec<Guardrail> {
 }
 
 pub fn guardrail(command: &str, fail_action: FailAction) -> Guardrail {
-    Guardrail { command: command.to_owned(), fail_action, hint: String::new(), timeout: Millis::from_secs(60) }
+    Guardrail {
+        command: command.to_owned(),
+        fail_action,
+        hint: String::new(),
+        timeout: Millis::from_secs(60),
+        output: OutputPart::First,
+    }
 }
 
 pub const PASS: CheckEnding = CheckEnding::Exited { code: 0 };
@@ -148,6 +155,10 @@ pub struct Turn {
     /// Answers of the checks in the order in which they are executed, again from the first when
     /// used up; with none, all pass.
     pub checks: Vec<CheckEnding>,
+    /// What each check prints, if anything special.
+    pub output: String,
+    /// What the first look of this iteration names as changed.
+    pub edits: &'static [&'static str],
     /// What the looks of this iteration show; the last one repeats.
     pub looks: Vec<Look>,
     /// The base text as it is read for this iteration.
@@ -177,6 +188,8 @@ pub fn turn(agent: Agent) -> Turn {
         agent,
         marker: Marker::Absent,
         checks: Vec::new(),
+        output: String::new(),
+        edits: &[],
         looks: vec![Look::Files(1)],
         base: None,
         human: "",
@@ -472,9 +485,10 @@ impl Sim {
                 let looks = &self.world.turn(iteration).looks;
                 let asked = self.since_agent_end(|event| matches!(event, Event::TreeSeen { .. }));
                 let look = if iteration == 0 { self.world.baseline } else { looks[asked.min(looks.len() - 1)] };
+                let edits = if asked == 0 { self.world.turn(iteration).edits } else { &[] };
                 Event::TreeSeen {
                     print: look.print(),
-                    changed: Vec::new(),
+                    changed: edits.iter().map(|&edit| edit.to_owned()).collect(),
                     pinned: self.pinned_changes(iteration, asked),
                 }
             }
@@ -499,7 +513,9 @@ impl Sim {
             }
             Effect::Check(spec) => {
                 let ending = if self.being_ended { CheckEnding::Stopped } else { self.check_end(iteration) };
-                Event::CheckEnded(Box::new(report(spec, ending)))
+                let report = report(spec, ending);
+                let output = self.world.turn(iteration).output.as_str();
+                Event::CheckEnded(Box::new(if output.is_empty() { report } else { printed(report, output) }))
             }
             Effect::Wait { .. } => Event::Woke,
             other => panic!("{other:?} has no answer"),
@@ -702,6 +718,21 @@ pub fn observation(agent: &Agent, ending: Ending) -> Observation {
     Observation { failure, claim, ..blank }
 }
 
+/// The receipt of a check that printed this; of its beginning, 100 bytes are kept.
+pub fn printed(report: CheckReport, output: &str) -> CheckReport {
+    let mut excerpter = ralph_core::excerpt::Excerpter::default();
+    excerpter.feed(output.as_bytes());
+    let (excerpt, output_print) = excerpter.finish();
+    CheckReport {
+        output_head: ralph_core::text::prefix(output, 100).to_owned(),
+        output_bytes: output.len() as u64,
+        output_hash: ralph_core::text::hash(output.as_bytes()),
+        excerpt,
+        output_print,
+        ..report
+    }
+}
+
 /// The receipt of a check that ended like this.
 pub fn report(spec: &CheckSpec, ending: CheckEnding) -> CheckReport {
     let output_head = format!("out{}", spec.index + 1);
@@ -711,6 +742,8 @@ pub fn report(spec: &CheckSpec, ending: CheckEnding) -> CheckReport {
         duration: CHECK,
         output_hash: ralph_core::text::hash(output_head.as_bytes()),
         output_bytes: output_head.len() as u64,
+        excerpt: Default::default(),
+        output_print: String::new(),
         output_head,
         log: format!(".ralph/{}", spec.log_name),
         leaked: 0,

@@ -52,7 +52,7 @@ pub fn policies_with_helpers() -> impl Strategy<Value = Policy> {
         policy.scm = ScmPolicy { command: "git".to_owned(), tasks: tasks.into_iter().map(str::to_owned).collect() };
         policy.fallback = ["second", "third"][..others].iter().map(|name| agent(name)).collect();
         policy.limits.wait = wait;
-        policy.verify = VerifyPolicy { baseline: wait, clean_checkout: others == 1 };
+        policy.verify = VerifyPolicy { baseline: wait, clean_checkout: others == 1, ..VerifyPolicy::default() };
         policy.protect.scripts = wait;
         policy.protect.on_change = [OnChange::Fail, OnChange::Restore, OnChange::Allow][others];
         policy
@@ -210,6 +210,8 @@ fn reports() -> impl Strategy<Value = CheckReport> {
             output_head,
             output_hash: String::new(),
             output_bytes: bytes,
+            excerpt: Default::default(),
+            output_print: String::new(),
             log: ".ralph/x.log".to_owned(),
             leaked,
         }

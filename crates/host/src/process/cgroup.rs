@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 /// Moves this process, and so all that it will start, into the run's group.
 pub(super) fn enter(run: &RunId) -> Option<PathBuf> {
-    let folder = folder(run)?;
+    // One for each keeper: that of a crashed ralph may still be ending its own when the run goes on.
+    let folder = around()?.join(format!("{}{}", prefix(run), std::process::id()));
     std::fs::create_dir_all(&folder).ok()?;
     if std::fs::write(folder.join("cgroup.procs"), "0").is_err() {
         let _ = std::fs::remove_dir(&folder);
@@ -37,9 +38,12 @@ pub(super) fn is_inside_one() -> bool {
         .is_ok_and(|own| own.lines().filter_map(|line| line.strip_prefix("0::/")).any(|group| group.contains("ralph-")))
 }
 
-/// Ends whatever is left in the run's group, and removes it.
+/// Ends whatever is left in the run's groups, and removes them.
 pub(super) fn remove(run: &RunId) {
-    if let Some(folder) = folder(run).filter(|folder| folder.exists()) {
+    let Some(listing) = around().and_then(|around| std::fs::read_dir(around).ok()) else { return };
+    let prefix = prefix(run);
+    for entry in listing.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix)) {
+        let folder = entry.path();
         if !members(&folder).is_empty() {
             let _ = std::fs::write(folder.join("cgroup.kill"), "1");
         }
@@ -47,8 +51,13 @@ pub(super) fn remove(run: &RunId) {
     }
 }
 
-/// `<mount of cgroup v2>/<own group>/ralph-<run>`.
-fn folder(run: &RunId) -> Option<PathBuf> {
+/// What the names of a run's groups begin with; the keeper's number follows.
+fn prefix(run: &RunId) -> String {
+    format!("ralph-{run}-")
+}
+
+/// `<mount of cgroup v2>/<own group>`, where groups of runs are made.
+fn around() -> Option<PathBuf> {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     let mount = mounts.lines().find_map(|line| {
         let (before, after) = line.split_once(" - ")?;
@@ -58,5 +67,5 @@ fn folder(run: &RunId) -> Option<PathBuf> {
     let own = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
     // A keeper that was started from inside a run's group must not nest ever deeper.
     let own = own.split("ralph-").next().unwrap_or_default();
-    Some(PathBuf::from(mount).join(own).join(format!("ralph-{run}")))
+    Some(PathBuf::from(mount).join(own))
 }

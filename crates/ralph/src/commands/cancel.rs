@@ -173,6 +173,8 @@ fn stopped(spec: CheckSpec) -> CheckReport {
         output_head: String::new(),
         output_hash: text::hash(b""),
         output_bytes: 0,
+        excerpt: Default::default(),
+        output_print: String::new(),
         leaked: 0,
         spec,
     }

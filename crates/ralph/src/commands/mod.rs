@@ -9,6 +9,7 @@ pub mod explain;
 pub mod init;
 pub mod logs;
 pub mod man;
+pub mod report;
 pub mod resume;
 pub mod run;
 pub mod show;

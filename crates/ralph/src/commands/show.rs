@@ -2,7 +2,6 @@
 
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::face::json_lines;
 use crate::face::json_lines::VERSION;
 use crate::face::paint::Paint;
 use crate::face::render::amounts;
@@ -51,7 +50,7 @@ pub fn run(global: &Global, args: &ShowArgs) -> Result<u8, CommandError> {
     let story = Story::of(&entries, wanted).map_err(|error| pick::unreadable(&row.run, &error))?;
     let state = Live::look(&place).state(&row);
     let text = match wanted {
-        None if global.json => format!("{}\n", whole_json(&story, &row, state)),
+        None if global.json => format!("{}\n", json::whole(&story, &row, state)),
         None => whole(&story, &row, state, page::paint(global)),
         Some(number) => {
             let chapter = find(&story, &row, number)?;
@@ -134,10 +133,7 @@ fn header(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String
 fn chapter_lines(chapter: &Chapter<'_>, paint: Paint) -> String {
     let mut parts = vec![format!("{:>3}", chapter.iteration)];
     parts.extend((chapter.attempt > 1).then(|| format!("attempt {}", chapter.attempt)));
-    let duration = chapter.judged.as_ref().map(|judged| judged.duration);
-    parts.extend(
-        duration.or(chapter.agent.as_ref().map(|agent| agent.seen.process.duration)).map(|span| span.to_string()),
-    );
+    parts.extend(chapter.duration().map(|span| span.to_string()));
     parts.extend(chapter.judged.as_ref().map(|judged| words::claim(&judged.claim).to_owned()));
     let checks = chapter.counted().map(|check| {
         format!(
@@ -146,10 +142,12 @@ fn chapter_lines(chapter: &Chapter<'_>, paint: Paint) -> String {
             text::for_terminal(&check.report.spec.command)
         )
     });
-    let evidence =
-        chapter.evidence.iter().map(|finding| format!("{} {}", words::mark(finding.passed, paint), finding.name));
-    parts.extend(checks.chain(evidence));
-    parts.extend(chapter.agent.as_ref().and_then(|agent| agent.seen.cost_usd).map(|cost| format!("${cost:.2}")));
+    let findings = chapter
+        .findings
+        .iter()
+        .map(|finding| format!("{} {}", words::mark(finding.passed, paint), words::one_line(&finding.name)));
+    parts.extend(checks.chain(findings));
+    parts.extend(chapter.cost_usd().map(|cost| format!("${cost:.2}")));
     parts.extend(
         chapter.judged.as_ref().filter(|judged| judged.leaked > 0).map(|judged| format!("{} leaked", judged.leaked)),
     );
@@ -196,21 +194,4 @@ fn end(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String {
         let _ = writeln!(block, "  {lead}{}", paint.cyan(command));
     }
     block
-}
-
-fn whole_json(story: &Story<'_>, row: &RunRow, state: State) -> serde_json::Value {
-    let mut object = json::run(row, state);
-    let more = json!({
-        "v": VERSION,
-        "root": story.started.root,
-        "version": story.started.version,
-        "policy": json::policy(story.machine.policy()),
-        "elapsed_ms": story.machine.elapsed().0,
-        "iterations": story.chapters.iter().map(json::iteration).collect::<Vec<_>>(),
-        "receipts": json::receipts(story),
-        "notes": story.notes.iter().map(|(_, note)| note).collect::<Vec<_>>(),
-        "outcome": story.outcome().map(json_lines::outcome_object),
-    });
-    json::extend(&mut object, more);
-    object
 }

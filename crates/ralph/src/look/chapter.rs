@@ -22,7 +22,7 @@ pub fn as_json(story: &Story<'_>, chapter: &Chapter<'_>) -> Value {
     json::extend(&mut object, json::iteration(chapter));
     let more = json!({
         "prompt": chapter.prompt,
-        "receipts": chapter.checks.iter().map(|check| json::receipt(chapter, check)).collect::<Vec<_>>(),
+        "receipts": chapter.checks.iter().map(json::receipt).collect::<Vec<_>>(),
         "observation": chapter.agent.as_ref().map(|agent| json::observation(agent.seen)),
     });
     json::extend(&mut object, more);
@@ -87,7 +87,7 @@ fn observation(page: &mut String, seen: &Observation, paint: Paint) {
         for tool in seen.tools.iter().skip(skipped) {
             let mark = match tool.result {
                 ToolResult::Passed => paint.green("✓"),
-                ToolResult::Failed => paint.red("✗"),
+                ToolResult::Failed | ToolResult::CouldNotRun => paint.red("✗"),
                 ToolResult::Unfinished => paint.yellow("?"),
             };
             let command = text::for_terminal(tool.command.as_deref().unwrap_or_default());
@@ -109,7 +109,7 @@ fn observation(page: &mut String, seen: &Observation, paint: Paint) {
 }
 
 fn checks(page: &mut String, chapter: &Chapter<'_>, paint: Paint) {
-    if !chapter.checks.is_empty() || !chapter.evidence.is_empty() {
+    if !chapter.checks.is_empty() || !chapter.findings.is_empty() {
         section(page, paint, "checks");
     }
     for check in &chapter.checks {
@@ -121,9 +121,10 @@ fn checks(page: &mut String, chapter: &Chapter<'_>, paint: Paint) {
             let _ = writeln!(page, "    {}", paint.yellow(&format!("does not count: {why}")));
         }
     }
-    for finding in &chapter.evidence {
+    for finding in &chapter.findings {
         let mark = words::mark(finding.passed, paint);
-        let _ = writeln!(page, "  {mark} evidence: {} {}", finding.name, text::for_terminal(&finding.problem));
+        let line = format!("{}: {} {}", finding.kind.as_str(), finding.name, finding.problem);
+        let _ = writeln!(page, "  {mark} {}", words::one_line(&line).trim_end());
     }
 }
 
@@ -133,7 +134,7 @@ fn tasks(page: &mut String, chapter: &Chapter<'_>, paint: Paint) {
     }
     for task in &chapter.tasks {
         let mark = words::mark(task.passed, paint);
-        let line = format!("{mark} {} {}", text::for_terminal(&task.name), text::for_terminal(&task.problem));
+        let line = format!("{mark} {} {}", text::for_terminal(&task.name), text::for_terminal(&task.detail));
         let _ = writeln!(page, "  {}", line.replace('\n', " ").trim_end());
     }
 }

@@ -39,7 +39,8 @@ pub fn open(path: &Path, report: &CheckReport) -> Result<File, String> {
 /// A line that says whose log follows.
 pub fn heading(chapter: &Chapter<'_>, check: &Check<'_>) -> String {
     let command = text::for_terminal(&check.report.spec.command);
-    format!("── iteration {} · guardrail \"{command}\" {}", chapter.iteration, words::check_end(check))
+    let kind = check.kind.as_str();
+    format!("── iteration {} · {kind} \"{command}\" {}", chapter.iteration, words::check_end(check))
 }
 
 #[cfg(test)]
@@ -62,6 +63,8 @@ mod tests {
             output_head: output.to_owned(),
             output_hash: text::hash(output.as_bytes()),
             output_bytes: output.len() as u64,
+            excerpt: Default::default(),
+            output_print: String::new(),
             log: String::new(),
             leaked: 0,
         }

@@ -1,14 +1,16 @@
 //! What a run's last iteration needed to be complete, condition by condition, each with the fact
-//! that met or missed it. The verdict itself is core's; this only lays its grounds side by side.
+//! that met or missed it and with what would have had to be true instead. The verdict itself is
+//! core's; this only lays its grounds side by side.
 
 use super::json;
-use super::story::{Chapter, Story};
+use super::story::{Chapter, Check, Finding, Story};
 use super::words;
-use ralph_core::check::TreePrint;
+use ralph_core::check::{CheckKind, TreePrint};
 use ralph_core::claim::Claim;
-use ralph_core::evidence;
+use ralph_core::evidence::{self, Criterion};
+use ralph_core::guardrail::Guardrail;
 use ralph_core::observation::Marker;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One thing that had to be so.
 pub struct Condition {
@@ -18,13 +20,37 @@ pub struct Condition {
     pub met: Option<bool>,
     /// How that is known.
     pub detail: String,
+    /// What would have had to be true, as a sentence without its full stop; empty if it was met.
+    pub needed: String,
     /// The receipt of the check that says so.
     pub receipt: Option<Value>,
 }
 
 impl Condition {
     fn new(name: &str, met: Option<bool>, detail: impl Into<String>) -> Condition {
-        Condition { name: name.to_owned(), met, detail: detail.into(), receipt: None }
+        Condition { name: name.to_owned(), met, detail: detail.into(), needed: String::new(), receipt: None }
+    }
+
+    /// Adds what was needed, which nobody has to be told where it is so.
+    fn needing(mut self, needed: impl Into<String>) -> Condition {
+        if self.met != Some(true) {
+            self.needed = needed.into();
+        }
+        self
+    }
+
+    /// The condition as a program reads it.
+    pub fn as_json(&self) -> Value {
+        let mut object = json!({
+            "name": self.name,
+            "met": self.met,
+            "detail": self.detail,
+            "needed": Some(&self.needed).filter(|needed| !needed.is_empty()),
+        });
+        if let (Value::Object(object), Some(receipt)) = (&mut object, &self.receipt) {
+            object.insert("receipt".to_owned(), receipt.clone());
+        }
+        object
     }
 }
 
@@ -33,7 +59,8 @@ pub fn of(story: &Story<'_>) -> Vec<Condition> {
     let Some(chapter) = story.chapter(None) else { return Vec::new() };
     let mut all = vec![ended_well(chapter), claimed(story, chapter)];
     all.extend(guardrails(story, chapter));
-    all.extend(findings(story, chapter));
+    all.extend(evidence_of(story, chapter));
+    all.extend(others(story, chapter));
     if !story.machine.policy().guardrails.is_empty() {
         all.push(tree_stood_still(chapter));
     }
@@ -42,16 +69,29 @@ pub fn of(story: &Story<'_>) -> Vec<Condition> {
 
 fn ended_well(chapter: &Chapter<'_>) -> Condition {
     const NAME: &str = "the agent ended well";
+    let iteration = chapter.iteration;
     match &chapter.agent {
-        None => Condition::new(NAME, None, "its end was not seen"),
-        Some(agent) => Condition::new(NAME, Some(agent.well), words::agent_end(agent)),
+        None => Condition::new(NAME, None, "its end was not seen")
+            .needing(format!("the agent of iteration {iteration} would have had to come to its end")),
+        Some(agent) => {
+            let how = words::agent_end(agent);
+            Condition::new(NAME, Some(agent.well), how.as_str())
+                .needing(format!("the agent would have had to end without a failure; iteration {iteration}: {how}"))
+        }
     }
 }
 
 fn claimed(story: &Story<'_>, chapter: &Chapter<'_>) -> Condition {
     const NAME: &str = "the agent claimed completion";
-    let Some(agent) = &chapter.agent else { return Condition::new(NAME, None, "its end was not seen") };
-    let response = &story.machine.policy().completion.response;
+    let policy = story.machine.policy();
+    let claim = format!(
+        "the agent would have had to claim completion: <response>{}</response> in its own text, or a file DONE in \
+         .ralph/tasks/{}",
+        policy.completion.response, policy.task
+    );
+    let Some(agent) = &chapter.agent else {
+        return Condition::new(NAME, None, "its end was not seen").needing(claim);
+    };
     let (met, detail) = match (&agent.seen.claim, &agent.seen.marker) {
         (Claim::Blocked { reason }, _) => (false, format!("it said that it is blocked: {reason}")),
         (Claim::Wait, _) => (false, "it asked to wait".to_owned()),
@@ -59,51 +99,135 @@ fn claimed(story: &Story<'_>, chapter: &Chapter<'_>) -> Condition {
         (Claim::Complete, _) => (true, "it said so in its own text".to_owned()),
         (Claim::None, Marker::Present) => (true, "it wrote the DONE file".to_owned()),
         (Claim::None, Marker::Absent) => {
+            let response = &policy.completion.response;
             (false, format!("its text has no <response>{response}</response> and there is no DONE file"))
         }
     };
-    match (met, agent.well) {
-        (true, false) => {
-            Condition::new(NAME, Some(false), format!("{detail}, but it did not end well: no claim counts"))
-        }
-        _ => Condition::new(NAME, Some(met), detail),
+    if met && !agent.well {
+        let detail = format!("{detail}, but it did not end well: no claim counts");
+        let needed = "the agent that claimed completion would have had to end without a failure";
+        return Condition::new(NAME, Some(false), detail).needing(needed);
     }
+    let needed = match (&agent.seen.claim, &agent.seen.marker) {
+        (Claim::None, Marker::Absent) => claim,
+        _ => format!("{claim}; instead {detail}"),
+    };
+    Condition::new(NAME, Some(met), detail).needing(needed)
 }
 
 fn guardrails(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
     let rules = story.machine.policy().guardrails.iter().enumerate();
-    let judge = |(index, rule): (usize, &ralph_core::guardrail::Guardrail)| {
+    let judge = |(index, rule): (usize, &Guardrail)| {
         let name = format!("guardrail \"{}\"", rule.command);
-        match chapter.counted().find(|check| check.report.spec.index == index) {
-            None => Condition::new(&name, None, "it was not executed to its end in this iteration"),
-            Some(check) => Condition {
-                name,
-                met: Some(check.report.ending.passed()),
-                detail: format!("{} · {}", words::check_end(check), words::receipt(check)),
-                receipt: Some(json::receipt(chapter, check)),
-            },
+        let mut own = chapter.counted().filter(|check| check.kind == CheckKind::Guardrail);
+        match own.find(|check| check.report.spec.index == index) {
+            Some(check) => executed(name, check, story),
+            None => {
+                let needed = format!(
+                    "`{}` would have had to run to its end in iteration {} and exit 0",
+                    rule.command, chapter.iteration
+                );
+                // A check that would prove nothing is not executed, and has not passed.
+                match chapter.findings.iter().find(|finding| is_guardrail(finding) && finding.name == rule.command) {
+                    Some(refused) => Condition::new(&name, Some(refused.passed), refused.problem.as_str())
+                        .needing(format!("{needed}; it {}", as_clause(&refused.problem))),
+                    None => {
+                        Condition::new(&name, None, "it was not executed to its end in this iteration").needing(needed)
+                    }
+                }
+            }
         }
     };
     rules.map(judge).collect()
 }
 
+fn is_guardrail(finding: &Finding) -> bool {
+    finding.kind == CheckKind::Guardrail
+}
+
+/// How a check went before anybody had worked, as the end of a sentence.
+fn before(story: &Story<'_>, check: &Check<'_>) -> &'static str {
+    let same = |first: &&Check<'_>| first.report.spec.index == check.report.spec.index;
+    match story.baseline.iter().find(same).map(|first| first.report.ending.passed()) {
+        Some(true) => "; it passed before the first iteration",
+        Some(false) => "; it failed before the first iteration too",
+        None => "",
+    }
+}
+
+/// A check with a receipt.
+fn executed(name: String, check: &Check<'_>, story: &Story<'_>) -> Condition {
+    let report = check.report;
+    let on = match check.tree {
+        Some(TreePrint::Seen { .. }) => format!(" on the tree {}", words::tree_of(check)),
+        _ => String::new(),
+    };
+    let needed = format!(
+        "`{}` would have had to exit 0{on}; it {} in iteration {} (log {}){}",
+        report.spec.command,
+        report.ending.problem(),
+        check.iteration,
+        report.log,
+        before(story, check)
+    );
+    let detail = format!("{} · {}", words::check_end(check), words::receipt(check));
+    let receipt = Some(json::receipt(check));
+    Condition { receipt, ..Condition::new(&name, Some(report.ending.passed()), detail).needing(needed) }
+}
+
 /// What the settings want to see in the agent's own tool runs.
-fn findings(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
+fn evidence_of(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
     let Some(agent) = &chapter.agent else { return Vec::new() };
-    let found = evidence::judge(&story.machine.policy().criteria, &agent.seen.tools, &agent.seen.errors);
+    let policy = story.machine.policy();
+    let found = evidence::judge_with(&policy.criteria, &agent.seen.tools, &agent.seen.errors, &policy.verify.commands);
     let judge = |finding: evidence::Finding| {
-        let name = format!("evidence of the agent's tool runs: {}", finding.name);
-        let detail = if finding.passed { "nothing against it".to_owned() } else { finding.reason };
-        Condition::new(&name, Some(finding.passed), detail)
+        let name = format!("evidence of the agent's tool runs: {}", finding.criterion.as_str());
+        let detail = if finding.passed { "nothing against it".to_owned() } else { finding.reason.clone() };
+        let wanted = match finding.criterion {
+            Criterion::NoErrors => "no error would have had to be left in the agent's own tool runs".to_owned(),
+            kind => format!("{} would have had to be seen passing in the agent's own tool runs", kind.as_str()),
+        };
+        let needed = format!("{wanted}: {}", as_clause(&finding.reason));
+        Condition::new(&name, Some(finding.passed), detail).needing(needed)
     };
     found.into_iter().map(judge).collect()
 }
 
+/// Every other check that was made, of whatever kind.
+fn others(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
+    let known = |kind: CheckKind| matches!(kind, CheckKind::Guardrail | CheckKind::Evidence);
+    let name = |kind: CheckKind, name: &str| format!("{} \"{name}\"", kind.as_str());
+    let commands = chapter.counted().filter(|check| !known(check.kind));
+    let commands = commands.map(|check| executed(name(check.kind, &check.report.spec.command), check, story));
+    let findings = chapter.findings.iter().filter(|finding| !known(finding.kind));
+    let findings = findings.map(|finding: &Finding| {
+        let name = name(finding.kind, &finding.name);
+        let detail = if finding.passed { "passed".to_owned() } else { finding.problem.clone() };
+        let wanted = match finding.kind {
+            CheckKind::Protected => "the protected files would have had to be as they were at the start".to_owned(),
+            CheckKind::CleanTree => "everything would have had to be committed".to_owned(),
+            _ => format!("{name} would have had to pass in iteration {}", chapter.iteration),
+        };
+        let needed = format!("{wanted}: {}", finding.problem.trim_end_matches('.'));
+        Condition::new(&name, Some(finding.passed), detail).needing(needed)
+    });
+    commands.chain(findings).collect()
+}
+
 fn tree_stood_still(chapter: &Chapter<'_>) -> Condition {
     const NAME: &str = "the files stood still while the checks ran";
+    const NEEDED: &str = "the files would have had to stand still while the checks ran";
     match (chapter.tree_moved(), chapter.look_after) {
-        (None, _) => Condition::new(NAME, None, "looked at only when a claim stands and every guardrail passed"),
-        (Some(true), _) => Condition::new(NAME, Some(false), "they changed, so no check speaks for them"),
+        (None, _) => {
+            Condition::new(NAME, None, "looked at only when a claim stands and every guardrail passed").needing(NEEDED)
+        }
+        (Some(true), after) => {
+            let before = chapter.counted().last().and_then(|check| check.tree);
+            let trees = format!("tree {} before and {} after", words::tree(before), words::tree(after));
+            Condition::new(NAME, Some(false), "they changed, so no check speaks for them")
+                .needing(format!("{NEEDED}; they went on changing: {trees}"))
+        }
+        // The verdict takes such a tree as it was checked, so nothing else was needed.
         (Some(false), Some(TreePrint::Unknown { why })) => {
             Condition::new(NAME, None, format!("they cannot be seen: {why}"))
         }
@@ -111,4 +235,14 @@ fn tree_stood_still(chapter: &Chapter<'_>) -> Condition {
             Condition::new(NAME, Some(true), format!("tree {} before and after", words::tree(print)))
         }
     }
+}
+
+/// A sentence as the end of another one.
+fn as_clause(sentence: &str) -> String {
+    let trimmed = sentence.trim_end_matches('.');
+    let mut chars = trimmed.chars();
+    let Some(first) = chars.next() else { return "no reason was told".to_owned() };
+    // A word in capitals is a name.
+    let second_is_small = chars.clone().next().is_none_or(|second| !second.is_uppercase());
+    if second_is_small { first.to_lowercase().chain(chars).collect() } else { trimmed.to_owned() }
 }

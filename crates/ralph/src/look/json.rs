@@ -3,8 +3,8 @@
 
 use super::state::State;
 use super::story::{Chapter, Check, Story};
-use crate::face::json_lines::{timestamp, tokens_object};
-use ralph_core::check::{CheckKind, TreePrint};
+use crate::face::json_lines::{VERSION, outcome_object, timestamp, tokens_object};
+use ralph_core::check::TreePrint;
 use ralph_core::observation::{Observation, ToolResult};
 use ralph_core::policy::{AgentPolicy, Policy};
 use ralph_core::run::RunRow;
@@ -33,6 +33,24 @@ pub fn run(row: &RunRow, state: State) -> Value {
         "cost_usd": row.cost_usd,
         "tokens": tokens_object(row.tokens),
     })
+}
+
+/// A run with everything that its journal tells.
+pub fn whole(story: &Story<'_>, row: &RunRow, state: State) -> Value {
+    let mut object = run(row, state);
+    let more = json!({
+        "v": VERSION,
+        "root": story.started.root,
+        "version": story.started.version,
+        "policy": policy(story.machine.policy()),
+        "elapsed_ms": story.machine.elapsed().0,
+        "iterations": story.chapters.iter().map(iteration).collect::<Vec<_>>(),
+        "receipts": receipts(story),
+        "notes": story.notes.iter().map(|(_, note)| note).collect::<Vec<_>>(),
+        "outcome": story.outcome().map(outcome_object),
+    });
+    extend(&mut object, more);
+    object
 }
 
 /// Adds the fields of one object to another.
@@ -66,8 +84,8 @@ pub fn iteration(chapter: &Chapter<'_>) -> Value {
         "claim": judged.map(|judged| judged.claim.as_str()),
         "verdict": judged.map(|judged| judged.verdict.as_str()),
         "reasons": judged.map(|judged| judged.reasons.as_slice()).unwrap_or_default(),
-        "cost_usd": seen.and_then(|seen| seen.cost_usd),
-        "tokens": tokens_object(seen.map(|seen| seen.tokens).unwrap_or_default()),
+        "cost_usd": chapter.cost_usd(),
+        "tokens": tokens_object(chapter.tokens().unwrap_or_default()),
         "leaked": seen.map_or(0, |seen| seen.process.leaked_count),
         "duration_ms": judged.map(|judged| judged.duration.0),
         "agent": chapter.agent.as_ref().map(|agent| json!({
@@ -82,7 +100,9 @@ pub fn iteration(chapter: &Chapter<'_>) -> Value {
         "scm": chapter.tasks.iter().map(|task| json!({
             "task": task.name,
             "passed": task.passed,
-            "detail": task.problem,
+            "detail": task.detail,
+            "exit_code": task.exit_code,
+            "duration_ms": task.duration.0,
         })).collect::<Vec<_>>(),
     })
 }
@@ -93,6 +113,7 @@ pub fn observation(seen: &Observation) -> Value {
         ToolResult::Passed => "passed",
         ToolResult::Failed => "failed",
         ToolResult::Unfinished => "unfinished",
+        ToolResult::CouldNotRun => "could-not-run",
     };
     let tools = seen.tools.iter();
     let tools = tools.map(|tool| json!({ "name": tool.name, "command": tool.command, "result": result(tool.result) }));
@@ -114,7 +135,7 @@ fn checks(chapter: &Chapter<'_>) -> Vec<Value> {
     let commands = chapter.counted().map(|check| {
         let ending = &check.report.ending;
         json!({
-            "check": CheckKind::Guardrail.as_str(),
+            "check": check.kind.as_str(),
             "name": check.report.spec.command,
             "passed": ending.passed(),
             "exit_code": ending.code(),
@@ -123,37 +144,37 @@ fn checks(chapter: &Chapter<'_>) -> Vec<Value> {
             "problem": if ending.passed() { String::new() } else { ending.problem() },
         })
     });
-    let evidence = chapter.evidence.iter().map(|finding| {
+    let findings = chapter.findings.iter().map(|finding| {
         json!({
-            "check": CheckKind::Evidence.as_str(),
+            "check": finding.kind.as_str(),
             "name": finding.name,
             "passed": finding.passed,
             "exit_code": null,
-            "duration_ms": 0,
-            "log": null,
+            "duration_ms": finding.duration.0,
+            "log": finding.log,
             "problem": finding.problem,
         })
     });
-    commands.chain(evidence).collect()
+    commands.chain(findings).collect()
 }
 
 /// The receipts of all checks of a run, in the order in which they ended.
 pub fn receipts(story: &Story<'_>) -> Vec<Value> {
-    let of = |chapter: &Chapter<'_>| chapter.checks.iter().map(|check| receipt(chapter, check)).collect::<Vec<_>>();
-    story.chapters.iter().flat_map(of).collect()
+    story.baseline.iter().chain(story.chapters.iter().flat_map(|chapter| &chapter.checks)).map(receipt).collect()
 }
 
 /// The receipt of one check.
-pub fn receipt(chapter: &Chapter<'_>, check: &Check<'_>) -> Value {
+pub fn receipt(check: &Check<'_>) -> Value {
     let report = check.report;
     let (tree, head) = match check.tree {
         Some(TreePrint::Seen { tree, head }) => (Some(tree), Some(head)),
         _ => (None, None),
     };
     json!({
-        "iteration": chapter.iteration,
-        "attempt": chapter.attempt,
+        "iteration": check.iteration,
+        "attempt": check.attempt,
         "at": timestamp(check.at),
+        "check": check.kind.as_str(),
         "command": report.spec.command,
         "passed": report.ending.passed(),
         "exit_code": report.ending.code(),
@@ -163,6 +184,8 @@ pub fn receipt(chapter: &Chapter<'_>, check: &Check<'_>) -> Value {
         "output_bytes": report.output_bytes,
         "tree": tree,
         "head": head,
+        "ground": report.spec.ground,
+        "config_hash": check.settings,
         "log": report.log,
         "leaked": report.leaked,
         "counts": check.set_aside.is_none(),

@@ -43,6 +43,7 @@ fn policy() -> Policy {
             fail_action: FailAction::Append,
             hint: String::new(),
             timeout: Millis::ZERO,
+            output: Default::default(),
         }],
         output_chars: 100,
         criteria: StopCriteria { passing_tests: false, lint: false, typecheck: false, no_errors: false, strict: false },
@@ -59,6 +60,7 @@ fn policy() -> Policy {
             wait: true,
             stall_after: 0,
             max_consecutive_failures: 0,
+            max_same_failures: 0,
         },
         memory: MemoryPolicy {
             enabled: false,
@@ -110,6 +112,8 @@ fn check(iteration: u32, code: i32) -> Event {
         output_head: "out".to_owned(),
         output_hash: "abcdefabcdef".to_owned(),
         output_bytes: 3,
+        excerpt: Default::default(),
+        output_print: String::new(),
         leaked: 0,
     }))
 }

@@ -35,14 +35,18 @@ impl State {
         }
     }
 
-    /// The state with its standing, for a heading.
-    pub fn heading(self, verified: bool, paint: Paint) -> String {
-        let words = match (self, verified) {
+    /// The state with its standing.
+    pub fn standing(self, verified: bool) -> &'static str {
+        match (self, verified) {
             (State::Ended(StopReason::Complete), true) => "complete · verified",
             (State::Ended(StopReason::Complete), false) => "complete · claimed, not verified",
             _ => self.words(verified),
-        };
-        self.painted(verified, paint, words)
+        }
+    }
+
+    /// The state with its standing, for a heading.
+    pub fn heading(self, verified: bool, paint: Paint) -> String {
+        self.painted(verified, paint, self.standing(verified))
     }
 
     /// Text in the colour of the state.

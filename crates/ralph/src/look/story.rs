@@ -6,13 +6,14 @@ mod teller;
 
 use super::state::State;
 use super::words::between;
-use ralph_core::check::{CheckReport, CheckSpec, TreePrint};
+use ralph_core::check::{CheckKind, CheckReport, CheckSpec, TreePrint};
 use ralph_core::claim::Claim;
 use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Resumed, Started};
 use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
-use ralph_core::observation::Observation;
+use ralph_core::observation::{Observation, Tokens};
 use ralph_core::outcome::Outcome;
+use ralph_core::policy::PromptSource;
 use ralph_core::run::{ReplayError, Run};
 use ralph_core::scm::ScmSpec;
 use ralph_core::time::{Millis, WallTime};
@@ -22,12 +23,18 @@ use teller::Teller;
 pub struct Story<'a> {
     /// How it began.
     pub started: &'a Started,
+    /// The text that was asked for, as it was last read.
+    pub asked: &'a str,
     /// Where it stands.
     pub machine: Run,
+    /// How the checks were before the first iteration, if somebody wanted to know.
+    pub baseline: Vec<Check<'a>>,
     /// One for every agent process that was started, oldest first.
     pub chapters: Vec<Chapter<'a>>,
     /// What was worth a line besides.
     pub notes: Vec<(WallTime, String)>,
+    /// Every wait for a provider's limit or for trouble to pass, oldest first.
+    pub waits: Vec<Wait>,
     /// What was being done when the journal ends; `None` once the run has ended.
     pub in_flight: Option<InFlight>,
 }
@@ -48,10 +55,12 @@ pub struct Chapter<'a> {
     pub agent: Option<AgentEnd<'a>>,
     /// Every check that ralph executed after it.
     pub checks: Vec<Check<'a>>,
-    /// What the agent's own tool runs were found to show, as far as it was told.
-    pub evidence: Vec<Finding>,
+    /// What was judged without a command of its own, as far as it was told: what tool runs show, files.
+    pub findings: Vec<Finding>,
     /// Tasks of version control, and what there is to know about them.
-    pub tasks: Vec<Finding>,
+    pub tasks: Vec<Task>,
+    /// The tree as it was last looked at after the agent.
+    pub tree: Option<&'a TreePrint>,
     /// The tree after the checks, where it was looked at again.
     pub look_after: Option<&'a TreePrint>,
     /// What was made of it; `None` if it was never judged.
@@ -70,8 +79,16 @@ pub struct AgentEnd<'a> {
 
 /// One executed check.
 pub struct Check<'a> {
+    /// The iteration; 0 before the first one.
+    pub iteration: u32,
+    /// Which try of that number.
+    pub attempt: u32,
+    /// Which kind.
+    pub kind: CheckKind,
     /// The receipt.
     pub report: &'a CheckReport,
+    /// The hash of the settings that were pinned when the run began, and under which it ran.
+    pub settings: &'a str,
     /// The tree on which it ran, if that was looked at.
     pub tree: Option<&'a TreePrint>,
     /// When it ended.
@@ -80,14 +97,48 @@ pub struct Check<'a> {
     pub set_aside: Option<&'static str>,
 }
 
-/// Something that tool runs show or do not show.
+/// A check that executed nothing: something holds or does not hold.
 pub struct Finding {
+    /// Which kind.
+    pub kind: CheckKind,
     /// Its name.
     pub name: String,
     /// Whether it holds.
     pub passed: bool,
     /// Why not.
     pub problem: String,
+    /// How long it took to find out.
+    pub duration: Millis,
+    /// Where more stands, if anywhere.
+    pub log: Option<String>,
+}
+
+/// A task of version control.
+pub struct Task {
+    /// As it stands in the settings.
+    pub name: String,
+    /// Whether it went well.
+    pub passed: bool,
+    /// Why not, or what there is to know.
+    pub detail: String,
+    /// Its exit code, where it has one.
+    pub exit_code: Option<i32>,
+    /// How long it took.
+    pub duration: Millis,
+}
+
+/// A wait, after which the same iteration is tried again.
+pub struct Wait {
+    /// The iteration.
+    pub iteration: u32,
+    /// When it began.
+    pub at: WallTime,
+    /// Until when it was to last.
+    pub until: WallTime,
+    /// For what.
+    pub why: String,
+    /// How long it was; `None` if its end was never seen.
+    pub waited: Option<Millis>,
 }
 
 /// The verdict on an iteration.
@@ -98,6 +149,10 @@ pub struct Judged {
     pub verdict: VerdictWord,
     /// Why.
     pub reasons: Vec<String>,
+    /// Money, the question for a commit message included.
+    pub cost_usd: Option<f64>,
+    /// Tokens, the same.
+    pub tokens: Tokens,
     /// Processes that outlived the agent.
     pub leaked: u32,
     /// The whole iteration, checks included.
@@ -128,7 +183,7 @@ impl<'a> Story<'a> {
         let Some(Event::Started(started)) = entries.first().map(|entry| &entry.event) else {
             return Err(if entries.is_empty() { ReplayError::Empty } else { ReplayError::NoStart });
         };
-        let mut teller = Teller { prompt_of, ..Teller::default() };
+        let mut teller = Teller { prompt_of, settings: &started.policy.config_hash, ..Teller::default() };
         let mut same_entries = entries.iter();
         // The callback's own entry does not live long enough to be kept.
         let machine = Run::replay(entries, |_, effects| {
@@ -136,9 +191,13 @@ impl<'a> Story<'a> {
                 teller.hear(entry, effects);
             }
         })?;
-        let Teller { chapters, notes, in_flight, .. } = teller;
+        let Teller { baseline, chapters, notes, waits, in_flight, asked, .. } = teller;
+        let asked = match &started.policy.prompt {
+            PromptSource::Text(text) => text,
+            PromptSource::File(_) => asked,
+        };
         let in_flight = in_flight.filter(|_| machine.outcome().is_none());
-        Ok(Story { started, machine, chapters, notes, in_flight })
+        Ok(Story { started, asked, machine, baseline, chapters, notes, waits, in_flight })
     }
 
     /// How the run ended, if it has.
@@ -151,11 +210,20 @@ impl<'a> Story<'a> {
         self.chapters.iter().rev().find(|chapter| iteration.is_none_or(|wanted| wanted == chapter.iteration))
     }
 
+    /// The iterations that counted.
+    pub fn counted(&self) -> impl Iterator<Item = &Chapter<'a>> {
+        let counts = |judged: &Judged| matches!(judged.verdict, VerdictWord::Continue | VerdictWord::Stop);
+        self.chapters.iter().filter(move |chapter| chapter.judged.as_ref().is_some_and(counts))
+    }
+
     /// How many iterations counted.
     pub fn judged(&self) -> u32 {
-        let counts = |judged: &Judged| matches!(judged.verdict, VerdictWord::Continue | VerdictWord::Stop);
-        let judged = self.chapters.iter().filter_map(|chapter| chapter.judged.as_ref()).filter(|judged| counts(judged));
-        u32::try_from(judged.count()).unwrap_or(u32::MAX)
+        u32::try_from(self.counted().count()).unwrap_or(u32::MAX)
+    }
+
+    /// How long it waited in all, as far as that was seen.
+    pub fn waited(&self) -> Millis {
+        self.waits.iter().filter_map(|wait| wait.waited).fold(Millis::ZERO, Millis::plus)
     }
 
     /// Time that the run was worked on. The journal of a running one says nothing about the last while.
@@ -209,6 +277,42 @@ impl<'a> Chapter<'a> {
         let after = self.look_after?;
         let unseen = matches!((before, after), (TreePrint::Unknown { .. }, TreePrint::Unknown { .. }));
         Some(!unseen && before != after)
+    }
+
+    /// Drops what an earlier round found about this.
+    fn forget(&mut self, kind: CheckKind, name: &str) {
+        self.findings.retain(|finding| finding.kind != kind || finding.name != name);
+    }
+
+    /// How many checks passed, and how many did not.
+    pub fn tally(&self) -> (usize, usize) {
+        let executed = self.counted().map(|check| check.report.ending.passed());
+        let all: Vec<bool> = executed.chain(self.findings.iter().map(|finding| finding.passed)).collect();
+        let passed = all.iter().filter(|passed| **passed).count();
+        (passed, all.len() - passed)
+    }
+
+    /// How long it took with its checks; without them if it was never judged.
+    pub fn duration(&self) -> Option<Millis> {
+        let judged = self.judged.as_ref().map(|judged| judged.duration);
+        judged.or(self.agent.as_ref().map(|agent| agent.seen.process.duration))
+    }
+
+    /// Money that the agent stated.
+    pub fn cost_usd(&self) -> Option<f64> {
+        match &self.judged {
+            Some(judged) => judged.cost_usd,
+            None => self.agent.as_ref().and_then(|agent| agent.seen.cost_usd),
+        }
+    }
+
+    /// Tokens that the agent stated; `None` if it stated none.
+    pub fn tokens(&self) -> Option<Tokens> {
+        let tokens = match &self.judged {
+            Some(judged) => judged.tokens,
+            None => self.agent.as_ref().map(|agent| agent.seen.tokens).unwrap_or_default(),
+        };
+        (tokens.total() > 0).then_some(tokens)
     }
 }
 

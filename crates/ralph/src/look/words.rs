@@ -3,7 +3,7 @@
 use super::story::{AgentEnd, Chapter, Check, InFlight, OnResume};
 use crate::face::local_time::zoned;
 use crate::face::paint::Paint;
-use ralph_core::check::TreePrint;
+use ralph_core::check::{Ground, TreePrint};
 use ralph_core::claim::Claim;
 use ralph_core::notice::{ResumeKind, VerdictWord};
 use ralph_core::observation::Ending;
@@ -58,11 +58,25 @@ pub fn check_end(check: &Check<'_>) -> String {
     format!("{how} ({})", report.duration)
 }
 
-/// What proves a check: hashes of its output and of the tree it ran on, and the log.
+/// The tree on which a check ran, and where else than in the project itself.
+pub fn tree_of(check: &Check<'_>) -> String {
+    let tree = tree(check.tree);
+    match (check.report.spec.ground, check.tree) {
+        (Ground::Project, _) => tree,
+        (Ground::Checkout, Some(TreePrint::Seen { head, .. })) => {
+            format!("{tree}, in a clean checkout of {}", short(head))
+        }
+        (Ground::Checkout, _) => format!("{tree}, in a clean checkout"),
+    }
+}
+
+/// What proves a check: its exit code, hashes of its output, of the tree that it ran on and of the settings
+/// that ordered it, and the log.
 pub fn receipt(check: &Check<'_>) -> String {
     let report = check.report;
+    let code = report.ending.code().map_or("no exit code".to_owned(), |code| format!("exit code {code}"));
     let output = format!("output {} ({})", short(&report.output_hash), text::count(report.output_bytes, "byte"));
-    format!("{output} · tree {} · {}", tree(check.tree), report.log)
+    format!("{code} · {output} · tree {} · settings {} · {}", tree_of(check), short(check.settings), report.log)
 }
 
 /// What an agent claimed.
@@ -99,6 +113,11 @@ pub fn agent_end(agent: &AgentEnd<'_>) -> String {
         _ => agent.how.clone(),
     };
     format!("{how} (after {})", process.duration)
+}
+
+/// The name of an iteration's program; where it lies says nothing about the iteration.
+pub fn program<'c>(chapter: &'c Chapter<'_>) -> &'c str {
+    chapter.program.rsplit('/').next().unwrap_or_default()
 }
 
 /// Text on a line of its own that may have had several.
@@ -180,7 +199,11 @@ pub fn in_flight(in_flight: &InFlight, iteration: u32) -> String {
         InFlight::Agent => format!("the agent of iteration {iteration}"),
         InFlight::Tree => "looking at the files".to_owned(),
         InFlight::Check(spec) => {
-            format!("guardrail \"{}\" of iteration {iteration}", text::for_terminal(&spec.command))
+            let when = match iteration {
+                0 => "before the first iteration".to_owned(),
+                iteration => format!("of iteration {iteration}"),
+            };
+            format!("guardrail \"{}\" {when}", text::for_terminal(&spec.command))
         }
         InFlight::Scm(spec) => format!("scm task {} of iteration {iteration}", text::for_terminal(&spec.task)),
         InFlight::Wait(until) => format!("waiting until {} to repeat iteration {iteration}", local(*until)),

@@ -8,7 +8,8 @@
 
 use super::display_keys::DisplaySettings;
 use super::loop_keys::{LimitSettings, Loop, MemorySettings};
-use ralph_core::guardrail::FailAction;
+use super::verify_keys::VerifyCommand;
+use ralph_core::guardrail::{FailAction, OutputPart};
 use ralph_core::policy::PromptVia;
 use ralph_core::protect::OnChange;
 use ralph_core::time::Millis;
@@ -189,6 +190,11 @@ pub struct GuardrailSettings {
     #[serde(default = "ten_minutes")]
     #[schemars(with = "u64", range(min = 0, max = LONGEST_MS))]
     pub timeout_ms: Millis,
+    /// Which part of a failure's output goes into the next prompt: `first` its beginning, `decisive` the
+    /// lines that look like errors, the end and the beginning. Both within `outputTruncateChars`.
+    #[serde(default)]
+    #[schemars(schema_with = "output_part")]
+    pub output: OutputPart,
 }
 
 /// What to do with version control when all guardrails pass.
@@ -218,6 +224,9 @@ pub struct Verify {
     pub baseline: bool,
     /// Run the guardrails in a throw-away checkout of the commit, so that only what is committed counts.
     pub clean_checkout: bool,
+    /// Commands of this project that count as tests, lint or typecheck when the agent runs them, beside
+    /// those that ralph knows.
+    pub commands: Vec<VerifyCommand>,
 }
 
 impl Default for Protect {
@@ -275,6 +284,10 @@ fn in_any_case<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FailAction,
 
 const fn ten_minutes() -> Millis {
     Millis::from_secs(600)
+}
+
+fn output_part(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": ["first", "decisive"] })
 }
 
 fn on_change(_: &mut SchemaGenerator) -> Schema {

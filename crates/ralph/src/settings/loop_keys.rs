@@ -24,12 +24,17 @@ pub struct Loop {
     /// How long the agent may neither print nor compute, in milliseconds; 0 means without limit.
     #[schemars(with = "u64", range(min = 0, max = LONGEST_MS))]
     pub idle_timeout_ms: Millis,
-    /// End the run as stalled after this many iterations in a row without any change; 0 means never.
+    /// End the run as stalled after this many iterations in a row that come to nothing new in files, commits
+    /// and failures; 0 means never.
     #[schemars(range(min = 0, max = u32::MAX))]
     pub stall_after: u32,
     /// End the run after this many failed iterations in a row; 0 means never.
     #[schemars(range(min = 0, max = u32::MAX))]
     pub max_consecutive_failures: u32,
+    /// End the run as stalled after this many iterations in a row in which the same checks fail in the same
+    /// way, whatever else changes; 0 means never.
+    #[schemars(range(min = 0, max = u32::MAX))]
+    pub max_same_failures: u32,
     /// End each prompt with the words by which the agent says that it is done or blocked.
     pub prompt_protocol: bool,
     /// What the agent's own tool runs must show before its claim counts.
@@ -47,6 +52,7 @@ impl Default for Loop {
             idle_timeout_ms: Millis(900_000),
             stall_after: 0,
             max_consecutive_failures: 3,
+            max_same_failures: 0,
             prompt_protocol: true,
             stop_criteria: StopCriteriaSettings::default(),
             context: Context::default(),

@@ -27,6 +27,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 mod unknown;
+mod verify_keys;
 
 pub use display_keys::DisplaySettings;
 pub use flags::Flags;

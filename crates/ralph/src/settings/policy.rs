@@ -3,6 +3,7 @@
 use super::flags::Flags;
 use super::keys::{Agent, GuardrailSettings, Settings};
 use ralph_core::claim::Completion;
+use ralph_core::evidence::Extra;
 use ralph_core::guardrail::Guardrail;
 use ralph_core::id::TaskName;
 use ralph_core::policy::{
@@ -39,9 +40,18 @@ impl Settings {
                 scripts: self.protect.scripts,
                 on_change: self.protect.on_change,
             },
-            verify: VerifyPolicy { baseline: self.verify.baseline, clean_checkout: self.verify.clean_checkout },
+            verify: self.verify(),
             scm: ScmPolicy { command: self.scm.command.clone(), tasks: self.scm.tasks.clone() },
             config_hash,
+        }
+    }
+
+    fn verify(&self) -> VerifyPolicy {
+        let commands = self.verify.commands.iter();
+        VerifyPolicy {
+            baseline: self.verify.baseline,
+            clean_checkout: self.verify.clean_checkout,
+            commands: commands.map(|added| Extra { purpose: added.purpose, words: added.command.clone() }).collect(),
         }
     }
 
@@ -79,6 +89,7 @@ impl Settings {
             wait: self.limits.wait_for_reset,
             stall_after: self.looping.stall_after,
             max_consecutive_failures: self.looping.max_consecutive_failures,
+            max_same_failures: self.looping.max_same_failures,
         }
     }
 
@@ -114,6 +125,7 @@ fn guardrail(settings: &GuardrailSettings) -> Guardrail {
         fail_action: settings.fail_action,
         hint: settings.hint.clone().unwrap_or_default(),
         timeout: settings.timeout_ms,
+        output: settings.output,
     }
 }
 
@@ -126,7 +138,8 @@ fn size(number: u32) -> usize {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use ralph_core::guardrail::FailAction;
+    use ralph_core::evidence::Purpose;
+    use ralph_core::guardrail::{FailAction, OutputPart};
     use ralph_core::policy::PromptVia;
     use ralph_core::time::Millis;
     use serde_json::json;
@@ -156,6 +169,7 @@ mod tests {
             wait: true,
             stall_after: 0,
             max_consecutive_failures: 3,
+            max_same_failures: 0,
         };
         assert_eq!(policy.limits, limits);
         let criteria =
@@ -170,16 +184,26 @@ mod tests {
     #[test]
     fn a_guardrail_says_what_it_leaves_out_by_defaults() {
         let settings = json!({"guardrails": [
-            {"command": "a"}, {"command": "b", "failAction": "replace", "hint": "h", "timeoutMs": 0}
+            {"command": "a"}, {"command": "b", "failAction": "replace", "hint": "h", "timeoutMs": 0, "output": "decisive"}
         ]});
         let guardrails = policy(settings, "t", &Flags::default()).guardrails;
-        let expected =
-            [("a", FailAction::Append, "", Millis::from_secs(600)), ("b", FailAction::Replace, "h", Millis::ZERO)];
-        for (guardrail, (command, fail_action, hint, timeout)) in guardrails.iter().zip(expected) {
-            let expected = Guardrail { command: command.to_owned(), fail_action, hint: hint.to_owned(), timeout };
+        let expected = [
+            ("a", FailAction::Append, "", Millis::from_secs(600), OutputPart::First),
+            ("b", FailAction::Replace, "h", Millis::ZERO, OutputPart::Decisive),
+        ];
+        for (guardrail, (command, fail_action, hint, timeout, output)) in guardrails.iter().zip(expected) {
+            let expected =
+                Guardrail { command: command.to_owned(), fail_action, hint: hint.to_owned(), timeout, output };
             assert_eq!(*guardrail, expected);
         }
         assert_eq!(guardrails.len(), 2);
+    }
+
+    #[test]
+    fn commands_of_the_project_count_as_evidence() {
+        let settings = json!({"verify": {"commands": [{"purpose": "typecheck", "command": "scripts/ci.sh types"}]}});
+        let commands = policy(settings, "t", &Flags::default()).verify.commands;
+        assert_eq!(commands, [Extra { purpose: Purpose::Typecheck, words: "scripts/ci.sh types".to_owned() }]);
     }
 
     #[test]

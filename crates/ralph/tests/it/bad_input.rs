@@ -268,14 +268,14 @@ fn a_folder_that_is_none_is_named() {
 #[test]
 fn a_run_that_is_not_there_is_named_with_what_there_is() {
     let env = env();
-    for command in ["resume", "show", "explain", "logs", "cancel"] {
+    for command in ["resume", "show", "explain", "report", "logs", "cancel"] {
         refused(&env, &[command, "zzzzzzzz"], 2, &["error: ", "hint: "]);
         refused(&env, &[command, "../../x"], 2, &["error: "]);
     }
     env.script("claim");
     env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().run();
     let id = runs(&env)[0]["run"].as_str().unwrap().to_owned();
-    for command in ["resume", "show", "explain", "logs", "cancel"] {
+    for command in ["resume", "show", "explain", "report", "logs", "cancel"] {
         refused(&env, &[command, "zzzzzzzz"], 2, &["error: there is no run `zzzzzzzz` in this project", "hint: ", &id]);
     }
     refused(&env, &["show", &format!("{id}/7")], 2, &["has no iteration 7"]);

@@ -66,7 +66,7 @@ fn g01_a_wall_clock_that_jumps_a_day_either_way_changes_no_duration_and_no_limit
         assert!(short(&iteration["duration_ms"]) && short(&iteration["agent"]["duration_ms"]), "{iteration}");
     }
     // What people read does not stumble over an end that lies before the beginning.
-    for command in ["status", "show", "explain", "logs"] {
+    for command in ["status", "show", "explain", "report", "logs"] {
         let looked = env.ralph([command]).stdout_any().stderr_any().run();
         assert!(!looked.stdout.contains('-') || !looked.stdout.contains("-8640"), "{}", looked.stdout);
     }

@@ -44,7 +44,9 @@ fn a_green_iteration_is_committed_with_the_agents_message() {
     assert_eq!(env.read(".ralph/prompt_001_commit.txt"), asked);
     assert!(env.read(".ralph/prompt_001.txt").starts_with('x'), "the prompt of the work is kept as it was");
     let story = story(&env);
-    assert_eq!(iterations(&story)[0]["scm"][0], json!({ "task": "commit", "passed": true, "detail": "Say more" }));
+    let task = &iterations(&story)[0]["scm"][0];
+    assert_eq!((&task["task"], &task["detail"]), (&json!("commit"), &json!("Say more")));
+    assert_eq!((&task["passed"], &task["exit_code"]), (&json!(true), &json!(0)));
     env.ralph(["show", &format!("{}/1", story["run"].as_str().unwrap())])
         .stdout_has("version control\n  ✓ commit Say more\n")
         .run();

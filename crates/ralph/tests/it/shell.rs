@@ -4,8 +4,8 @@ use crate::env;
 use std::process::Command;
 
 /// Every command that people type.
-const COMMANDS: [&str; 11] =
-    ["run", "resume", "status", "show", "logs", "explain", "cancel", "config", "completions", "man", "demo"];
+const COMMANDS: [&str; 12] =
+    ["run", "resume", "status", "show", "logs", "explain", "report", "cancel", "config", "completions", "man", "demo"];
 
 #[test]
 fn completions_know_every_command_and_nothing_that_is_hidden() {

@@ -142,7 +142,7 @@ fn l05_a_project_whose_path_is_not_utf8_works() {
         env.ralph(arguments).current_dir(&folder).stdout_has("complete · verified").stderr_any().run();
     }
     assert!(env.read(env.home().join("prompt")).contains("the task"));
-    for command in ["status", "show", "explain", "logs"] {
+    for command in ["status", "show", "explain", "report", "logs"] {
         env.ralph([command]).current_dir(&folder).stdout_any().stderr_any().run();
     }
 }

@@ -723,6 +723,7 @@ fn every_command_has_help_with_an_example_and_the_version_is_told() {
         "show",
         "logs",
         "explain",
+        "report",
         "cancel",
         "config",
         "config show",

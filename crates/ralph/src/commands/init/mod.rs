@@ -57,7 +57,7 @@ pub struct InitArgs {
     #[arg(long, requires = "yes")]
     no_guardrails: bool,
     /// What git does when all guardrails pass
-    #[arg(long, value_name = "TASKS", requires = "yes", num_args = 0..=1, default_missing_value = "commit", conflicts_with = "no_scm")]
+    #[arg(long, value_name = "TASKS", requires = "yes", num_args = 0..=1, default_missing_value = "add -A,commit", conflicts_with = "no_scm")]
     scm: Option<String>,
     /// Leave version control alone; this is so unless --scm is given
     #[arg(long, requires = "yes")]

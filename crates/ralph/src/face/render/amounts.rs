@@ -15,8 +15,13 @@ pub fn duration(span: Millis) -> String {
 
 /// `tokens: 1.2M in (850K cached) / 45K out`.
 pub fn tokens(tokens: Tokens) -> String {
+    format!("tokens: {}", in_and_out(tokens))
+}
+
+/// `1.2M in (850K cached) / 45K out`.
+pub fn in_and_out(tokens: Tokens) -> String {
     let cached = if tokens.cache_read > 0 { format!(" ({} cached)", count(tokens.cache_read)) } else { String::new() };
-    format!("tokens: {} in{cached} / {} out", count(tokens.input), count(tokens.output))
+    format!("{} in{cached} / {} out", count(tokens.input), count(tokens.output))
 }
 
 /// `500`, `25K`, `1.2M`.

@@ -1,20 +1,28 @@
 //! Listening to a journal as the machine folds it: every notice finds its chapter.
 
-use super::{AgentEnd, Chapter, Check, Finding, InFlight, Judged};
+use super::{AgentEnd, Chapter, Check, Finding, InFlight, Judged, Task, Wait};
 use ralph_core::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, TreePrint};
 use ralph_core::effect::Effect;
-use ralph_core::event::{Entry, Event};
+use ralph_core::event::{Entry, Event, Gathered};
 use ralph_core::notice::Notice;
-use ralph_core::time::WallTime;
+use ralph_core::time::{Millis, WallTime};
 
 /// A story while it is being told.
 #[derive(Default)]
 pub(super) struct Teller<'a> {
     pub(super) prompt_of: Option<u32>,
+    /// The hash of the pinned settings.
+    pub(super) settings: &'a str,
+    pub(super) baseline: Vec<Check<'a>>,
     pub(super) chapters: Vec<Chapter<'a>>,
     pub(super) notes: Vec<(WallTime, String)>,
     pub(super) in_flight: Option<InFlight>,
     pub(super) tree: Option<&'a TreePrint>,
+    /// The base text of the last prompt that was read from a file.
+    pub(super) asked: &'a str,
+    pub(super) waits: Vec<Wait>,
+    /// When the wait began that is not over yet, as time that the run was worked on.
+    pub(super) waiting_since: Option<Millis>,
 }
 
 impl<'a> Teller<'a> {
@@ -22,15 +30,20 @@ impl<'a> Teller<'a> {
     pub(super) fn hear(&mut self, entry: &'a Entry, effects: Vec<Effect>) {
         if let Event::TreeSeen { print, .. } = &entry.event {
             self.tree = Some(print);
-            if let Some(chapter) = self.chapters.last_mut().filter(|chapter| chapter.counted().next().is_some()) {
-                chapter.look_after = Some(print);
+            if let Some(chapter) = self.chapters.last_mut() {
+                chapter.tree = Some(print);
+                chapter.look_after = Some(print).filter(|_| chapter.counted().next().is_some()).or(chapter.look_after);
             }
         }
         if let Event::CheckEnded(report) = &entry.event
             && report.ending == CheckEnding::Stopped
         {
-            self.add_check(report, entry.at, Some("it was stopped before it ended"));
+            self.add_check(CheckKind::Guardrail, report, entry.at, Some("it was stopped before it ended"));
         }
+        if let Event::Gathered(Gathered { base: Some(Ok(base)), .. }) = &entry.event {
+            self.asked = base;
+        }
+        self.end_wait(entry);
         for effect in effects {
             match effect {
                 Effect::Tell(notice) => self.hear_notice(entry, notice),
@@ -61,7 +74,8 @@ impl<'a> Teller<'a> {
                     agent: None,
                     tasks: Vec::new(),
                     checks: Vec::new(),
-                    evidence: Vec::new(),
+                    findings: Vec::new(),
+                    tree: None,
                     look_after: None,
                     judged: None,
                 });
@@ -71,35 +85,51 @@ impl<'a> Teller<'a> {
                     chapter.agent = Some(AgentEnd { seen, how, well });
                 }
             }
-            (Notice::CheckFinished { kind: CheckKind::Guardrail, name, exit_code, .. }, Event::CheckEnded(report))
-                if report.spec.command == name && report.ending.code() == exit_code =>
-            {
-                self.add_check(report, entry.at, None);
+            // Findings are told with the last check too; only the check itself names the receipt's log.
+            (Notice::CheckFinished { kind, log: Some(log), .. }, Event::CheckEnded(report)) if log == report.log => {
+                self.add_check(kind, report, entry.at, None);
             }
             // What ralph found without executing anything, a guardrail that it refused to execute among it.
-            (Notice::CheckFinished { name, passed, problem, .. }, _) => {
+            (Notice::CheckFinished { kind, name, passed, problem, duration, log, .. }, _) => {
                 if let Some(chapter) = self.chapters.last_mut() {
-                    chapter.evidence.push(Finding { name, passed, problem });
+                    // Another round looks at the same thing again.
+                    chapter.forget(kind, &name);
+                    chapter.findings.push(Finding { kind, name, passed, problem, duration, log });
                 }
             }
-            (Notice::ScmFinished { task, passed, detail, .. }, _) => {
+            (Notice::ScmFinished { task, passed, detail, exit_code, duration, .. }, _) => {
                 if let Some(chapter) = self.chapters.last_mut() {
-                    chapter.tasks.push(Finding { name: task, passed, problem: detail });
+                    chapter.tasks.push(Task { name: task, passed, detail, exit_code, duration });
                 }
             }
-            (Notice::IterationFinished { claim, verdict, reasons, leaked, duration, .. }, _) => {
+            (Notice::IterationFinished { claim, verdict, reasons, cost_usd, tokens, leaked, duration, .. }, _) => {
                 if let Some(chapter) = self.chapters.last_mut() {
-                    chapter.judged = Some(Judged { claim, verdict, reasons, leaked, duration });
+                    chapter.judged = Some(Judged { claim, verdict, reasons, cost_usd, tokens, leaked, duration });
                 }
+            }
+            (Notice::Waiting { iteration, until, why }, _) => {
+                self.waits.push(Wait { iteration, at: entry.at, until, why, waited: None });
+                self.waiting_since = Some(entry.elapsed);
             }
             (Notice::Note { text }, _) => self.notes.push((entry.at, text)),
             _ => {}
         }
     }
 
-    /// A check that begins again from the first one begins a new round: files had changed.
+    /// Whatever happens to a run that waits ends its wait, but for a remark.
+    fn end_wait(&mut self, entry: &Entry) {
+        if !matches!(entry.event, Event::Noted { .. })
+            && let (Some(since), Some(wait)) = (self.waiting_since.take(), self.waits.last_mut())
+        {
+            // After a crash nobody can say how long it still waited.
+            wait.waited = (!matches!(entry.event, Event::Resumed(_))).then(|| entry.elapsed.minus(since));
+        }
+    }
+
+    /// A check that begins again begins a new round: files had changed.
     fn check_begins(&mut self, spec: CheckSpec) {
-        if let Some(chapter) = self.chapters.last_mut().filter(|chapter| chapter.counted().count() > spec.index) {
+        let again = |chapter: &&mut Chapter<'_>| chapter.counted().any(|check| check.report.spec.index >= spec.index);
+        if let Some(chapter) = self.chapters.last_mut().filter(again) {
             chapter.look_after = None;
             for check in chapter.checks.iter_mut().filter(|check| check.set_aside.is_none()) {
                 check.set_aside = Some("files changed while the checks ran, so it was executed again");
@@ -108,10 +138,21 @@ impl<'a> Teller<'a> {
         self.in_flight = Some(InFlight::Check(spec));
     }
 
-    fn add_check(&mut self, report: &'a CheckReport, at: WallTime, set_aside: Option<&'static str>) {
-        let tree = self.tree;
-        if let Some(chapter) = self.chapters.last_mut() {
-            chapter.checks.push(Check { report, tree, at, set_aside });
+    fn add_check(&mut self, kind: CheckKind, report: &'a CheckReport, at: WallTime, set_aside: Option<&'static str>) {
+        let Teller { tree, settings, .. } = *self;
+        let of = |iteration, attempt| Check { iteration, attempt, kind, report, settings, tree, at, set_aside };
+        match self.chapters.last_mut() {
+            Some(chapter) => {
+                // It may not have been executed in an earlier round.
+                chapter.forget(kind, &report.spec.command);
+                chapter.checks.push(of(chapter.iteration, chapter.attempt));
+            }
+            // A beginning that was stopped is begun again.
+            None if set_aside.is_some() => {}
+            None => {
+                self.baseline.retain(|check| check.report.spec.index != report.spec.index);
+                self.baseline.push(of(0, 1));
+            }
         }
     }
 }

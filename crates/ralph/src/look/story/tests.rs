@@ -73,3 +73,68 @@ fn what_programs_read_names_no_secret() {
     let policy = crate::look::json::policy(story.machine.policy()).to_string();
     assert!(policy.contains("TOKEN") && !policy.contains("secret"), "{policy}");
 }
+
+/// A notice about a check.
+fn finished(iteration: u32, kind: CheckKind, name: &str, problem: &str) -> Effect {
+    Effect::Tell(Notice::CheckFinished {
+        iteration,
+        kind,
+        name: name.to_owned(),
+        passed: problem.is_empty(),
+        problem: problem.to_owned(),
+        exit_code: None,
+        duration: Millis::ZERO,
+        log: None,
+        fail_action: None,
+        output: String::new(),
+    })
+}
+
+#[test]
+fn checks_that_execute_nothing_are_kept_by_their_last_round() {
+    let entries = journal();
+    let noted = &entries[1];
+    let mut teller = Teller::default();
+    let begins = Notice::IterationStarted { iteration: 1, attempt: 1, agent: String::new(), prompt: String::new() };
+    teller.hear(noted, vec![Effect::Tell(begins)]);
+    teller.hear(noted, vec![finished(1, CheckKind::Guardrail, "make test", "could not run: its script was changed")]);
+    teller.hear(noted, vec![finished(1, CheckKind::Evidence, "tests", "No test command was seen.")]);
+    teller.hear(noted, vec![finished(1, CheckKind::Evidence, "tests", "")]);
+    let found = |teller: &Teller<'_>| {
+        teller.chapters[0].findings.iter().map(|finding| (finding.kind, finding.passed)).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&teller), [(CheckKind::Guardrail, false), (CheckKind::Evidence, true)]);
+    // The same guardrail is executed after all.
+    let Event::CheckEnded(report) = &entries[4].event else { panic!("a check") };
+    let mut told = finished(1, CheckKind::Guardrail, "make test", "failed with exit code 2");
+    if let Effect::Tell(Notice::CheckFinished { log, .. }) = &mut told {
+        *log = Some(report.log.clone());
+    }
+    teller.hear(&entries[4], vec![told]);
+    assert_eq!(found(&teller), [(CheckKind::Evidence, true)]);
+    assert_eq!(teller.chapters[0].tally(), (1, 1));
+}
+
+#[test]
+fn checks_before_the_first_iteration_belong_to_none() {
+    let entries = journal();
+    let Event::CheckEnded(report) = &entries[4].event else { panic!("a check") };
+    let told = || {
+        let mut told = finished(0, CheckKind::Guardrail, "make test", "failed with exit code 2");
+        if let Effect::Tell(Notice::CheckFinished { log, .. }) = &mut told {
+            *log = Some(report.log.clone());
+        }
+        told
+    };
+    let mut teller = Teller::default();
+    teller.hear(&entries[4], vec![told()]);
+    teller.hear(&entries[4], vec![told()]);
+    let numbers: Vec<u32> = teller.baseline.iter().map(|check| check.iteration).collect();
+    assert_eq!((numbers, teller.chapters.len()), (vec![0], 0), "a beginning that is begun again counts once");
+    let mut story = Story::of(&entries, None).unwrap();
+    story.baseline = teller.baseline;
+    let entries_of_one = cut(5);
+    let first = Story { baseline: std::mem::take(&mut story.baseline), ..Story::of(&entries_of_one, None).unwrap() };
+    let needed: Vec<String> = conditions::of(&first).into_iter().map(|condition| condition.needed).collect();
+    assert!(needed[2].ends_with("make_test.log); it failed before the first iteration too"), "{needed:?}");
+}

@@ -1,0 +1,76 @@
+//! `ralph report`: a run as one document, to be kept or sent to somebody.
+
+use crate::cli::Global;
+use crate::error::CommandError;
+use crate::look::case::Case;
+use crate::look::report::{Letters, content, html, json, markdown};
+use crate::look::{page, pick};
+use crate::place::Place;
+use clap::Args;
+use ralph_core::outcome::exit;
+use std::fs::Permissions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Write a report on a run: what was asked, how it ended, and everything that proves it.
+///
+/// Iterations, checks, receipts, cost, version control, waits and notes, with small plots. Everything
+/// comes from the journal, also while the run goes on or after a crash. Markdown leaves out the middle
+/// of long tables; HTML is one file without scripts that needs no network; --json leaves out nothing.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  ralph report                            the newest run as Markdown\n  ralph report 7f3a9k2m --html -o run.html\n  ralph report --plain > run.md           without other letters than ASCII in plots and marks\n  ralph report --json | jq '.checks[] | {name, results: [.iterations[].result]}'"
+)]
+pub struct ReportArgs {
+    /// The run by its id or the beginning of it; the newest if left out
+    run: Option<String>,
+    /// Write HTML instead of Markdown
+    #[arg(long, conflicts_with = "json")]
+    html: bool,
+    /// Write to this file, whole or not at all, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, args: &ReportArgs) -> Result<u8, CommandError> {
+    let place = Place::find(global.directory.as_deref())?;
+    let store = pick::store(&place)?;
+    let row = pick::run(&store, args.run.as_deref(), &place)?;
+    let entries = store.entries(&row.run)?;
+    let case = Case::of(&entries, row, &place)?;
+    let letters = if global.plain { Letters::Ascii } else { Letters::Unicode };
+    let text = match (global.json, args.html) {
+        (true, _) => format!("{}\n", json::of(&case)),
+        (false, true) => html::render(&content::of(&case)),
+        (false, false) => markdown::render(&content::of(&case), letters),
+    };
+    match &args.output {
+        None => page::print(&text)?,
+        Some(file) => {
+            let path = place.cwd.join(file);
+            write_whole(&path, &text).map_err(|error| {
+                CommandError::io(format!("the report cannot be written to {}", path.display()), &error)
+                    .hint("name a file in a folder that exists: ralph report -o report.md")
+            })?;
+            page::narrate(global, &format!("report on run {} in {}", case.row.run, path.display()));
+        }
+    }
+    Ok(exit::OK)
+}
+
+/// Writes a file under its name only once all of it is there, so that nobody ever reads half a report.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // A folder, pipe or device under this name is somebody's, and not ours to replace.
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::other("it exists and is no file"));
+    }
+    // Like any file that a program writes; what the person's umask forbids stays forbidden.
+    let permissions = Permissions::from_mode(0o666);
+    let mut file = tempfile::Builder::new().prefix(".ralph-report-").permissions(permissions).tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}

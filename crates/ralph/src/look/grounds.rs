@@ -1,0 +1,214 @@
+//! How a run came to its end, beyond the one sentence of its outcome: what was used up and for what,
+//! what was said, what kept failing, and how far the work was.
+
+use super::state::State;
+use super::story::{Chapter, Story};
+use super::words;
+use ralph_core::check::TreePrint;
+use ralph_core::claim::Claim;
+use ralph_core::notice::VerdictWord;
+use ralph_core::observation::Ending;
+use ralph_core::outcome::StopReason;
+use ralph_core::text;
+use ralph_core::time::Millis;
+use std::collections::BTreeMap;
+
+/// Lines and characters of an agent's last words: enough to see what it was about.
+const LAST_LINES: usize = 3;
+const LAST_CHARS: usize = 400;
+/// Failed processes that are told one by one.
+const FAILURES: usize = 3;
+
+/// Sentences about the way to where the run is, without their full stops. For every stop reason there is one
+/// at least, if any iteration was begun.
+pub fn of(story: &Story<'_>, state: State, worked: Millis) -> Vec<String> {
+    let Some(last) = story.chapter(None) else { return vec!["no agent was started".to_owned()] };
+    let sentences = match state {
+        State::Ended(StopReason::Complete) => vec![Some(accepted(last))],
+        State::Ended(StopReason::Blocked | StopReason::Waiting) => vec![last_words(last), Some(standing(story))],
+        State::Ended(StopReason::MaxIterations | StopReason::MaxRestarts) => {
+            vec![Some(claims(story)), often_failing(story), trend(story), Some(standing(story))]
+        }
+        State::Ended(StopReason::MaxWallTime) => vec![Some(time_spent(story, worked)), Some(standing(story))],
+        State::Ended(StopReason::Budget) => vec![Some(spent(story)), trend(story), Some(standing(story))],
+        State::Ended(StopReason::Error) => {
+            let mut all = failures(story);
+            all.extend([last_errors(last), Some(standing(story))]);
+            all
+        }
+        State::Ended(StopReason::Stalled) => {
+            vec![same_tree(story), often_failing(story), Some(claims(story)), last_words(last)]
+        }
+        State::Ended(StopReason::SinglePass) => vec![Some(standing(story)), last_words(last)],
+        State::Ended(StopReason::Cancelled | StopReason::Interrupted) | State::Crashed | State::Running => {
+            vec![Some(cut_short(last)), Some(standing(story))]
+        }
+    };
+    sentences.into_iter().flatten().collect()
+}
+
+fn accepted(last: &Chapter<'_>) -> String {
+    let (passed, _) = last.tally();
+    let number = last.iteration;
+    match last.counted().last() {
+        None => format!("iteration {number} claimed completion, and no command was executed to check it"),
+        Some(check) => format!(
+            "iteration {number} claimed completion, and {} passed on the tree {}",
+            text::count(passed as u64, "check"),
+            words::tree(check.tree)
+        ),
+    }
+}
+
+/// How far the work was, by the last iteration that was judged.
+fn standing(story: &Story<'_>) -> String {
+    let Some(chapter) = story.counted().last() else { return "no iteration was judged".to_owned() };
+    let number = chapter.iteration;
+    match chapter.tally() {
+        (0, 0) => format!("iteration {number} is the last that was judged; nothing was checked in it"),
+        (passed, 0) => {
+            format!(
+                "in iteration {number}, the last that was judged, {} passed and none failed",
+                text::count(passed as u64, "check")
+            )
+        }
+        (passed, failed) => format!(
+            "in iteration {number}, the last that was judged, {passed} of {} passed; failing: {}",
+            text::count((passed + failed) as u64, "check"),
+            failing(chapter).join(", ")
+        ),
+    }
+}
+
+/// Names of what failed in an iteration.
+fn failing(chapter: &Chapter<'_>) -> Vec<String> {
+    let commands = chapter.counted().filter(|check| !check.report.ending.passed());
+    let commands = commands.map(|check| format!("`{}`", check.report.spec.command));
+    let findings = chapter.findings.iter().filter(|finding| !finding.passed).map(|finding| finding.name.clone());
+    commands.chain(findings).collect()
+}
+
+fn claims(story: &Story<'_>) -> String {
+    let claimed = |chapter: &&Chapter<'_>| chapter.judged.as_ref().is_some_and(|it| it.claim == Claim::Complete);
+    match story.counted().filter(claimed).count() {
+        0 => "completion was never claimed".to_owned(),
+        times => format!("completion was claimed in {} and not accepted", text::count(times as u64, "iteration")),
+    }
+}
+
+/// What failed in most iterations.
+fn often_failing(story: &Story<'_>) -> Option<String> {
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    let mut judged = 0_u64;
+    for chapter in story.counted() {
+        judged += 1;
+        let agent = chapter.agent.as_ref().is_some_and(|agent| !agent.well).then(|| "the agent itself".to_owned());
+        failing(chapter).into_iter().chain(agent).for_each(|name| *times.entry(name).or_default() += 1);
+    }
+    let (name, most) = times.into_iter().max_by_key(|(_, times)| *times)?;
+    Some(format!("{name} failed in {most} of {}", text::count(judged, "iteration")))
+}
+
+fn trend(story: &Story<'_>) -> Option<String> {
+    let (first, last) = (story.counted().next()?, story.counted().last()?);
+    let ((passed, before), (_, now)) = (first.tally(), last.tally());
+    (first.iteration < last.iteration && passed + before > 0).then(|| {
+        let checks = text::count(before as u64, "check");
+        format!("{checks} failed in iteration {}, {now} in iteration {}", first.iteration, last.iteration)
+    })
+}
+
+/// Where the time went.
+fn time_spent(story: &Story<'_>, worked: Millis) -> String {
+    let sum = |spans: &mut dyn Iterator<Item = Millis>| spans.fold(Millis::ZERO, Millis::plus);
+    let agents = story.chapters.iter().filter_map(|chapter| chapter.agent.as_ref());
+    let agents = sum(&mut agents.map(|agent| agent.seen.process.duration));
+    let checks = sum(&mut story.chapters.iter().flat_map(|chapter| &chapter.checks).map(|check| check.report.duration));
+    let waits = story.waited();
+    let limit = story.machine.policy().limits.wall;
+    format!("{worked} used of {limit}: agents {agents}, checks {checks}, waits {waits}")
+}
+
+/// Where the money or the tokens went.
+fn spent(story: &Story<'_>) -> String {
+    let row = story.machine.row();
+    let limits = &story.machine.policy().limits;
+    let judged = text::count(story.judged().into(), "iteration");
+    let of = |limit: String, on: bool| if on { format!(" of {limit}") } else { String::new() };
+    let money = limits.max_cost_usd > 0.0 || limits.task_cost_usd > 0.0;
+    match row.cost_usd.filter(|_| money) {
+        Some(cost) => {
+            let limit = of(format!("${:.2}", limits.max_cost_usd), limits.max_cost_usd > 0.0);
+            let dearest = story.chapters.iter().filter_map(|chapter| Some((chapter.cost_usd()?, chapter.iteration)));
+            let dearest = dearest.max_by(|(one, _), (other, _)| one.total_cmp(other));
+            let most = dearest.map_or(String::new(), |(cost, n)| format!("; most in iteration {n}: ${cost:.2}"));
+            format!("${cost:.2}{limit} spent in {judged}{most}")
+        }
+        None => {
+            let limit = of(limits.max_tokens.to_string(), limits.max_tokens > 0);
+            let most = story.chapters.iter().filter_map(|chapter| Some((chapter.tokens()?.total(), chapter.iteration)));
+            let most = most.max().map_or(String::new(), |(tokens, n)| format!("; most in iteration {n}: {tokens}"));
+            format!("{}{limit} tokens spent in {judged}{most}", row.tokens.total())
+        }
+    }
+}
+
+fn failures(story: &Story<'_>) -> Vec<Option<String>> {
+    let skipped = story.chapters.len().saturating_sub(FAILURES);
+    let bad = |chapter: &Chapter<'_>| {
+        let agent = chapter.agent.as_ref().filter(|agent| !agent.well)?;
+        Some(format!("iteration {}, {}: {}", chapter.iteration, words::program(chapter), words::agent_end(agent)))
+    };
+    story.chapters.iter().skip(skipped).map(bad).collect()
+}
+
+fn last_errors(chapter: &Chapter<'_>) -> Option<String> {
+    let said = &chapter.agent.as_ref()?.seen.process.stderr_tail;
+    last_lines(said).map(|lines| format!("its standard error ended with: {lines}"))
+}
+
+fn last_words(chapter: &Chapter<'_>) -> Option<String> {
+    last_lines(&chapter.agent.as_ref()?.seen.last_text).map(|lines| format!("the agent's last words: {lines}"))
+}
+
+/// The end of a text as part of a sentence.
+fn last_lines(said: &str) -> Option<String> {
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let end = lines.get(lines.len().saturating_sub(LAST_LINES)..)?.join(" / ");
+    (!end.is_empty()).then(|| text::cut(&end, LAST_CHARS, "..."))
+}
+
+/// The tree that did not change any more.
+fn same_tree(story: &Story<'_>) -> Option<String> {
+    let last = story.counted().last()?;
+    let Some(TreePrint::Seen { tree, .. }) = last.tree else { return None };
+    let same = |chapter: &&Chapter<'_>| chapter.tree == last.tree;
+    let first = story.counted().collect::<Vec<_>>().into_iter().rev().take_while(same).last()?;
+    let tree = words::short(tree);
+    // What changes and fails alike is a stall too.
+    (first.iteration < last.iteration).then(|| {
+        format!("the files were the same after iterations {} to {}: tree {tree}", first.iteration, last.iteration)
+    })
+}
+
+/// What the stop found.
+fn cut_short(last: &Chapter<'_>) -> String {
+    let number = last.iteration;
+    match (&last.agent, &last.judged) {
+        (None, _) => format!("the agent of iteration {number} had not come to its end"),
+        (Some(agent), None) if agent.seen.process.ending == Ending::Stopped => {
+            format!("the agent of iteration {number} was ended before it had finished")
+        }
+        (Some(_), None) => {
+            format!("the agent of iteration {number} had ended ({}), and was not judged yet", claim_of(last))
+        }
+        (Some(_), Some(judged)) if judged.verdict == VerdictWord::Wait => {
+            format!("iteration {number} was to be tried again after a wait")
+        }
+        (Some(_), Some(_)) => format!("iteration {number} was judged: {}", words::verdict(last)),
+    }
+}
+
+fn claim_of(chapter: &Chapter<'_>) -> &'static str {
+    chapter.agent.as_ref().map_or("no claim", |agent| words::claim(&agent.seen.claim))
+}

@@ -1,0 +1,206 @@
+//! What stands in a report: everything that the story has, each thing once, most important first.
+
+use super::super::case::Case;
+use super::super::state::State;
+use super::super::story::Chapter;
+use super::super::words;
+use super::measures::{self, money};
+use super::{Block, Document, Look, Piece, Section, Table, proofs};
+use crate::face::render::amounts;
+use ralph_core::observation::Tokens;
+use ralph_core::policy::PromptSource;
+
+/// What is said where an agent says nothing: not knowing is not zero.
+const NOT_STATED: &str = "not stated";
+/// What stands in an empty place.
+pub(super) const NONE: &str = "–";
+
+/// The report on a run.
+pub fn of(case: &Case<'_>) -> Document {
+    let mut sections = vec![asked(case), ended(case), conditions(case), iterations(case)];
+    sections.extend([measures::plots(case), proofs::checks(case), proofs::receipts(case)]);
+    sections.extend([version_control(case), waits(case), notes(case)]);
+    // A heading above nothing says nothing.
+    sections.retain(|section| !section.blocks.is_empty());
+    Document { title: format!("Run {}: {}", case.row.run, headline(case)), sections }
+}
+
+/// The state in a few words.
+fn headline(case: &Case<'_>) -> &'static str {
+    case.state.standing(case.row.verified)
+}
+
+pub(super) fn section(heading: &'static str, blocks: Vec<Block>) -> Section {
+    Section { heading, blocks }
+}
+
+pub(super) fn table(heads: &[&str], rows: Vec<Vec<Piece>>) -> Vec<Block> {
+    let heads = heads.iter().map(|head| Piece::plain(*head)).collect();
+    if rows.is_empty() { Vec::new() } else { vec![Block::Table(Table { heads, rows })] }
+}
+
+fn asked(case: &Case<'_>) -> Section {
+    let Case { story, row, .. } = case;
+    let policy = story.machine.policy();
+    let mut agent = policy.agent.command.clone();
+    if !policy.agent.model.is_empty() {
+        agent = format!("{agent} ({})", policy.agent.model);
+    }
+    let mut facts = vec![("task", Piece::plain(row.task.as_str()))];
+    if let PromptSource::File(path) = &policy.prompt {
+        facts.push(("prompt", Piece::code(path.as_str())));
+    }
+    facts.extend([
+        ("project", Piece::code(story.started.root.as_str())),
+        ("agent", Piece::code(agent)),
+        ("limits", Piece::plain(words::limits(policy))),
+        ("began", Piece::plain(words::local(row.started_at))),
+        ("settings", Piece::code(policy.config_hash.as_str())),
+        ("ralph", Piece::plain(story.started.version.as_str())),
+    ]);
+    facts.extend(row.parent.as_ref().map(|parent| ("inside run", Piece::code(parent.as_str()))));
+    let mut blocks = vec![Block::Facts(facts)];
+    if !story.asked.is_empty() {
+        blocks.push(Block::Quote(story.asked.to_owned()));
+    }
+    section("What was asked", blocks)
+}
+
+fn ended(case: &Case<'_>) -> Section {
+    let Case { story, row, state, .. } = case;
+    let verified = match (state, row.verified) {
+        (State::Running, _) => Piece::new(Look::Unsure, "not yet: it is running"),
+        (_, true) => Piece::new(Look::Good, "yes: checks that ralph executed passed on the accepted files"),
+        (_, false) => Piece::new(Look::Bad, "no"),
+    };
+    let code = row.exit_code.filter(|_| *state != State::Running);
+    let mut facts = vec![
+        ("state", Piece::plain(headline(case))),
+        ("why", Piece::plain(case.message())),
+        ("verified", verified),
+        ("exit code", Piece::plain(code.map_or(NONE.to_owned(), |code| code.to_string()))),
+        ("iterations", Piece::plain(format!("{} of {}", story.judged(), row.max_iterations))),
+        ("time", Piece::plain(case.worked.to_string())),
+        ("cost", Piece::plain(cost(row.cost_usd))),
+        ("tokens", Piece::plain(tokens(Some(row.tokens).filter(|tokens| tokens.total() > 0)))),
+    ];
+    if !story.waits.is_empty() {
+        facts.push(("waited", Piece::plain(story.waited().to_string())));
+    }
+    let doing = if *state == State::Running { "now" } else { "in flight" };
+    facts.extend(case.in_flight().map(|words| (doing, Piece::plain(words))));
+    facts.extend(case.on_resume().map(|words| ("resume", Piece::plain(words))));
+    let blocks = vec![
+        Block::Facts(facts),
+        Block::Line(vec![Piece::plain("How it came to that:")]),
+        Block::List(case.grounds().into_iter().map(Piece::plain).collect()),
+        Block::Line(vec![Piece::plain("What to type next:")]),
+        Block::List(case.next("report").into_iter().map(Piece::code).collect()),
+    ];
+    section("How it ended", blocks)
+}
+
+fn conditions(case: &Case<'_>) -> Section {
+    let row = |condition: &super::super::conditions::Condition| {
+        let met = match condition.met {
+            Some(true) => Piece::new(Look::Good, "yes"),
+            Some(false) => Piece::new(Look::Bad, "no"),
+            None => Piece::new(Look::Unsure, "not looked at"),
+        };
+        vec![Piece::plain(condition.name.as_str()), met, Piece::plain(condition.detail.as_str())]
+    };
+    let mut blocks = table(&["condition", "met", "how that is known"], case.conditions.iter().map(row).collect());
+    let missing = case.missing();
+    if !missing.is_empty() {
+        blocks.push(Block::Line(vec![Piece::plain("To be complete:")]));
+        blocks.push(Block::List(missing.iter().map(|condition| Piece::plain(condition.needed.as_str())).collect()));
+    }
+    section("What complete needs", blocks)
+}
+
+fn iterations(case: &Case<'_>) -> Section {
+    let row = |chapter: &Chapter<'_>| {
+        let judged = chapter.judged.as_ref();
+        let verdict = words::verdict(chapter);
+        let look = if verdict == "accepted" { Look::Good } else { Look::Plain };
+        let reasons = judged.map(|judged| judged.reasons.join("; ")).unwrap_or_default();
+        let leaked = chapter.agent.as_ref().map(|agent| agent.seen.process.leaked_count);
+        vec![
+            Piece::plain(number(chapter.iteration, chapter.attempt)),
+            Piece::code(words::program(chapter)),
+            Piece::plain(chapter.duration().map_or(NONE.to_owned(), |span| span.to_string())),
+            Piece::plain(judged.map_or(NONE, |judged| words::claim(&judged.claim))),
+            Piece::new(look, verdict),
+            tally(chapter),
+            Piece::plain(cost(chapter.cost_usd())),
+            Piece::plain(tokens(chapter.tokens())),
+            Piece::plain(leaked.map_or(NONE.to_owned(), |leaked| leaked.to_string())),
+            Piece::plain(reasons),
+        ]
+    };
+    let heads = ["iteration", "agent", "time", "claim", "verdict", "checks", "cost", "tokens", "leaked", "why"];
+    section("Iterations", table(&heads, case.story.chapters.iter().map(row).collect()))
+}
+
+/// The number, and which try of it if not the first.
+pub(super) fn number(iteration: u32, attempt: u32) -> String {
+    match (iteration, attempt) {
+        (0, _) => "before the first".to_owned(),
+        (_, 0 | 1) => iteration.to_string(),
+        _ => format!("{iteration}, attempt {attempt}"),
+    }
+}
+
+fn tally(chapter: &Chapter<'_>) -> Piece {
+    match chapter.tally() {
+        (0, 0) => Piece::plain(NONE),
+        (passed, 0) => Piece::new(Look::Good, format!("{passed} passed")),
+        (passed, failed) => Piece::new(Look::Bad, format!("{failed} failed, {passed} passed")),
+    }
+}
+
+fn cost(cost: Option<f64>) -> String {
+    cost.map_or(NOT_STATED.to_owned(), money)
+}
+
+fn tokens(tokens: Option<Tokens>) -> String {
+    tokens.map_or(NOT_STATED.to_owned(), amounts::in_and_out)
+}
+
+fn version_control(case: &Case<'_>) -> Section {
+    let mut rows = Vec::new();
+    for chapter in &case.story.chapters {
+        for task in &chapter.tasks {
+            let (look, how) = if task.passed { (Look::Good, "done") } else { (Look::Bad, "failed") };
+            rows.push(vec![
+                Piece::plain(number(chapter.iteration, chapter.attempt)),
+                Piece::code(task.name.as_str()),
+                Piece::new(look, how),
+                Piece::plain(task.exit_code.map_or(NONE.to_owned(), |code| code.to_string())),
+                Piece::plain(task.duration.to_string()),
+                Piece::plain(task.detail.as_str()),
+            ]);
+        }
+    }
+    section("Version control", table(&["iteration", "task", "result", "exit code", "time", "detail"], rows))
+}
+
+fn waits(case: &Case<'_>) -> Section {
+    let rows = case.story.waits.iter().map(|wait| {
+        let waited = wait.waited.map_or("its end was not seen".to_owned(), |waited| waited.to_string());
+        vec![
+            Piece::plain(wait.iteration.to_string()),
+            Piece::plain(words::local(wait.at)),
+            Piece::plain(words::local(wait.until)),
+            Piece::plain(waited),
+            Piece::plain(wait.why.as_str()),
+        ]
+    });
+    section("Waits", table(&["iteration", "began", "until", "waited", "for what"], rows.collect()))
+}
+
+fn notes(case: &Case<'_>) -> Section {
+    let notes = case.story.notes.iter();
+    let notes: Vec<Piece> = notes.map(|(at, note)| Piece::plain(format!("{}: {note}", words::local(*at)))).collect();
+    section("Notes", if notes.is_empty() { Vec::new() } else { vec![Block::List(notes)] })
+}

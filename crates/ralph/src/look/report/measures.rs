@@ -1,0 +1,76 @@
+//! What is measured from iteration to iteration: time, what was spent so far, and failing checks.
+
+use super::super::case::Case;
+use super::super::story::Chapter;
+use super::content::section;
+use super::plot::{Bar, Plot};
+use super::{Block, Piece, Section};
+use crate::face::render::amounts;
+use ralph_core::observation::Tokens;
+
+/// The plots; none if there was no iteration.
+pub fn plots(case: &Case<'_>) -> Section {
+    let chapters = case.story.chapters.as_slice();
+    if chapters.is_empty() {
+        return section("Plots", Vec::new());
+    }
+    let time = plot("Time per iteration", chapters, |chapter| {
+        let span = chapter.duration();
+        (span.map(|span| amount(span.0)), span.map_or("not seen".to_owned(), |span| span.to_string()))
+    });
+    let mut blocks = vec![time, spent(chapters)];
+    if chapters.iter().any(|chapter| chapter.tally() != (0, 0)) {
+        blocks.push(plot("Failing checks per iteration", chapters, |chapter| match chapter.tally() {
+            (0, 0) => (None, "not checked".to_owned()),
+            (_, failed) => (Some(amount(failed as u64)), failed.to_string()),
+        }));
+    }
+    section("Plots", blocks)
+}
+
+/// One bar for each iteration: its length, and the same in words.
+fn plot(title: &str, chapters: &[Chapter<'_>], bar: impl FnMut(&Chapter<'_>) -> (Option<f64>, String)) -> Block {
+    let measured = chapters.iter().map(bar).zip(chapters);
+    let bars = measured.map(|((value, shown), chapter)| Bar { label: short_number(chapter), value, shown });
+    Block::Plot(Plot { title: title.to_owned(), bars: bars.collect() })
+}
+
+/// Money so far; tokens so far where no agent states money; a sentence where none states anything.
+fn spent(chapters: &[Chapter<'_>]) -> Block {
+    let unless = |stated: bool| if stated { "" } else { " (this one not stated)" };
+    if chapters.iter().any(|chapter| chapter.cost_usd().is_some()) {
+        let mut sum = 0.0;
+        return plot("Cost so far", chapters, |chapter| {
+            let cost = chapter.cost_usd();
+            sum += cost.unwrap_or(0.0);
+            (Some(sum), format!("{}{}", money(sum), unless(cost.is_some())))
+        });
+    }
+    if chapters.iter().any(|chapter| chapter.tokens().is_some()) {
+        let mut sum = 0_u64;
+        return plot("Tokens so far", chapters, |chapter| {
+            let tokens = chapter.tokens();
+            sum = sum.saturating_add(tokens.map_or(0, Tokens::total));
+            (Some(amount(sum)), format!("{}{}", amounts::count(sum), unless(tokens.is_some())))
+        });
+    }
+    Block::Line(vec![Piece::plain("Neither cost nor tokens were stated.")])
+}
+
+/// In cents, unless that would make nothing of something.
+pub fn money(cost: f64) -> String {
+    if cost > 0.0 && cost < 0.01 { format!("${cost:.4}") } else { format!("${cost:.2}") }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "it becomes the length of a bar")]
+fn amount(number: u64) -> f64 {
+    number as f64
+}
+
+/// `3`, and `3.2` for its second try.
+fn short_number(chapter: &Chapter<'_>) -> String {
+    match chapter.attempt {
+        0 | 1 => chapter.iteration.to_string(),
+        attempt => format!("{}.{attempt}", chapter.iteration),
+    }
+}
