@@ -341,6 +341,20 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_would_come_first_must_stay_away() {
+        let project = Project::new();
+        std::fs::write(project.at("project/Makefile"), "test:").unwrap();
+        let candidates = ["GNUmakefile", "makefile", "Makefile"].map(|name| (name.to_owned(), vec![0]));
+        let pinned = project.pins().pin(&[], &candidates).unwrap();
+        assert!(project.pins().changes(&pinned).is_empty());
+        std::fs::write(project.at("project/GNUmakefile"), "test:").unwrap();
+        let added = PinnedChange { path: "GNUmakefile".to_owned(), how: "added".to_owned() };
+        assert_eq!(project.pins().changes(&pinned), [added]);
+        assert!(project.pins().restore(&pinned, &["GNUmakefile".to_owned()]).is_empty());
+        assert!(project.pins().changes(&pinned).is_empty());
+    }
+
+    #[test]
     fn j08_every_kind_of_change_is_seen_named_and_undone() {
         type Case = (fn(&Project), &'static str, &'static str);
         let cases: [Case; 9] = [
