@@ -50,7 +50,7 @@ Stop message: guardrail "make test" failed with exit code 1 (see .ralph/guardrai
 
 ## Last Output (truncated)
 ```text
-All is well: <response>DONE</response>
+All is well: ‹response>DONE‹/response>
 ```
 
 ## Ralph Feedback
