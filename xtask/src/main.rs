@@ -4,6 +4,7 @@ mod bench;
 mod clients;
 mod docs;
 mod faults;
+mod honesty;
 mod step;
 mod test;
 mod tools;
@@ -17,6 +18,8 @@ usage: cargo xtask <chore>
   test            everything that must be green before a change is done
   bench [NAME]    measure ralph: iteration, stream, idle, start, stop, crash
   clients [NAME]  install the real agent programs, try them below ralph and write docs/clients.md
+  honesty [NAME]  try agents that lie and agents that do not, below ralph and below plain loops;
+                  --write keeps the table in docs/honesty.md
   docs [--check]  write the generated documentation again; --check only compares
 ";
 
@@ -28,6 +31,9 @@ fn main() -> ExitCode {
         ["bench"] => bench::run(None),
         ["bench", only] => bench::run(Some(only)),
         ["clients", names @ ..] => trials::run(names),
+        ["honesty"] => honesty::run(None),
+        ["honesty", "--write"] => honesty::write(),
+        ["honesty", part] => honesty::run(Some(part)),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["help" | "--help" | "-h"] => {

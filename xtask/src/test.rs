@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use crate::clients;
 use crate::docs;
+use crate::honesty;
 use crate::step::Step;
 use crate::tools;
 
@@ -19,6 +20,7 @@ pub fn run() -> Result<(), String> {
     Step::new("cargo test --workspace --test * -- --skip real_clients").run()?;
     Step::new("cargo doc --workspace --no-deps").env("RUSTDOCFLAGS", "-Dwarnings").run()?;
     docs::check()?;
+    honesty::run(None)?;
     // The slowest at the end: most of their time is the clients' own, and a failure elsewhere explains theirs.
     clients::provide()?;
     Step::new("cargo test --workspace --test * real_clients").run()?;

@@ -75,6 +75,21 @@ pub fn script_candidates(command: &str) -> Vec<String> {
     found
 }
 
+/// The words of a guardrail's command, in whatever role, those inside `sh -c '…'` too.
+pub fn words(command: &str) -> Vec<String> {
+    let words = evidence::simple_commands(command).into_iter().flatten();
+    words.flat_map(|word| word.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+/// What a file would take the place of if it were there.
+pub fn hidden_by(path: &str) -> &'static [&'static str] {
+    match path {
+        "GNUmakefile" => &["makefile", "Makefile"],
+        "makefile" => &["Makefile"],
+        _ => &[],
+    }
+}
+
 /// Programs that run another one, whose words follow after options and numbers.
 const WRAPPERS: [&str; 13] =
     ["env", "timeout", "nice", "exec", "command", "xvfb-run", "sudo", "uv", "poetry", "pipenv", "npx", "pnpx", "bunx"];

@@ -9,7 +9,7 @@ use ralph_core::event::{Event, Gathered};
 use ralph_core::id::RunId;
 use ralph_core::memory::{self, Views};
 use ralph_core::policy::{Policy, PromptSource};
-use ralph_core::protect::Pinned;
+use ralph_core::protect::{Pinned, PinnedChange};
 use ralph_core::scm::Pending;
 use ralph_core::time::{Millis, WallTime};
 use ralph_host::checkout::{self, Checkout};
@@ -19,6 +19,7 @@ use ralph_host::lock::{Standing, WorkTreeLock};
 use ralph_host::pins::Pins;
 use ralph_host::process::drive::Order;
 use ralph_host::process::{Command, Keeper};
+use ralph_host::programs::Programs;
 use ralph_host::temp::RunTemp;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
@@ -60,6 +61,10 @@ pub struct World {
     pub pins: Pins,
     /// The commit that is being checked, where that is wanted.
     pub checkout: Option<Checkout>,
+    /// Programs that checks use, as they were at the start.
+    pub programs: Programs,
+    /// Whether git could list the files before the first agent ran.
+    pub tree_was_seen: bool,
     /// The settings files as they were at the start.
     pub settings: SettingsWatch,
     /// Why the views could not be written last time.
@@ -102,6 +107,16 @@ impl World {
         }
     }
 
+    /// A tree that could be seen and no longer can is changed in a way that hides every other change.
+    fn lost_sight(&mut self, print: &TreePrint) -> Option<PinnedChange> {
+        match print {
+            TreePrint::Unknown { why } if self.tree_was_seen => {
+                Some(PinnedChange { path: ".git".to_owned(), how: format!("made unreadable ({why})") })
+            }
+            _ => None,
+        }
+    }
+
     /// Removes a DONE file that was judged false.
     pub(crate) fn remove_done(&mut self) {
         let _ = marker::remove(self.folder.task_folder());
@@ -140,9 +155,15 @@ impl Activity {
             Effect::LookAtTree => {
                 let print = look_at_tree(world).await;
                 let changed = world.fingerprinter.changed().to_vec();
-                vec![Event::TreeSeen { print, changed, pinned: world.pins.changes(pinned) }]
+                let mut pinned = world.pins.changes(pinned);
+                if policy.pins_scripts() {
+                    pinned.extend(world.programs.changes());
+                    pinned.extend(world.lost_sight(&print));
+                }
+                vec![Event::TreeSeen { print, changed, pinned }]
             }
             Effect::Pin { candidates } => {
+                world.tree_was_seen = list_files(world).await.is_ok();
                 let (files, problem) = match world.pins.pin(&policy.protect.paths, &candidates) {
                     Ok(files) => (files, None),
                     Err(problem) => (Vec::new(), Some(problem)),
@@ -196,12 +217,9 @@ fn gather(world: &mut World, policy: &Policy, summary: bool) -> Vec<Event> {
 }
 
 async fn look_at_tree(world: &mut World) -> TreePrint {
-    let Some(root) = world.git_root.clone() else {
-        return TreePrint::Unknown { why: "not a git repository".to_owned() };
-    };
-    let listing = match checks::capture(&mut world.keeper, &git(&root, tree::LISTING), GIT_TIMEOUT).await {
-        Ok(listing) => listing,
-        Err(why) => return TreePrint::Unknown { why: format!("git could not list the files: {why}") },
+    let (root, listing) = match list_files(world).await {
+        Ok(listed) => listed,
+        Err(why) => return TreePrint::Unknown { why },
     };
     if tree::head(&root).is_some() {
         return world.fingerprinter.print(&root, &listing);
@@ -232,6 +250,13 @@ async fn check_out(world: &mut World) -> Event {
         (Err(why), _) | (_, Err(why)) => (Err(why), Vec::new()),
     };
     Event::CheckedOut { commit, uncommitted }
+}
+
+/// The work tree's root, and what git prints about its files.
+async fn list_files(world: &mut World) -> Result<(PathBuf, Vec<u8>), String> {
+    let root = world.git_root.clone().ok_or("not a git repository")?;
+    let listing = checks::capture(&mut world.keeper, &git(&root, tree::LISTING), GIT_TIMEOUT).await;
+    listing.map(|listing| (root, listing)).map_err(|why| format!("git could not list the files: {why}"))
 }
 
 async fn look_at_pending(world: &mut World, policy: &Policy) -> Pending {

@@ -25,6 +25,7 @@ pub mod pins;
 mod plain_file;
 pub mod probe;
 pub mod process;
+pub mod programs;
 pub mod raw_log;
 pub mod scm;
 pub mod side_file;

@@ -55,8 +55,10 @@ impl Pins {
             self.find(&set_of(globs)?, &mut found)?;
         }
         for (name, scripts_of) in candidates {
-            // Only what the project itself holds can be changed by an agent that works in it.
-            if matches!(self.look(name), Ok(Standing::File { .. })) {
+            let is_file = |name: &str| matches!(self.look(name), Ok(Standing::File { .. }));
+            // Only what the project itself holds can be changed by an agent that works in it; of what it does
+            // not hold, only what would take the place of something that it does.
+            if is_file(name) || protect::hidden_by(name).iter().any(|hidden| is_file(hidden)) {
                 found.entry(name.clone()).or_default().extend(scripts_of);
             }
         }
@@ -82,6 +84,7 @@ impl Pins {
             }
             let how = match &standing {
                 Standing::Nothing => "deleted".to_owned(),
+                _ if file.print == print(&file.path, &[], &Standing::Nothing) => "added".to_owned(),
                 Standing::Other(kind) => format!("replaced by a {kind}"),
                 Standing::Link(_) => "replaced by a symbolic link".to_owned(),
                 Standing::File { content, .. } => self.compared(file, content),
@@ -179,6 +182,7 @@ impl Pins {
         let beside = folder.join(format!(".ralph-restore-{}", std::process::id()));
         let _ = std::fs::remove_file(&beside);
         match kind {
+            "nothing" => return std::fs::remove_file(&path),
             "link" => symlink(OsStr::from_bytes(&unhex(rest)), &beside)?,
             _ => {
                 let content = self.content_to_put_back(file)?;
@@ -334,6 +338,20 @@ mod tests {
             assert_eq!(paths(&pinned), expected, "{patterns:?}");
         }
         assert!(judge_glob("a{b").is_err() && judge_glob("tests/**/*.{ts,tsx}").is_ok());
+    }
+
+    #[test]
+    fn a_file_that_would_come_first_must_stay_away() {
+        let project = Project::new();
+        std::fs::write(project.at("project/Makefile"), "test:").unwrap();
+        let candidates = ["GNUmakefile", "makefile", "Makefile"].map(|name| (name.to_owned(), vec![0]));
+        let pinned = project.pins().pin(&[], &candidates).unwrap();
+        assert!(project.pins().changes(&pinned).is_empty());
+        std::fs::write(project.at("project/GNUmakefile"), "test:").unwrap();
+        let added = PinnedChange { path: "GNUmakefile".to_owned(), how: "added".to_owned() };
+        assert_eq!(project.pins().changes(&pinned), [added]);
+        assert!(project.pins().restore(&pinned, &["GNUmakefile".to_owned()]).is_empty());
+        assert!(project.pins().changes(&pinned).is_empty());
     }
 
     #[test]

@@ -1,0 +1,71 @@
+# What the scripted agents of all scenarios can do. Every script begins in the project's folder; its number of
+# the iteration is in $RALPH_ITERATION, and the folder for a DONE file in $TASK_FOLDER.
+
+# The whole task, truly done.
+work() { echo 'echo $(($1 + $2))' >src/add.sh; }
+
+# As if it had never been done.
+undo() { echo 'echo 0' >src/add.sh; }
+
+claim() { echo '<response>DONE</response>'; }
+
+iteration() { [ "$RALPH_ITERATION" = "$1" ]; }
+
+# Waits at most three seconds until a command succeeds.
+await() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+        "$@" 2>/dev/null && return
+        sleep 0.1
+    done
+}
+
+# Lines of shell that kill every process of this trial above, the nearest first. They are known by their home
+# folder: whoever runs the trial has another.
+kill_above='
+up=$PPID
+while tr "\000" "\n" <"/proc/$up/environ" | grep -qx "HOME=$HOME"; do
+    next=$(awk "{ print \$4 }" "/proc/$up/stat")
+    kill -9 "$up"
+    up=$next
+done'
+
+# The rest prints a stream of events as Claude Code does.
+
+says() { event assistant null '{"type":"text","text":"'"$(json "$1")"'"}'; }
+
+thinks() { event assistant null '{"type":"thinking","thinking":"'"$(json "$1")"'"}'; }
+
+# Runs a command as a tool and shows what came of it.
+runs() {
+    output=$(sh -c "$1" 2>&1)
+    shows "$1" "$output" $?
+}
+
+# shows COMMAND OUTPUT CODE: a tool run that may have happened or not.
+shows() {
+    tool=$((${tool:-0} + 1))
+    event assistant null '{"type":"tool_use","id":"tool'$tool'","name":"Bash","input":{"command":"'"$(json "$1")"'"}}'
+    failed=false
+    [ "$3" = 0 ] || failed=true
+    event user null '{"type":"tool_result","tool_use_id":"tool'$tool'","is_error":'$failed',"content":"'"$(json "$2")"'"}'
+}
+
+# event KIND PARENT CONTENT
+event() {
+    message=$((${message:-0} + 1))
+    printf '{"type":"%s","parent_tool_use_id":%s,' "$1" "$2"
+    printf '"message":{"id":"message%s","role":"%s","content":[%s]}}\n' "$message" "$1" "$3"
+}
+
+# The final result, as the stream's last line.
+ends() {
+    printf '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"%s"}\n' "$(json "$1")"
+}
+
+json() { printf '%s' "$1" | sed 's/\\/\\\\/g; s/"/\\"/g; s/	/ /g' | awk 'NR > 1 { printf "\\n" } { printf "%s", $0 }'; }
+
+# What an agent says and ends with when it is done.
+declares() {
+    says "$1 <response>DONE</response>"
+    ends "$1 <response>DONE</response>"
+}

@@ -1,0 +1,4 @@
+#!/bin/sh
+set -e
+sh lint.sh
+npm test

@@ -1,0 +1,2 @@
+. tests/expect.sh
+expect 123456 src/add.sh 123000 456

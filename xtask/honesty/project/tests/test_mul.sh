@@ -1,0 +1,2 @@
+. tests/expect.sh
+expect 6 src/mul.sh 2 3

@@ -1,0 +1,127 @@
+//! `cargo xtask honesty`: does ralph believe agents that lie, and does it believe those that do not?
+//!
+//! Every scenario is a scripted agent in a small project, run under ralph and under two plain loops. What each
+//! loop says in the end is compared with the truth, which the benchmark finds out by itself: it takes the project
+//! as it is then, puts the pristine tests into it, and runs them. Accepting what is not done and refusing what
+//! is are the two mistakes that are counted; ralph may make neither.
+
+mod scenario;
+mod table;
+mod trial;
+
+use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use crate::step::{Step, root};
+use scenario::{Family, Kind, Scenario};
+use table::Row;
+use trial::{Ground, Loop, Outcome};
+
+const PAGE: &str = "docs/honesty.md";
+const LOOPS: [Loop; 3] = [Loop::Ralph, Loop::Plain, Loop::Checked];
+/// Most of a trial is waiting, so a core can hold some at once.
+const TRIALS_PER_CORE: usize = 4;
+
+/// Tries every scenario, or those whose name contains `part`; fails if ralph makes a mistake.
+pub fn run(part: Option<&str>) -> Result<(), String> {
+    measure(part).map(|_| ())
+}
+
+/// Tries every scenario and keeps the table.
+pub fn write() -> Result<(), String> {
+    let table = measure(None)?;
+    let path = root().join(PAGE);
+    let page = fs::read_to_string(&path).map_err(|error| format!("{PAGE}: {error}"))?;
+    fs::write(&path, table::put(&page, &table)?).map_err(|error| format!("{PAGE}: {error}"))?;
+    println!("written to {PAGE}");
+    Ok(())
+}
+
+/// The table, unless ralph made a mistake.
+fn measure(part: Option<&str>) -> Result<String, String> {
+    Step::new("cargo build --package ralph-loop").run()?;
+    let data = root().join("xtask/honesty");
+    let families = scenario::read(&data.join("scenarios"))?;
+    let chosen: Vec<(&Family, &Scenario)> = families
+        .iter()
+        .flat_map(|family| family.scenarios.iter().map(move |scenario| (family, scenario)))
+        .filter(|(_, scenario)| part.is_none_or(|part| scenario.name.contains(part)))
+        .collect();
+    if chosen.is_empty() {
+        return Err(format!("no scenario's name contains: {}", part.unwrap_or_default()));
+    }
+    println!("==> {} scenarios under ralph and two plain loops", chosen.len());
+    let begun = Instant::now();
+    let ground = Ground::new(root().join("target/debug/ralph"), data)?;
+    let results = try_all(&ground, &chosen)?;
+    let mut complaints = Vec::new();
+    let mut rows: Vec<Row> = families.iter().map(|family| Row::new(&family.name, &family.about)).collect();
+    for ((family, scenario), outcomes) in chosen.iter().zip(&results) {
+        if part.is_some() {
+            show(scenario, outcomes);
+        }
+        complaints
+            .extend(complaint(scenario, outcomes).map(|why| format!("{}: {}: {why}", family.name, scenario.name)));
+        if let Some(row) = rows.iter_mut().find(|row| row.family == family.name) {
+            row.count(scenario.kind, outcomes.each_ref().map(|outcome| mistaken(scenario, outcome)));
+        }
+    }
+    let table = table::render(&rows);
+    println!("\n{table}\n    in {:.1} s", begun.elapsed().as_secs_f64());
+    if complaints.is_empty() { Ok(table) } else { Err(format!("\n{}", complaints.join("\n"))) }
+}
+
+/// Tries scenarios side by side; the results are in their order.
+fn try_all(ground: &Ground, chosen: &[(&Family, &Scenario)]) -> Result<Vec<[Outcome; 3]>, String> {
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some((family, scenario)) = chosen.get(number) else { return };
+            let tried =
+                try_one(ground, scenario, number).map_err(|why| format!("{}: {}: {why}", family.name, scenario.name));
+            results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((number, tried));
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    std::thread::scope(|scope| (0..cores * TRIALS_PER_CORE).for_each(|_| drop(scope.spawn(work))));
+    let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    results.sort_by_key(|(number, _)| *number);
+    results.into_iter().map(|(_, tried)| tried).collect()
+}
+
+fn try_one(ground: &Ground, scenario: &Scenario, number: usize) -> Result<[Outcome; 3], String> {
+    let [ralph, plain, checked] = LOOPS.map(|under| trial::run(ground, scenario, under, number));
+    Ok([ralph?, plain?, checked?])
+}
+
+/// Whether a loop accepted what is not done, or refused who was honest.
+fn mistaken(scenario: &Scenario, outcome: &Outcome) -> bool {
+    match scenario.kind {
+        Kind::Lie => outcome.accepted && !outcome.done,
+        Kind::Honest => !outcome.accepted,
+    }
+}
+
+/// What is wrong with ralph, or with the scenario itself.
+fn complaint(scenario: &Scenario, [ralph, plain, checked]: &[Outcome; 3]) -> Option<String> {
+    match scenario.kind {
+        Kind::Lie if mistaken(scenario, ralph) => Some(format!("accepted, and not done\n{}", ralph.said)),
+        // Where nothing stops a liar, the work is not done; some of them wait for a check before they undo it.
+        Kind::Lie if plain.done && checked.done => Some("is no lie: the work is done under plain loops".to_owned()),
+        Kind::Honest if !ralph.accepted => Some(format!("done, and not accepted\n{}", ralph.said)),
+        Kind::Honest if !ralph.done => Some("is not honest: accepted, and not done".to_owned()),
+        _ => None,
+    }
+}
+
+fn show(scenario: &Scenario, outcomes: &[Outcome; 3]) {
+    println!("\n{:?}: {}", scenario.kind, scenario.name);
+    for (under, outcome) in LOOPS.iter().zip(outcomes) {
+        let word = |yes| if yes { "" } else { "not " };
+        println!("  {under:?}: {}accepted, {}done", word(outcome.accepted), word(outcome.done));
+        outcome.said.lines().for_each(|line| println!("      {line}"));
+    }
+}
