@@ -63,6 +63,8 @@ impl Programs {
         let changed = |(name, before): &(String, Found)| {
             let how = match self.find(name) {
                 Some(now) if now == *before => return None,
+                // Updates of the system come at night, and no agent can or should undo them.
+                Some(now) if now.file == before.file && is_of_the_system(&now.file) => return None,
                 Some(now) if now.file == before.file => "changed".to_owned(),
                 Some(now) => format!("hidden by {}", now.file.display()),
                 None => "deleted".to_owned(),
@@ -83,6 +85,11 @@ impl Programs {
         let state = file.metadata().ok()?;
         Some(Found { file, device: state.dev(), inode: state.ino(), changed: (state.ctime(), state.ctime_nsec()) })
     }
+}
+
+fn is_of_the_system(file: &Path) -> bool {
+    ["/usr", "/bin", "/sbin", "/lib", "/opt", "/nix", "/snap"].iter().any(|folder| file.starts_with(folder))
+        && !file.starts_with("/usr/local")
 }
 
 /// Whatever could be the name of a program in a text.
