@@ -36,9 +36,11 @@ impl Turn {
         self.outcome = None;
     }
 
-    /// The model speaks, so whatever the client complained about is over.
+    /// The model speaks, so whatever the client complained about is over, and a turn goes on even if nobody
+    /// said that it began.
     pub(super) fn model_speaks(&mut self) {
         self.trouble = None;
+        self.outcome = None;
         if let Some(refusal) = &mut self.refusal {
             // The client does not repeat the event of a limit, so the time of its reset is kept.
             refusal.stands = false;
