@@ -168,10 +168,13 @@ impl Stream for Steps {
     }
 
     fn outcome(&self, end: &End<'_>) -> Outcome {
-        if self.over {
-            return Outcome::of_answer(&self.answer);
+        let trouble = self.trouble.clone().map(|failure| self.dated(failure, end));
+        match (self.over, trouble) {
+            // It came behind the answer: what came before it was over with the step.
+            (true, Some(failure)) => Outcome::Failed(failure),
+            (true, None) => Outcome::of_answer(&self.answer),
+            (false, trouble) => Outcome::Unfinished(trouble),
         }
-        Outcome::Unfinished(self.trouble.clone().map(|failure| self.dated(failure, end)))
     }
 }
 
@@ -229,6 +232,9 @@ impl Steps {
         // A model whose price is not known costs 0 in every step.
         let (cost_usd, tokens) = ((self.cost > 0.0).then_some(self.cost), Some(self.tokens));
         self.over = !matches!(part.reason.word(), "tool-calls" | "unknown" | "error");
+        if self.over {
+            self.trouble = None;
+        }
         out.push(match self.over {
             true => AgentEvent::Result { text: self.answer.clone(), is_error: false, cost_usd, tokens },
             false => AgentEvent::Spent { cost_usd, tokens },
