@@ -225,6 +225,8 @@ pub fn in_a_few_words(event: &AgentEvent) -> Option<String> {
         }
         AgentEvent::ToolEnd { .. } | AgentEvent::Text { voice: Voice::Main, .. } => Some("thinking".to_owned()),
         AgentEvent::Result { .. } => Some("finishing".to_owned()),
+        // A client that asks its provider again and again is not starting any more.
+        AgentEvent::Progress { text } if !text.starts_with("session: ") => Some(one_line(text, 60)),
         _ => None,
     }
 }
