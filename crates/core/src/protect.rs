@@ -64,15 +64,28 @@ impl PinnedChange {
 /// files from which make and its like take what they do.
 pub fn script_candidates(command: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
+    let mut folder = String::new();
     for words in evidence::simple_commands(command) {
+        if let [program, place, ..] = words.as_slice()
+            && program == "cd"
+        {
+            folder = below(&folder, place);
+            continue;
+        }
         for path in scripts_of(&words) {
-            let path = path.trim_start_matches("./").to_owned();
+            let path = below(&folder, &path);
             if !path.is_empty() && !path.starts_with('/') && !found.contains(&path) {
                 found.push(path);
             }
         }
     }
     found
+}
+
+/// A path as it is from a folder of the project.
+fn below(folder: &str, path: &str) -> String {
+    let path = path.trim_start_matches("./").trim_end_matches('/');
+    if folder.is_empty() || path.starts_with('/') { path.to_owned() } else { format!("{folder}/{path}") }
 }
 
 /// The words of a guardrail's command, in whatever role, those inside `sh -c '…'` too.
@@ -99,24 +112,52 @@ const INTERPRETERS: [&str; 17] = [
     "ts-node", "Rscript", "pwsh",
 ];
 /// What the name of a script or of its folder holds that judges instead of being judged.
-const JUDGES: [&str; 14] = [
-    "check", "test", "verif", "valid", "lint", "spec", "accept", "assert", "guard", "ci", "scripts", "tools", "hack",
+const JUDGES: [&str; 20] = [
+    "check",
+    "test",
+    "verif",
+    "valid",
+    "lint",
+    "spec",
+    "accept",
+    "assert",
+    "guard",
+    "ci",
+    "scripts",
+    "tools",
+    "hack",
     "quality",
+    "e2e",
+    "smoke",
+    "gate",
+    "grade",
+    "judge",
+    "precommit",
 ];
 
 fn scripts_of(words: &[String]) -> Vec<String> {
     let Some((program, args)) = words.split_first() else { return Vec::new() };
     let plain = program.rsplit('/').next().unwrap_or_default();
     let owned = |paths: &[&str]| paths.iter().map(|&path| path.to_owned()).collect();
-    let is_option =
-        |word: &&String| word.starts_with('-') || word.chars().all(|c| c.is_ascii_digit() || c == 's' || c == 'm');
+    let is_option = |word: &&String| {
+        word.starts_with('-') || word.contains('=') || word.chars().all(|c| c.is_ascii_digit() || c == 's' || c == 'm')
+    };
     let rest: Vec<String> = args.iter().skip_while(is_option).cloned().collect();
     match plain {
-        "make" | "gmake" => owned(&["GNUmakefile", "makefile", "Makefile"]),
+        "make" | "gmake" => match (value_of(args, &["-f", "--file"]), value_of(args, &["-C", "--directory"])) {
+            (Some(file), place) => vec![below(place.unwrap_or_default(), file)],
+            (None, place) => {
+                let names = ["GNUmakefile", "makefile", "Makefile"];
+                names.iter().map(|name| below(place.unwrap_or_default(), name)).collect()
+            }
+        },
         "just" => owned(&["justfile", "Justfile", ".justfile"]),
         "rake" => owned(&["Rakefile"]),
         "task" => owned(&["Taskfile.yml", "Taskfile.yaml"]),
-        "npm" | "pnpm" | "yarn" => owned(&[PACKAGE]),
+        "npm" | "pnpm" | "yarn" => {
+            vec![below(value_of(args, &["--prefix", "-C", "--dir", "--cwd"]).unwrap_or_default(), PACKAGE)]
+        }
+        "." | "source" => rest.into_iter().next().filter(|path| judges(path)).into_iter().collect(),
         "sh" | "bash" | "dash" | "zsh" | "ksh" if args.first().is_some_and(|flag| is_dash_c(flag)) => {
             args.get(1).map(|script| script_candidates(script)).unwrap_or_default()
         }
@@ -130,13 +171,25 @@ fn scripts_of(words: &[String]) -> Vec<String> {
     }
 }
 
+/// The value of an option, from `-C sub` or `--directory=sub`.
+fn value_of<'a>(args: &'a [String], names: &[&str]) -> Option<&'a str> {
+    args.iter().enumerate().find_map(|(index, arg)| match arg.split_once('=') {
+        Some((name, value)) if names.contains(&name) => Some(value),
+        None if names.contains(&arg.as_str()) => args.get(index + 1).map(String::as_str),
+        _ => None,
+    })
+}
+
 fn is_dash_c(flag: &str) -> bool {
     flag.starts_with('-') && !flag.starts_with("--") && flag.ends_with('c')
 }
 
 fn judges(path: &str) -> bool {
-    let parts = path.split(['/', '.', '-', '_']).map(str::to_lowercase);
-    parts.into_iter().any(|part| JUDGES.iter().any(|word| part == *word || (word.len() > 2 && part.contains(word))))
+    // `tests`, `verify`, `validate` and `linting` judge; `checkout`, `latest` and `checker` do something else.
+    const ENDINGS: [&str; 6] = ["", "s", "y", "ing", "ate", "all"];
+    let is_judge =
+        |part: &str| JUDGES.iter().any(|word| part.strip_prefix(word).is_some_and(|ending| ENDINGS.contains(&ending)));
+    path.split(['/', '.', '-', '_']).any(|part| is_judge(&part.to_lowercase()))
 }
 
 /// The file of which only the scripts are pinned: dependencies in it may change.
@@ -147,8 +200,14 @@ pub fn pinned_content<'a>(path: &str, is_script: bool, content: &'a [u8]) -> std
     if !is_script || path.rsplit('/').next() != Some(PACKAGE) {
         return content.into();
     }
-    let scripts = serde_json::from_slice::<serde_json::Value>(content).ok();
-    let scripts = scripts.map(|package| package.get("scripts").map(ToString::to_string).unwrap_or_default());
+    // Only those that judge, in an order of their own: a new `dev` script is nobody's lie.
+    let scripts = serde_json::from_slice::<serde_json::Value>(content).ok().map(|package| {
+        let scripts = package.get("scripts").and_then(serde_json::Value::as_object).into_iter().flatten();
+        let judging: std::collections::BTreeMap<&String, &serde_json::Value> = scripts
+            .filter(|(name, _)| judges(&name.replace(':', "-").replace("pre", "").replace("post", "")))
+            .collect();
+        serde_json::to_string(&judging).unwrap_or_default()
+    });
     scripts.map_or(content.into(), |scripts| scripts.into_bytes().into())
 }
 
@@ -196,8 +255,16 @@ mod tests {
         for (command, expected) in [
             ("sh check.sh", &["check.sh"][..]),
             ("./scripts/build.sh --all", &["scripts/build.sh"]),
-            ("cd web && python3 -u tools/verify.py | tee log", &["tools/verify.py"]),
-            ("make -C sub test", &["GNUmakefile", "makefile", "Makefile"]),
+            ("cd web && python3 -u tools/verify.py | tee log", &["web/tools/verify.py"]),
+            ("make -C sub test", &["sub/GNUmakefile", "sub/makefile", "sub/Makefile"]),
+            ("make -f sub/Makefile test", &["sub/Makefile"]),
+            ("cd sub && make test", &["sub/GNUmakefile", "sub/makefile", "sub/Makefile"]),
+            ("cd ./web/ && npm test && cd api && sh check.sh", &["web/package.json", "web/api/check.sh"]),
+            ("npm --prefix sub test", &["sub/package.json"]),
+            (". ./check.sh", &["check.sh"]),
+            ("env FOO=1 sh check.sh", &["check.sh"]),
+            ("./checkout.sh && ./latest.sh && python3 src/checker.py", &[]),
+            ("./e2e.sh", &["e2e.sh"]),
             ("CI=1 npm test", &["package.json"]),
             ("bash -ec 'set -u; ./ci/run'", &["ci/run"]),
             ("timeout 60 sh -e check.sh && ! ./test.sh", &["check.sh", "test.sh"]),
@@ -221,7 +288,9 @@ mod tests {
         let content = |json: &str| pinned_content("web/package.json", true, json.as_bytes()).into_owned();
         let one = content(r#"{"scripts":{"test":"jest"},"dependencies":{"a":"1"}}"#);
         assert_eq!(one, content(r#"{"dependencies":{"a":"2","b":"1"},"scripts":{"test":"jest"}}"#));
+        assert_eq!(one, content(r#"{"scripts":{"dev":"vite","test":"jest"}}"#));
         assert_ne!(one, content(r#"{"scripts":{"test":"true"}}"#));
+        assert_ne!(one, content(r#"{"scripts":{"test":"jest","pretest":"rm -r tests"}}"#));
         assert_ne!(one, content("no json"));
         let protected = pinned_content("package.json", false, b"{}");
         assert_eq!(protected.as_ref(), b"{}", "what people protect is protected as a whole");

@@ -9,7 +9,7 @@ use ralph_core::event::{Event, Gathered};
 use ralph_core::id::RunId;
 use ralph_core::memory::{self, Views};
 use ralph_core::policy::{Policy, PromptSource};
-use ralph_core::protect::{Pinned, PinnedChange};
+use ralph_core::protect::{OnChange, Pinned, PinnedChange};
 use ralph_core::scm::Pending;
 use ralph_core::time::{Millis, WallTime};
 use ralph_host::checkout::{self, Checkout};
@@ -168,12 +168,16 @@ impl Activity {
                     Ok(files) => (files, None),
                     Err(problem) => (Vec::new(), Some(problem)),
                 };
-                vec![Event::Pinned { files, problem }]
+                let unmatched = Pins::unmatched(&policy.protect.paths, &files);
+                let told = |glob: String| Event::Noted { text: format!("protect.paths: `{glob}` matches no file") };
+                let mut events: Vec<Event> = unmatched.into_iter().filter(|_| problem.is_none()).map(told).collect();
+                events.push(Event::Pinned { files, problem });
+                events
             }
             Effect::RestorePinned { paths } => {
                 vec![Event::PinnedRestored { problems: world.pins.restore(pinned, &paths) }]
             }
-            Effect::CheckOut => vec![check_out(world).await],
+            Effect::CheckOut => vec![check_out(world, policy, pinned).await],
             Effect::Check(spec) => check(world, policy, spec, links.orders).await,
             Effect::LookAtPending => vec![Event::ScmLooked { pending: look_at_pending(world, policy).await }],
             Effect::Scm(spec) => {
@@ -233,7 +237,7 @@ async fn look_at_tree(world: &mut World) -> TreePrint {
     }
 }
 
-async fn check_out(world: &mut World) -> Event {
+async fn check_out(world: &mut World, policy: &Policy, pinned: &[Pinned]) -> Event {
     world.checkout = None;
     let Some(git_root) = world.git_root.clone() else {
         return Event::CheckedOut { commit: Err("not a git repository".to_owned()), uncommitted: Vec::new() };
@@ -244,8 +248,14 @@ async fn check_out(world: &mut World) -> Event {
     let uncommitted = checkout::uncommitted(&mut world.keeper, &world.root.clone()).await;
     let (commit, uncommitted) = match (made, uncommitted) {
         (Ok((checkout, commit)), Ok(uncommitted)) => {
+            // The commit is what is executed, so its scripts count too; what git does not hold is not there.
+            let changes = world.pins.at(checkout.project()).changes(pinned);
+            let changed = changes.into_iter().find(|change| change.how != "deleted");
             world.checkout = Some(checkout);
-            (Ok(commit), uncommitted)
+            match changed.filter(|_| policy.protect.on_change != OnChange::Allow) {
+                Some(change) => (Err(format!("in the commit {}", change.words())), Vec::new()),
+                None => (Ok(commit), uncommitted),
+            }
         }
         (Err(why), _) | (_, Err(why)) => (Err(why), Vec::new()),
     };

@@ -48,6 +48,11 @@ impl Pins {
         Pins { root: root.to_owned(), kept: kept.to_owned() }
     }
 
+    /// The same files in another place.
+    pub fn at(&self, root: &Path) -> Pins {
+        Pins { root: root.to_owned(), kept: self.kept.clone() }
+    }
+
     /// Looks at everything that matches a glob, and at those candidates that are files of the project.
     pub fn pin(&self, globs: &[String], candidates: &[(String, Vec<usize>)]) -> Result<Vec<Pinned>, String> {
         let mut found: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -60,6 +65,12 @@ impl Pins {
             // not hold, only what would take the place of something that it does.
             if is_file(name) || protect::hidden_by(name).iter().any(|hidden| is_file(hidden)) {
                 found.entry(name.clone()).or_default().extend(scripts_of);
+            } else if let Some(real) = self.behind_links(name) {
+                // Both where it leads and that it leads there.
+                found.entry(real).or_default().extend(scripts_of);
+                if matches!(self.look(name), Ok(Standing::Link(_))) {
+                    found.entry(name.clone()).or_default().extend(scripts_of);
+                }
             }
         }
         if found.len() > MOST_FILES {
@@ -101,6 +112,21 @@ impl Pins {
             self.put_back(file).err().map(|error| format!("{} could not be put back: {error}", file.path))
         };
         wanted.filter_map(put_back).collect()
+    }
+
+    /// The file of the project that a path with links in it leads to.
+    fn behind_links(&self, path: &str) -> Option<String> {
+        let (root, real) = (self.root.canonicalize().ok()?, self.root.join(path).canonicalize().ok()?);
+        let inside = real.strip_prefix(root).ok().filter(|_| real.is_file())?;
+        inside.to_str().map(str::to_owned)
+    }
+
+    /// Globs that match none of the pinned files: a slip of the pen protects nothing.
+    pub fn unmatched(globs: &[String], pinned: &[Pinned]) -> Vec<String> {
+        let matches_none = |glob: &&String| {
+            set_of(std::slice::from_ref(*glob)).is_ok_and(|set| !pinned.iter().any(|file| set.is_match(&file.path)))
+        };
+        globs.iter().filter(matches_none).cloned().collect()
     }
 
     fn find(&self, globs: &GlobSet, found: &mut BTreeMap<String, Vec<usize>>) -> Result<(), String> {
@@ -179,7 +205,10 @@ impl Pins {
         let folder = path.parent().unwrap_or(&self.root).to_owned();
         let inside = folder.strip_prefix(&self.root).map_err(io::Error::other)?;
         make_real_folders(&self.root, inside)?;
-        let beside = folder.join(format!(".ralph-restore-{}", std::process::id()));
+        // Where a crash leaves it, nobody takes it for the project's own.
+        let own = self.root.join(".ralph");
+        let place = if own.is_dir() { &own } else { &folder };
+        let beside = place.join(format!(".restore-{}", std::process::id()));
         let _ = std::fs::remove_file(&beside);
         match kind {
             "nothing" => return std::fs::remove_file(&path),

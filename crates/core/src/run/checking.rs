@@ -187,7 +187,7 @@ impl Run {
         let mut checking = checking.clone();
         let problem = match commit {
             Err(why) => {
-                checking.unclean = format!("the commit could not be checked out: {why}");
+                checking.unclean = format!("the commit cannot be judged: {why}");
                 checking.unclean.clone()
             }
             Ok(_) if !uncommitted.is_empty() => format!("not committed{}", named(uncommitted)),

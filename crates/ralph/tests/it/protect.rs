@@ -123,9 +123,35 @@ fn only_what_is_committed_counts_in_a_clean_checkout() {
     env.settings(json!({ "verify": { "cleanCheckout": true } }));
     env.ralph(["run", "-p", "x", "-m", "1"])
         .stdout_any()
-        .stderr_has("the commit could not be checked out: not a git repository")
+        .stderr_has("the commit cannot be judged: not a git repository")
         .code(1)
         .run();
+}
+
+#[test]
+fn c14_a_script_that_is_cheated_in_the_commit_alone_or_behind_a_link_is_seen() {
+    let cheat = "run cp check.sh ../kept && echo 'exit 0' > check.sh && git commit -qam x && \
+                 git update-index --skip-worktree check.sh && cp ../kept check.sh\nclaim";
+    let env = project(cheat);
+    env.settings(json!({ "verify": { "cleanCheckout": true } }));
+    env.ralph(["run", "-p", "x", "-m", "1"])
+        .stdout_lacks("complete ·")
+        .stderr_has("the commit cannot be judged: in the commit check.sh was changed")
+        .code(1)
+        .run();
+
+    let env = project("file real.sh exit 0\nclaim");
+    env.write("real.sh", "exit 1\n");
+    std::fs::remove_file(env.path("check.sh")).unwrap();
+    std::os::unix::fs::symlink("real.sh", env.path("check.sh")).unwrap();
+    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_has("real.sh was changed").code(1).run();
+}
+
+#[test]
+fn a_glob_that_protects_nothing_is_told() {
+    let env = project("file work.txt done\nclaim");
+    env.settings(json!({ "protect": { "paths": ["tests/**", "nomatch/**"] } }));
+    env.ralph(["run", "-p", "x"]).stdout_any().stderr_has("note: protect.paths: `nomatch/**` matches no file\n").run();
 }
 
 #[test]
