@@ -124,7 +124,7 @@ pub fn judge(case: Case<'_>) -> Judgement {
         }
         if case.tree == Stability::Changing {
             reasons
-                .push(format!("files kept changing while the checks ran, so no check speaks for them{}", case.changed));
+                .push(format!("files kept changing while the checks ran, so no check speaks for them{}; if a check writes them, let git ignore them", case.changed));
             failing.push("changing tree".to_owned());
         }
     }

@@ -96,6 +96,8 @@ pub struct Run {
     scm_failure: Option<String>,
     /// What was undone in this iteration, for the agent.
     undone: Option<String>,
+    /// It was said how a file can be taken out of protection.
+    way_out_told: bool,
     /// Changes of protected files that were told and allowed.
     allowed: Option<String>,
     last_check: Option<(String, bool)>,
@@ -187,6 +189,7 @@ impl Run {
             baseline: None,
             scm_failure: None,
             undone: None,
+            way_out_told: false,
             allowed: None,
             last_check: None,
             last_judged: LastJudged::default(),

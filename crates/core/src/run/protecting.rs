@@ -70,7 +70,7 @@ impl Run {
         if checking.violations.is_empty() && self.policy.protect.paths.is_empty() {
             return Vec::new();
         }
-        vec![Effect::Tell(Notice::CheckFinished {
+        let mut effects = vec![Effect::Tell(Notice::CheckFinished {
             iteration: self.iteration,
             kind: CheckKind::Protected,
             name: "files".to_owned(),
@@ -81,7 +81,14 @@ impl Run {
             log: None,
             fail_action: None,
             output: String::new(),
-        })]
+        })];
+        if !checking.violations.is_empty() && !std::mem::replace(&mut self.way_out_told, true) {
+            // For people: what the agent has to do stands in its next prompt.
+            let text = "if such a file is the work itself, begin a run with protect.scripts false, or protect.onChange \
+                        restore or allow";
+            effects.push(Effect::Tell(Notice::Note { text: text.to_owned() }));
+        }
+        effects
     }
 
     /// Why a guardrail is not executed: the agent wrote the script by which it would be judged.

@@ -243,8 +243,9 @@ pub struct Protect {
     /// adding files is allowed.
     #[schemars(inner(length(min = 1)), extend("items" = { "type": "string", "minLength": 1, "format": "glob" }))]
     pub paths: Vec<String>,
-    /// Protect the scripts that guardrails name as well: `check.sh` of `sh check.sh`, the Makefile of `make test`,
-    /// the scripts of a `package.json` behind `npm test`.
+    /// Protect the scripts by which guardrails judge as well: those that they execute and whose name or folder
+    /// says so (`check`, `test`, `verify`, `lint`, `scripts/`, `ci/` and the like), the Makefile of `make test`, the
+    /// judging scripts of a `package.json` behind `npm test`.
     pub scripts: bool,
     /// What follows a change: `fail` accepts no claim until the file is as it was, `restore` puts it back
     /// before the checks run, `allow` only tells it.
