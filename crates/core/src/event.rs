@@ -6,7 +6,7 @@ use crate::check::{CheckReport, TreePrint};
 use crate::id::RunId;
 use crate::observation::Observation;
 use crate::policy::Policy;
-use crate::protect::{Pinned, PinnedChange};
+use crate::protect::{PinnedChange, Pins};
 use crate::scm::{Pending, ScmReport};
 use crate::time::{Millis, WallTime};
 use serde::{Deserialize, Serialize};
@@ -49,11 +49,8 @@ pub enum Event {
     },
     /// The files whose state counts were looked at before the first iteration.
     Pinned {
-        /// All of them.
-        files: Vec<Pinned>,
-        /// Why they cannot be kept an eye on; the run cannot begin then.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        problem: Option<String>,
+        /// All of them, or why they cannot be kept an eye on; the run cannot begin then.
+        pins: Result<Pins, String>,
     },
     /// Pinned files were put back.
     PinnedRestored {
@@ -66,6 +63,9 @@ pub enum Event {
         commit: Result<String, String>,
         /// Some of the files that differ from it.
         uncommitted: Vec<String>,
+        /// Pinned files that are not as they were, in the commit.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pinned: Vec<PinnedChange>,
     },
     /// A check ended.
     CheckEnded(Box<CheckReport>),

@@ -9,14 +9,14 @@ use ralph_core::event::{Event, Gathered};
 use ralph_core::id::RunId;
 use ralph_core::memory::{self, Views};
 use ralph_core::policy::{Policy, PromptSource};
-use ralph_core::protect::{OnChange, Pinned, PinnedChange};
+use ralph_core::protect::{self, Pins};
 use ralph_core::scm::Pending;
 use ralph_core::time::{Millis, WallTime};
 use ralph_host::checkout::{self, Checkout};
 use ralph_host::checks::{self, CheckPlace};
 use ralph_host::clock::Clock;
 use ralph_host::lock::{Standing, WorkTreeLock};
-use ralph_host::pins::Pins;
+use ralph_host::pins::{self, PinnedFiles};
 use ralph_host::process::drive::Order;
 use ralph_host::process::{Command, Keeper};
 use ralph_host::programs::Programs;
@@ -58,13 +58,11 @@ pub struct World {
     /// What a claim looks like.
     pub patterns: Patterns,
     /// Files whose state counts.
-    pub pins: Pins,
+    pub pinned_files: PinnedFiles,
     /// The commit that is being checked, where that is wanted.
     pub checkout: Option<Checkout>,
-    /// Programs that checks use, as they were at the start.
+    /// Programs that checks use.
     pub programs: Programs,
-    /// Whether git could list the files before the first agent ran.
-    pub tree_was_seen: bool,
     /// The settings files as they were at the start.
     pub settings: SettingsWatch,
     /// Why the views could not be written last time.
@@ -107,16 +105,6 @@ impl World {
         }
     }
 
-    /// A tree that could be seen and no longer can is changed in a way that hides every other change.
-    fn lost_sight(&mut self, print: &TreePrint) -> Option<PinnedChange> {
-        match print {
-            TreePrint::Unknown { why } if self.tree_was_seen => {
-                Some(PinnedChange { path: ".git".to_owned(), how: format!("made unreadable ({why})") })
-            }
-            _ => None,
-        }
-    }
-
     /// Removes a DONE file that was judged false.
     pub(crate) fn remove_done(&mut self) {
         let _ = marker::remove(self.folder.task_folder());
@@ -138,8 +126,8 @@ pub(crate) struct Links<'a> {
 pub(crate) struct Rules<'a> {
     /// The rules of the run.
     pub(crate) policy: &'a Policy,
-    /// The files whose state counts.
-    pub(crate) pinned: &'a [Pinned],
+    /// What must be as it was at the start.
+    pub(crate) pins: &'a Pins,
 }
 
 /// One activity.
@@ -148,36 +136,22 @@ pub(crate) struct Activity(pub(crate) Effect);
 impl Activity {
     /// Performs it. The last event is its answer; notes may stand before it.
     pub(crate) async fn run(self, world: &mut World, rules: Rules<'_>, links: Links<'_>) -> Vec<Event> {
-        let Rules { policy, pinned } = rules;
+        let Rules { policy, pins } = rules;
         match self.0 {
             Effect::Gather { summary } => gather(world, policy, summary),
             Effect::Launch(launch) => agent::run(world, policy, &launch, links).await,
             Effect::LookAtTree => {
                 let print = look_at_tree(world).await;
                 let changed = world.fingerprinter.changed().to_vec();
-                let mut pinned = world.pins.changes(pinned);
-                if policy.pins_scripts() {
-                    pinned.extend(world.programs.changes());
-                    pinned.extend(world.lost_sight(&print));
-                }
+                let mut pinned = world.pinned_files.changes(&pins.files);
+                pinned.extend(world.programs.changes(&pins.programs));
                 vec![Event::TreeSeen { print, changed, pinned }]
             }
-            Effect::Pin { candidates } => {
-                world.tree_was_seen = list_files(world).await.is_ok();
-                let (files, problem) = match world.pins.pin(&policy.protect.paths, &candidates) {
-                    Ok(files) => (files, None),
-                    Err(problem) => (Vec::new(), Some(problem)),
-                };
-                let unmatched = Pins::unmatched(&policy.protect.paths, &files);
-                let told = |glob: String| Event::Noted { text: format!("protect.paths: `{glob}` matches no file") };
-                let mut events: Vec<Event> = unmatched.into_iter().filter(|_| problem.is_none()).map(told).collect();
-                events.push(Event::Pinned { files, problem });
-                events
-            }
+            Effect::Pin { candidates } => pin(world, policy, &candidates).await,
             Effect::RestorePinned { paths } => {
-                vec![Event::PinnedRestored { problems: world.pins.restore(pinned, &paths) }]
+                vec![Event::PinnedRestored { problems: world.pinned_files.restore(&pins.files, &paths) }]
             }
-            Effect::CheckOut => vec![check_out(world, policy, pinned).await],
+            Effect::CheckOut => vec![check_out(world, pins).await],
             Effect::Check(spec) => check(world, policy, spec, links.orders).await,
             Effect::LookAtPending => vec![Event::ScmLooked { pending: look_at_pending(world, policy).await }],
             Effect::Scm(spec) => {
@@ -237,29 +211,39 @@ async fn look_at_tree(world: &mut World) -> TreePrint {
     }
 }
 
-async fn check_out(world: &mut World, policy: &Policy, pinned: &[Pinned]) -> Event {
-    world.checkout = None;
-    let Some(git_root) = world.git_root.clone() else {
-        return Event::CheckedOut { commit: Err("not a git repository".to_owned()), uncommitted: Vec::new() };
+/// Looks at everything that must stay as it is.
+async fn pin(world: &mut World, policy: &Policy, candidates: &[(String, Vec<usize>)]) -> Vec<Event> {
+    let files = match world.pinned_files.pin(&policy.protect.paths, candidates) {
+        Ok(files) => files,
+        Err(problem) => return vec![Event::Pinned { pins: Err(problem) }],
     };
+    let unmatched = pins::unmatched(&policy.protect.paths, &files);
+    let mut pins = Pins { files, ..Pins::default() };
+    if policy.pins_scripts() {
+        let words: Vec<String> = policy.guardrails.iter().flat_map(|rule| protect::words(&rule.command)).collect();
+        pins.programs = world.programs.pin(&words);
+        pins.tree_seen = list_files(world).await.is_ok();
+    }
+    let told = |glob: String| Event::Noted { text: format!("protect.paths: `{glob}` matches no file") };
+    unmatched.into_iter().map(told).chain([Event::Pinned { pins: Ok(pins) }]).collect()
+}
+
+async fn check_out(world: &mut World, pins: &Pins) -> Event {
+    let refused = |why| Event::CheckedOut { commit: Err(why), uncommitted: Vec::new(), pinned: Vec::new() };
+    world.checkout = None;
+    let Some(git_root) = world.git_root.clone() else { return refused("not a git repository".to_owned()) };
     let inside = world.root.strip_prefix(&git_root).unwrap_or(Path::new("")).to_owned();
     let folder = world.run_folder.join("checkout");
     let made = Checkout::make(&mut world.keeper, &git_root, &inside, &folder).await;
-    let uncommitted = checkout::uncommitted(&mut world.keeper, &world.root.clone()).await;
-    let (commit, uncommitted) = match (made, uncommitted) {
+    let uncommitted = checkout::uncommitted(&mut world.keeper, &world.root).await;
+    match (made, uncommitted) {
         (Ok((checkout, commit)), Ok(uncommitted)) => {
-            // The commit is what is executed, so its scripts count too; what git does not hold is not there.
-            let changes = world.pins.at(checkout.project()).changes(pinned);
-            let changed = changes.into_iter().find(|change| change.how != "deleted");
+            let pinned = world.pinned_files.at(checkout.project()).changes(&pins.files);
             world.checkout = Some(checkout);
-            match changed.filter(|_| policy.protect.on_change != OnChange::Allow) {
-                Some(change) => (Err(format!("in the commit {}", change.words())), Vec::new()),
-                None => (Ok(commit), uncommitted),
-            }
+            Event::CheckedOut { commit: Ok(commit), uncommitted, pinned }
         }
-        (Err(why), _) | (_, Err(why)) => (Err(why), Vec::new()),
-    };
-    Event::CheckedOut { commit, uncommitted }
+        (Err(why), _) | (_, Err(why)) => refused(why),
+    }
 }
 
 /// The work tree's root, and what git prints about its files.

@@ -169,10 +169,10 @@ impl<'a> Carrier<'a> {
         let policy = journal.machine.policy().clone();
         let wall = journal.machine.wall_left().map(|left| Instant::now() + left.duration());
         let mut wall_told = false;
-        let pinned = journal.machine.pinned();
+        let pins = journal.machine.pins();
         let mut running = pin!(activity.run(
             world,
-            Rules { policy: &policy, pinned: &pinned },
+            Rules { policy: &policy, pins: &pins },
             Links { face, orders: &mut orders_in, alarm: &alarm }
         ));
         loop {

@@ -5,7 +5,7 @@
 //! the first agent runs, and again after each. Programs that are not there yet may be installed.
 
 use crate::process::find_program;
-use ralph_core::protect::PinnedChange;
+use ralph_core::protect::{Change, PinnedChange, PinnedProgram};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
@@ -20,76 +20,62 @@ const MOST_TEXT: u64 = 256 << 10;
 /// Names that are looked up: each costs a look into every folder of the search path.
 const MOST_NAMES: usize = 1000;
 
-/// The programs that checks may use, as they were found first.
+/// Where programs are found by their names.
 #[derive(Debug)]
 pub struct Programs {
     root: PathBuf,
     path: Option<OsString>,
-    known: Vec<(String, Found)>,
-}
-
-/// A file that a name leads to, and what cannot stay the same when it is replaced or written to. The time
-/// of change (ctime) is the kernel's and cannot be set back.
-#[derive(Debug, PartialEq, Eq)]
-struct Found {
-    file: PathBuf,
-    device: u64,
-    inode: u64,
-    changed: (i64, i64),
 }
 
 impl Programs {
+    /// Those that a check in the folder `root` finds with this search path.
+    pub fn new(root: &Path, path: Option<OsString>) -> Programs {
+        Programs { root: root.to_owned(), path }
+    }
+
     /// Looks up the words of checks, and those in scripts of the project that they name.
-    pub fn named_by(words: &[String], root: &Path, path: Option<OsString>) -> Programs {
-        let mut programs = Programs { root: root.to_owned(), path, known: Vec::new() };
+    pub fn pin(&self, words: &[String]) -> Vec<PinnedProgram> {
         let mut names: BTreeSet<String> = ALWAYS.iter().map(ToString::to_string).collect();
         for word in words {
             names.extend(names_in(word));
-            names.extend(names_in(&beginning(&root.join(word))));
+            names.extend(names_in(&beginning(&self.root.join(word))));
         }
-        programs.look_up(&names);
+        let mut programs = self.look_up(&names);
         // What a program is run by: `#!/usr/bin/env node`.
-        let shebang =
-            |found: &Found| beginning(&found.file).lines().next().filter(|line| line.starts_with("#!")).map(names_in);
-        let mut interpreters: BTreeSet<String> =
-            programs.known.iter().filter_map(|(_, found)| shebang(found)).flatten().collect();
+        let shebang = |program: &PinnedProgram| {
+            beginning(Path::new(&program.file)).lines().next().filter(|line| line.starts_with("#!")).map(names_in)
+        };
+        let mut interpreters: BTreeSet<String> = programs.iter().filter_map(shebang).flatten().collect();
         interpreters.retain(|name| !names.contains(name));
-        programs.look_up(&interpreters);
+        programs.extend(self.look_up(&interpreters));
         programs
     }
 
     /// Names that lead elsewhere now.
-    pub fn changes(&self) -> Vec<PinnedChange> {
-        let changed = |(name, before): &(String, Found)| {
-            let how = match self.find(name) {
+    pub fn changes(&self, pinned: &[PinnedProgram]) -> Vec<PinnedChange> {
+        let changed = |before: &PinnedProgram| {
+            let how = match self.find(&before.name) {
                 Some(now) if now == *before => return None,
-                // Updates of the system come at night, and no agent can or should undo them.
-                Some(now) if now.file == before.file && is_of_the_system(&now.file) => return None,
-                Some(now) if now.file == before.file => "changed".to_owned(),
-                Some(now) => format!("hidden by {}", now.file.display()),
-                None => "deleted".to_owned(),
+                Some(now) if now.file == before.file => Change::Program,
+                Some(now) => Change::Hidden { by: now.file },
+                None => Change::Deleted,
             };
-            Some(PinnedChange { path: before.file.display().to_string(), how })
+            Some(PinnedChange { path: before.file.clone(), how })
         };
-        self.known.iter().filter_map(changed).collect()
+        pinned.iter().filter_map(changed).collect()
     }
 
-    fn look_up(&mut self, names: &BTreeSet<String>) {
-        let found: Vec<_> =
-            names.iter().take(MOST_NAMES).filter_map(|name| Some((name.clone(), self.find(name)?))).collect();
-        self.known.extend(found);
+    fn look_up(&self, names: &BTreeSet<String>) -> Vec<PinnedProgram> {
+        names.iter().take(MOST_NAMES).filter_map(|name| self.find(name)).collect()
     }
 
-    fn find(&self, name: &str) -> Option<Found> {
+    /// The time of change (ctime) is the kernel's and cannot be set back.
+    fn find(&self, name: &str) -> Option<PinnedProgram> {
         let file = find_program(name.as_ref(), &self.root, self.path.as_deref()).ok()?;
         let state = file.metadata().ok()?;
-        Some(Found { file, device: state.dev(), inode: state.ino(), changed: (state.ctime(), state.ctime_nsec()) })
+        let stamp = (state.ino(), state.ctime(), state.ctime_nsec());
+        Some(PinnedProgram { name: name.to_owned(), file: file.display().to_string(), stamp })
     }
-}
-
-fn is_of_the_system(file: &Path) -> bool {
-    ["/usr", "/bin", "/sbin", "/lib", "/opt", "/nix", "/snap"].iter().any(|folder| file.starts_with(folder))
-        && !file.starts_with("/usr/local")
 }
 
 /// Whatever could be the name of a program in a text.
@@ -143,57 +129,65 @@ mod tests {
             fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
         }
 
-        fn programs(&self, words: &[&str]) -> Programs {
+        fn programs(&self) -> Programs {
             let path = std::env::join_paths([self.path("first"), self.path("second")]).unwrap();
-            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-            Programs::named_by(&words, &self.path("project"), Some(path))
+            Programs::new(&self.path("project"), Some(path))
         }
-    }
 
-    /// The last part of each path, with what happened to it.
-    fn changes(programs: &Programs) -> Vec<String> {
-        let word = |change: PinnedChange| {
-            let how = change.how.split('/').next().unwrap_or_default().trim().to_owned();
-            format!("{} {how}", change.path.rsplit('/').next().unwrap_or_default())
-        };
-        programs.changes().into_iter().map(word).collect()
+        fn pin(&self, words: &[&str]) -> Vec<PinnedProgram> {
+            self.programs().pin(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
+        }
+
+        /// The last part of each path, with what happened to it.
+        fn changes(&self, pinned: &[PinnedProgram]) -> Vec<String> {
+            let word = |change: PinnedChange| {
+                let how = match change.how {
+                    Change::Program => "changed",
+                    Change::Deleted => "deleted",
+                    Change::Hidden { by } if by.starts_with(self.path("first").to_str().unwrap()) => "hidden",
+                    other => panic!("{other:?}"),
+                };
+                format!("{} {how}", change.path.rsplit('/').next().unwrap_or_default())
+            };
+            self.programs().changes(pinned).into_iter().map(word).collect()
+        }
     }
 
     #[test]
     fn a_program_that_hides_one_of_a_check_is_seen() {
         let place = Place::new();
-        let programs = place.programs(&["make", "test"]);
-        assert!(programs.changes().is_empty());
+        let pinned = place.pin(&["make", "test"]);
+        assert!(place.changes(&pinned).is_empty());
         place.program("first", "make", "#!/bin/sh\n");
-        assert_eq!(changes(&programs), ["make hidden by"]);
+        assert_eq!(place.changes(&pinned), ["make hidden"]);
     }
 
     #[test]
     fn programs_of_scripts_and_their_interpreters_are_seen_too() {
         let place = Place::new();
-        let programs = place.programs(&["sh", "check.sh"]);
+        let pinned = place.pin(&["sh", "check.sh"]);
         place.program("first", "node", "#!/bin/sh\n");
         place.program("first", "old", "#!/bin/sh\n");
         symlink("/bin/true", place.path("first/sed")).unwrap();
-        assert_eq!(changes(&programs), ["sed hidden by", "node hidden by"]);
+        assert_eq!(place.changes(&pinned), ["sed hidden", "node hidden"]);
     }
 
     #[test]
     fn a_program_that_is_written_to_or_deleted_is_seen() {
         let place = Place::new();
-        let programs = place.programs(&["make", "npm"]);
+        let pinned = place.pin(&["make", "npm"]);
         place.program("second", "make", "#!/bin/sh\nexit 0\n");
         fs::remove_file(place.path("second/npm")).unwrap();
-        assert_eq!(changes(&programs), ["make changed", "npm deleted"]);
+        assert_eq!(place.changes(&pinned), ["make changed", "npm deleted"]);
     }
 
     #[test]
     fn what_no_check_uses_and_what_was_not_there_may_be_installed() {
         let place = Place::new();
-        let programs = place.programs(&["make", "pytest"]);
+        let pinned = place.pin(&["make", "pytest"]);
         place.program("first", "pytest", "#!/bin/sh\n");
         place.program("first", "old", "#!/bin/sh\n");
         place.program("first", "new", "#!/bin/sh\n");
-        assert!(programs.changes().is_empty());
+        assert!(place.changes(&pinned).is_empty());
     }
 }

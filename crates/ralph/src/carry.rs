@@ -11,14 +11,12 @@ use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Resumed, Spent, Started};
 use ralph_core::id::{RunId, TaskName};
 use ralph_core::outcome::exit;
-use ralph_core::policy::Policy;
-use ralph_core::protect;
 use ralph_core::run::Run;
 use ralph_engine::{Engine, World};
 use ralph_host::clock::Clock;
 use ralph_host::identity;
 use ralph_host::lock::{LockError, Owner, WorkTreeLock};
-use ralph_host::pins::Pins;
+use ralph_host::pins::PinnedFiles;
 use ralph_host::process::Keeper;
 use ralph_host::programs::Programs;
 use ralph_host::signals::Signals;
@@ -148,11 +146,10 @@ impl Claimed {
                 temp,
                 clock,
                 fingerprinter: fingerprinter(place),
-                programs: programs(place, &policy),
-                tree_was_seen: false,
+                programs: Programs::new(&place.root, place::variable("PATH")),
                 settings: SettingsWatch::new(settings_files(place)),
                 patterns: Patterns::new(&policy.completion),
-                pins: Pins::new(&place.root, &place.run_folder(&run).join("pinned")),
+                pinned_files: PinnedFiles::new(&place.root, &place.run_folder(&run).join("pinned")),
                 checkout: None,
                 unwritten,
                 lock,
@@ -184,13 +181,6 @@ fn shown(place: &Place) -> Shown {
     let found = here.is_ok_and(|here| here.starts_with(&place.root));
     let folder_flag = if found { String::new() } else { format!(" -C {}", quoted(&place.root.to_string_lossy())) };
     Shown { name: place.name(), folder_flag }
-}
-
-/// Knows the programs that checks use.
-fn programs(place: &Place, policy: &Policy) -> Programs {
-    let rules = policy.guardrails.iter().filter(|_| policy.pins_scripts());
-    let words: Vec<String> = rules.flat_map(|rule| protect::words(&rule.command)).collect();
-    Programs::named_by(&words, &place.root, place::variable("PATH"))
 }
 
 /// Knows the tree, less ralph's own folder in it.

@@ -7,7 +7,7 @@ use crate::check::{CheckEnding, CheckKind, CheckReport, TreePrint};
 use crate::effect::Effect;
 use crate::notice::Notice;
 use crate::outcome::{StopReason, exit};
-use crate::protect::{self, Pinned};
+use crate::protect::{self, Pins};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) enum Beginning {
 impl Run {
     /// The next thing to look at before the first iteration; `None` if all is seen.
     pub(super) fn look_first(&mut self) -> Option<Vec<Effect>> {
-        if self.policy.pins() && self.pinned.is_none() {
+        if self.policy.pins() && self.pins.is_none() {
             self.phase = Phase::Beginning(Beginning::Pins);
             return Some(vec![Effect::Pin { candidates: self.script_candidates() }]);
         }
@@ -53,16 +53,20 @@ impl Run {
         found.into_iter().collect()
     }
 
-    pub(super) fn on_pinned(&mut self, files: &[Pinned], problem: Option<&str>) -> Vec<Effect> {
+    pub(super) fn on_pinned(&mut self, pins: &Result<Pins, String>) -> Vec<Effect> {
         if self.phase != Phase::Beginning(Beginning::Pins) {
             return Vec::new();
         }
-        if let Some(problem) = problem {
-            let message = format!("the protected files cannot be kept an eye on: {problem}");
-            return self.finish_with_code(StopReason::Error, exit::USAGE, message, Continuation::NextIteration);
+        match pins {
+            Ok(pins) => {
+                self.pins = Some(Arc::new(pins.clone()));
+                self.next_iteration()
+            }
+            Err(problem) => {
+                let message = format!("the protected files cannot be kept an eye on: {problem}");
+                self.finish_with_code(StopReason::Error, exit::USAGE, message, Continuation::NextIteration)
+            }
         }
-        self.pinned = Some(Arc::new(files.to_vec()));
-        self.next_iteration()
     }
 
     pub(super) fn on_first_tree(&mut self, print: &TreePrint) -> Vec<Effect> {

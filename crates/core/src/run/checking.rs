@@ -16,7 +16,7 @@ use crate::notice::{Notice, VerdictWord};
 use crate::observation::{Marker, Observation};
 use crate::outcome::{StopReason, exit};
 use crate::policy::Passes;
-use crate::protect::PinnedChange;
+use crate::protect::{Change, OnChange, PinnedChange};
 use crate::text;
 use crate::time::Millis;
 use crate::verdict::{self, Case, Decision, Judgement, Stability};
@@ -35,8 +35,8 @@ pub(super) struct Checking {
     pub(super) violations: Vec<PinnedChange>,
     /// They were put back once.
     pub(super) restored: bool,
-    /// What the last look showed of them.
-    pinned: Vec<PinnedChange>,
+    /// What the last look showed of them, whether it counts or not.
+    pub(super) pinned: Vec<PinnedChange>,
     /// Why the commit cannot be checked out; empty if it can.
     unclean: String,
     /// What is not part of the commit, if that counts; empty if all is.
@@ -179,19 +179,26 @@ impl Run {
         Some(CheckSpec { index, command: rule.command.clone(), timeout: rule.timeout, log_name, ground })
     }
 
-    pub(super) fn on_checked_out(&mut self, commit: &Result<String, String>, uncommitted: &[String]) -> Vec<Effect> {
+    pub(super) fn on_checked_out(
+        &mut self,
+        commit: &Result<String, String>,
+        uncommitted: &[String],
+        pinned: &[PinnedChange],
+    ) -> Vec<Effect> {
         let Phase::Checking(checking) = &self.phase else { return Vec::new() };
         if checking.stage != Stage::CheckOut {
             return Vec::new();
         }
         let mut checking = checking.clone();
-        let problem = match commit {
-            Err(why) => {
-                checking.unclean = format!("the commit cannot be judged: {why}");
-                checking.unclean.clone()
-            }
-            Ok(_) if !uncommitted.is_empty() => format!("not committed{}", named(uncommitted)),
-            Ok(_) => String::new(),
+        // The commit is what is executed, so its scripts count too; what git does not hold is not in it.
+        let counts = self.policy.protect.on_change != OnChange::Allow;
+        let changed = pinned.iter().find(|change| counts && change.how != Change::Deleted);
+        let why = commit.as_ref().err().cloned().or(changed.map(|change| format!("in the commit {}", change.words())));
+        checking.unclean = why.map_or(String::new(), |why| format!("the commit cannot be judged: {why}"));
+        let problem = match uncommitted {
+            _ if !checking.unclean.is_empty() => checking.unclean.clone(),
+            [] => String::new(),
+            files => format!("not committed{}", named(files)),
         };
         checking.uncommitted = problem.clone();
         checking.stage = Stage::Commands;
@@ -252,12 +259,13 @@ impl Run {
         if first_look && checking.edited.is_empty() {
             checking.edited = changed.to_vec();
         }
+        let pinned = self.pins().violations(print, pinned);
         // Files that git ignores are pinned too, so both looks are compared.
         let moved = checking.tree.replace(print.clone()).is_some_and(|before| has_moved(&before, print))
             || (!first_look && checking.pinned != pinned);
-        checking.pinned = pinned.to_vec();
+        checking.pinned = pinned;
         if (first_look || moved)
-            && let Some(first) = self.pinned_seen(&mut checking, pinned)
+            && let Some(first) = self.pinned_seen(&mut checking)
         {
             return first;
         }
@@ -292,7 +300,7 @@ impl Run {
                     let text = format!("changes during the checks cannot be seen: {why}");
                     effects.push(Effect::Tell(Notice::Note { text }));
                 }
-                effects.extend(self.tell_protected(&checking, pinned));
+                effects.extend(self.tell_protected(&checking));
                 checking.stage = if self.policy.verify.clean_checkout && !self.policy.guardrails.is_empty() {
                     Stage::CheckOut
                 } else {

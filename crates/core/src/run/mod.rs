@@ -34,7 +34,7 @@ use crate::notice::{Notice, ResumeKind};
 use crate::observation::Tokens;
 use crate::outcome::Outcome;
 use crate::policy::{Policy, PromptSource};
-use crate::protect::Pinned;
+use crate::protect::Pins;
 use crate::time::{Millis, WallTime};
 use beginning::Beginning;
 use checking::Checking;
@@ -89,7 +89,7 @@ pub struct Run {
     transient_in_row: u32,
     history: History,
     /// The files whose state counts, once they were looked at.
-    pinned: Option<Arc<Vec<Pinned>>>,
+    pins: Option<Arc<Pins>>,
     /// Which checks passed before the first iteration, if that was wanted.
     baseline: Option<Vec<bool>>,
     /// The task of version control that failed last, as a sentence; nothing if the last one went well.
@@ -185,7 +185,7 @@ impl Run {
             waits_in_row: 0,
             transient_in_row: 0,
             history: History::default(),
-            pinned: None,
+            pins: None,
             baseline: None,
             scm_failure: None,
             undone: None,
@@ -225,9 +225,9 @@ impl Run {
             Event::Gathered(gathered) => self.on_gathered(gathered),
             Event::AgentEnded(seen) => self.on_agent_ended(seen),
             Event::TreeSeen { print, changed, pinned } => self.on_tree_seen(print, changed, pinned),
-            Event::Pinned { files, problem } => self.on_pinned(files, problem.as_deref()),
+            Event::Pinned { pins } => self.on_pinned(pins),
             Event::PinnedRestored { problems } => self.on_pinned_restored(problems),
-            Event::CheckedOut { commit, uncommitted } => self.on_checked_out(commit, uncommitted),
+            Event::CheckedOut { commit, uncommitted, pinned } => self.on_checked_out(commit, uncommitted, pinned),
             Event::CheckEnded(report) => self.on_check_ended(report),
             Event::ScmLooked { pending } => self.on_scm_looked(*pending),
             Event::ScmEnded(report) => self.on_scm_ended(report),
@@ -278,9 +278,9 @@ impl Run {
         matches!(&self.phase, Phase::Ended(_, Continuation::Nothing))
     }
 
-    /// The files whose state counts.
-    pub fn pinned(&self) -> Arc<Vec<Pinned>> {
-        self.pinned.clone().unwrap_or_default()
+    /// What must be as it was at the start.
+    pub fn pins(&self) -> Arc<Pins> {
+        self.pins.clone().unwrap_or_default()
     }
 
     /// Wall time that is left; `None` if there is no such limit.

@@ -14,33 +14,27 @@ const NAMED: usize = 5;
 
 impl Run {
     /// Takes what a look showed of the pinned files. `Some` if something is done about it first.
-    pub(super) fn pinned_seen(
-        &mut self,
-        checking: &mut Box<Checking>,
-        changes: &[PinnedChange],
-    ) -> Option<Vec<Effect>> {
-        match self.policy.protect.on_change {
-            OnChange::Fail => {
-                checking.violations = changes.to_vec();
-                None
-            }
-            OnChange::Allow => None,
-            OnChange::Restore if changes.is_empty() || checking.restored => {
-                // What is still not as it was after it had been put back cannot be put back.
-                checking.violations = changes.to_vec();
-                None
-            }
-            OnChange::Restore => {
-                checking.restored = true;
-                checking.tree = None;
-                checking.stage = Stage::Restore;
-                let paths = changes.iter().map(|change| change.path.clone()).collect();
-                self.phase = Phase::Checking(checking.clone());
-                let text = format!("put back as it was at the start: {}", sentence(changes));
-                self.undone = Some(sentence(changes));
-                Some(vec![Effect::Tell(Notice::Note { text }), Effect::RestorePinned { paths }])
-            }
+    pub(super) fn pinned_seen(&mut self, checking: &mut Box<Checking>) -> Option<Vec<Effect>> {
+        let on_change = self.policy.protect.on_change;
+        if on_change == OnChange::Allow {
+            return None;
         }
+        checking.violations.clone_from(&checking.pinned);
+        let pins = self.pins();
+        // What is still not as it was after it had been put back cannot be put back; programs never can.
+        let can_be_undone = |change: &&PinnedChange| pins.holds(&change.path);
+        let undone: Vec<PinnedChange> = checking.pinned.iter().filter(can_be_undone).cloned().collect();
+        if on_change == OnChange::Fail || undone.is_empty() || checking.restored {
+            return None;
+        }
+        checking.restored = true;
+        checking.tree = None;
+        checking.stage = Stage::Restore;
+        self.phase = Phase::Checking(checking.clone());
+        let text = format!("put back as it was at the start: {}", sentence(&undone));
+        self.undone = Some(sentence(&undone));
+        let paths = undone.into_iter().map(|change| change.path).collect();
+        Some(vec![Effect::Tell(Notice::Note { text }), Effect::RestorePinned { paths }])
     }
 
     pub(super) fn on_pinned_restored(&mut self, problems: &[String]) -> Vec<Effect> {
@@ -57,10 +51,10 @@ impl Run {
     }
 
     /// Tells how the protected files are, where there are any to speak of.
-    pub(super) fn tell_protected(&mut self, checking: &Checking, changes: &[PinnedChange]) -> Vec<Effect> {
+    pub(super) fn tell_protected(&mut self, checking: &Checking) -> Vec<Effect> {
         if self.policy.protect.on_change == OnChange::Allow {
-            let told = sentence(changes);
-            if changes.is_empty() || self.allowed.as_ref() == Some(&told) {
+            let told = sentence(&checking.pinned);
+            if checking.pinned.is_empty() || self.allowed.as_ref() == Some(&told) {
                 return Vec::new();
             }
             let text = format!("protected, and allowed to change: {told}");
@@ -93,9 +87,9 @@ impl Run {
 
     /// Why a guardrail is not executed: the agent wrote the script by which it would be judged.
     pub(super) fn changed_script(&self, checking: &Checking, spec: &CheckSpec) -> Option<String> {
-        let pinned = self.pinned.as_ref()?;
+        let pins = self.pins();
         let is_script = |change: &&PinnedChange| {
-            pinned.iter().any(|file| file.path == change.path && file.scripts_of.contains(&spec.index))
+            pins.files.iter().any(|file| file.path == change.path && file.scripts_of.contains(&spec.index))
         };
         let change = checking.violations.iter().find(is_script)?;
         Some(format!("its script {}, so it was not executed", change.words()))

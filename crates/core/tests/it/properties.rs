@@ -11,6 +11,7 @@ use ralph_core::event::{Entry, Event, Resumed};
 use ralph_core::observation::{Ending, FailureClass, Marker, Observation};
 use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::policy::Limits;
+use ralph_core::protect::Pins;
 use ralph_core::run::Run;
 use ralph_core::scm::{Pending, ScmReport};
 use ralph_core::time::{Millis, WallTime};
@@ -223,9 +224,11 @@ fn fitting(running: Option<&Effect>, event: Event) -> Event {
         }
         Some(Effect::Check(spec)) => Event::CheckEnded(Box::new(report(spec, PASS))),
         Some(Effect::LookAtPending) => Event::ScmLooked { pending: Pending::Unknown },
-        Some(Effect::Pin { .. }) => Event::Pinned { files: Vec::new(), problem: None },
+        Some(Effect::Pin { .. }) => Event::Pinned { pins: Ok(Pins::default()) },
         Some(Effect::RestorePinned { .. }) => Event::PinnedRestored { problems: Vec::new() },
-        Some(Effect::CheckOut) => Event::CheckedOut { commit: Ok("c".to_owned()), uncommitted: Vec::new() },
+        Some(Effect::CheckOut) => {
+            Event::CheckedOut { commit: Ok("c".to_owned()), uncommitted: Vec::new(), pinned: Vec::new() }
+        }
         Some(Effect::Scm(spec)) => Event::ScmEnded(Box::new(ScmReport {
             spec: spec.clone(),
             ending: PASS,

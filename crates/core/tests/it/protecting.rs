@@ -1,12 +1,12 @@
 //! Files that the agent must leave alone, checks as they were before, and checks of the commit alone.
 
-use crate::sim::{Agent, FAIL, Look, PASS, Sim, Turn, World, guardrails, play, policy, turn};
+use crate::sim::{Agent, FAIL, Look, PASS, Sim, Turn, World, changed, guardrails, play, policy, turn};
 use ralph_core::check::{CheckKind, Ground};
 use ralph_core::effect::Effect;
 use ralph_core::event::Resumed;
 use ralph_core::notice::Notice;
 use ralph_core::outcome::StopReason::*;
-use ralph_core::protect::OnChange;
+use ralph_core::protect::{Change, OnChange, PinnedChange};
 
 fn world(on_change: OnChange, turns: Vec<Turn>) -> World {
     let mut policy = policy();
@@ -83,8 +83,43 @@ fn a_protected_file_that_changes_under_the_checks_is_seen_even_if_the_tree_is_no
     let mut turn = turn(Agent::Claims);
     turn.looks = vec![Look::Unknown];
     turn.touches = vec![("tests/a", 1)];
-    let sim = play(world(OnChange::Fail, vec![turn]));
+    let sim = play(World { baseline: Look::Unknown, ..world(OnChange::Fail, vec![turn]) });
     assert_eq!(sim.end(), (MaxIterations, 1, 2));
+}
+
+#[test]
+fn a_tree_that_can_no_longer_be_seen_hides_what_was_done_to_it() {
+    let unseen = || vec![Turn { looks: vec![Look::Unknown], ..turn(Agent::Claims) }];
+    for (on_change, baseline, end) in [
+        (OnChange::Fail, Look::Files(0), MaxIterations),
+        (OnChange::Restore, Look::Files(0), MaxIterations),
+        (OnChange::Allow, Look::Files(0), Complete),
+        (OnChange::Fail, Look::Unknown, Complete),
+    ] {
+        let sim = play(World { baseline, ..world(on_change, unseen()) });
+        assert_eq!(sim.end().0, end, "{on_change:?} {baseline:?}");
+        assert_eq!(sim.count(|effect| matches!(effect, Effect::RestorePinned { .. })), 0);
+    }
+}
+
+#[test]
+fn a_script_that_is_another_one_in_the_commit_judges_nothing() {
+    let deleted = PinnedChange { path: "check.sh".to_owned(), how: Change::Deleted };
+    for (on_change, committed, end) in [
+        (OnChange::Fail, changed("check.sh"), MaxIterations),
+        (OnChange::Restore, changed("check.sh"), MaxIterations),
+        (OnChange::Allow, changed("check.sh"), Complete),
+        (OnChange::Fail, deleted, Complete),
+    ] {
+        let mut world = world(on_change, vec![Turn { committed: vec![committed], ..turn(Agent::Claims) }]);
+        world.policy.verify.clean_checkout = true;
+        let sim = play(world);
+        assert_eq!(sim.end().0, end, "{on_change:?}");
+        if end == MaxIterations {
+            let reason = &sim.told_iterations()[0].1[0];
+            assert!(reason.contains("the commit cannot be judged: in the commit check.sh was changed"), "{reason}");
+        }
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::policy::{
     AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, PromptVia, StopCriteria, VerifyPolicy,
 };
-use ralph_core::protect::{Pinned, PinnedChange, ProtectPolicy};
+use ralph_core::protect::{Change, Pinned, PinnedChange, PinnedState, Pins, ProtectPolicy};
 use ralph_core::run::Run;
 use ralph_core::scm::{Pending, ScmPolicy, ScmReport, ScmSpec};
 use ralph_core::time::{Millis, WallTime};
@@ -179,6 +179,8 @@ pub struct Turn {
     pub touches: Vec<(&'static str, usize)>,
     /// What is not part of the commit.
     pub uncommitted: Vec<String>,
+    /// Pinned files that the commit holds otherwise than they were.
+    pub committed: Vec<PinnedChange>,
 }
 
 /// An iteration in which an agent works for a minute and nothing else is remarkable.
@@ -202,6 +204,7 @@ pub fn turn(agent: Agent) -> Turn {
         tasks: Vec::new(),
         touches: Vec::new(),
         uncommitted: Vec::new(),
+        committed: Vec::new(),
     }
 }
 
@@ -494,22 +497,21 @@ impl Sim {
             }
             Effect::Pin { candidates } => {
                 let is_script = |(name, _): &&(String, Vec<usize>)| name.ends_with(".sh");
-                let scripts = candidates.iter().filter(is_script).map(|(path, scripts_of)| Pinned {
-                    path: path.clone(),
-                    print: "1".to_owned(),
-                    scripts_of: scripts_of.clone(),
-                });
-                let protected = self.world.policy.protect.paths.iter().map(|path| Pinned {
-                    path: path.clone(),
-                    print: "1".to_owned(),
-                    scripts_of: Vec::new(),
-                });
-                Event::Pinned { files: scripts.chain(protected).collect(), problem: None }
+                let scripts = candidates.iter().filter(is_script).map(|(path, of)| pinned(path, of));
+                let protected = self.world.policy.protect.paths.iter().map(|path| pinned(path, &[]));
+                let files = scripts.chain(protected).collect();
+                Event::Pinned {
+                    pins: Ok(Pins { files, tree_seen: self.world.baseline != Look::Unknown, ..Pins::default() }),
+                }
             }
             Effect::RestorePinned { .. } => Event::PinnedRestored { problems: Vec::new() },
             Effect::CheckOut => {
                 let turn = self.world.turn(iteration);
-                Event::CheckedOut { commit: Ok("c1".to_owned()), uncommitted: turn.uncommitted.clone() }
+                Event::CheckedOut {
+                    commit: Ok("c1".to_owned()),
+                    uncommitted: turn.uncommitted.clone(),
+                    pinned: turn.committed.clone(),
+                }
             }
             Effect::Check(spec) => {
                 let ending = if self.being_ended { CheckEnding::Stopped } else { self.check_end(iteration) };
@@ -526,8 +528,8 @@ impl Sim {
     fn pinned_changes(&self, iteration: u32, asked: usize) -> Vec<PinnedChange> {
         let put_back = self.since_agent_end(|event| matches!(event, Event::PinnedRestored { .. })) > 0;
         let turn = self.world.turn(iteration);
-        let changed = turn.touches.iter().filter(|(_, look)| iteration > 0 && !put_back && *look <= asked);
-        changed.map(|(path, _)| PinnedChange { path: (*path).to_owned(), how: "changed".to_owned() }).collect()
+        let touched = turn.touches.iter().filter(|(_, look)| iteration > 0 && !put_back && *look <= asked);
+        touched.map(|(path, _)| changed(path)).collect()
     }
 
     fn agent_end(&self, turn: &Turn) -> Observation {
@@ -657,6 +659,17 @@ impl Sim {
 }
 
 /// What a note after the end may still do: it tells, and changes nothing.
+/// A file as it was pinned.
+pub fn pinned(path: &str, scripts_of: &[usize]) -> Pinned {
+    let state = PinnedState::File { executable: false, hash: "1".to_owned() };
+    Pinned { path: path.to_owned(), state, scripts_of: scripts_of.to_vec() }
+}
+
+/// The same file with another content.
+pub fn changed(path: &str) -> PinnedChange {
+    PinnedChange { path: path.to_owned(), how: Change::Content { losses: String::new() } }
+}
+
 pub fn is_note(effect: &Effect) -> bool {
     matches!(effect, Effect::Tell(Notice::Note { .. }))
 }

@@ -2,7 +2,8 @@
 //! shrinks to a script that can be read.
 
 use crate::sim::{
-    Agent, FAIL, Knock, Look, PASS, Turn, World, agent, guardrails, limited, observation, policy, transient, turn,
+    Agent, FAIL, Knock, Look, PASS, Turn, World, agent, changed, guardrails, limited, observation, pinned, policy,
+    transient, turn,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -15,7 +16,7 @@ use ralph_core::observation::{
     Ending, Failure, FailureClass, Leaked, Marker, Observation, Tokens, ToolResult, ToolRun,
 };
 use ralph_core::policy::{Passes, Policy, VerifyPolicy};
-use ralph_core::protect::{OnChange, Pinned, PinnedChange};
+use ralph_core::protect::{OnChange, Pins};
 use ralph_core::scm::{Pending, ScmPolicy, ScmReport, ScmSpec};
 use ralph_core::time::Millis;
 
@@ -165,16 +166,20 @@ pub fn events() -> impl Strategy<Value = Event> {
         2 => resumes().prop_map(Event::Resumed),
         4 => gathered().prop_map(Event::Gathered),
         4 => observations().prop_map(|seen| Event::AgentEnded(Box::new(seen))),
-        4 => (looks(), mostly(Vec::new(), Just(vec![PinnedChange { path: "a".to_owned(), how: "changed".to_owned() }])))
+        4 => (looks(), mostly(Vec::new(), Just(vec![changed("a")])))
             .prop_map(|(look, pinned)| Event::TreeSeen { print: look.print(), changed: Vec::new(), pinned }),
         4 => reports().prop_map(|report| Event::CheckEnded(Box::new(report))),
         1 => (any::<bool>(), any::<bool>()).prop_map(|(ok, clean)| Event::CheckedOut {
             commit: if ok { Ok("c".to_owned()) } else { Err("no".to_owned()) },
             uncommitted: if clean { Vec::new() } else { vec!["a".to_owned()] },
+            pinned: if clean { Vec::new() } else { vec![changed("a")] },
         }),
         1 => any::<bool>().prop_map(|ok| Event::Pinned {
-            files: vec![Pinned { path: "a".to_owned(), print: String::new(), scripts_of: vec![0] }],
-            problem: if ok { None } else { Some("too many".to_owned()) },
+            pins: if ok {
+                Ok(Pins { files: vec![pinned("a", &[0])], tree_seen: true, ..Pins::default() })
+            } else {
+                Err("too many".to_owned())
+            },
         }),
         1 => Just(Event::PinnedRestored { problems: vec!["x".to_owned()] }),
         1 => pending().prop_map(|pending| Event::ScmLooked { pending }),

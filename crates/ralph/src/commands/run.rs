@@ -15,6 +15,7 @@ use ralph_core::id::{RunId, TaskName};
 use ralph_core::memory;
 use ralph_core::outcome::exit;
 use ralph_core::policy::{Policy, PromptSource};
+use ralph_core::protect::Pins;
 use ralph_core::run::Run;
 use ralph_core::time::Millis;
 use ralph_host::clock::{self, Clock};
@@ -238,7 +239,7 @@ fn dry_run(global: &Global, place: &Place, mut started: Started) -> Result<u8, C
     };
     let (mut machine, _) = Run::begin(&entry(1, Event::Started(Box::new(started)))).map_err(internal)?;
     // What the machine wants to look at first, a dry run leaves alone.
-    machine.step(&entry(2, Event::Pinned { files: Vec::new(), problem: None }));
+    machine.step(&entry(2, Event::Pinned { pins: Ok(Pins::default()) }));
     let print = ralph_core::check::TreePrint::Unknown { why: "dry run".to_owned() };
     machine.step(&entry(3, Event::TreeSeen { print, changed: Vec::new(), pinned: Vec::new() }));
     let effects = machine.step(&entry(4, Event::Gathered(gathered(place, &policy))));

@@ -90,6 +90,16 @@ fn e05_what_counts_is_what_was_there_at_the_start_also_after_a_resume() {
 }
 
 #[test]
+fn a_program_that_came_before_a_resume_was_not_there_at_the_start() {
+    let env = project("[1]\nprint half\n[*]\nfile work.txt done\nclaim");
+    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().code(1).run();
+    let fake = env.program("grep", "#!/bin/sh\n");
+    env.ralph(["resume", "-m", "2"]).stdout_any().stderr_has("/grep was hidden by ").code(1).run();
+    std::fs::remove_file(fake).unwrap();
+    env.ralph(["resume", "-m", "3"]).stdout_has("complete · verified").stderr_any().run();
+}
+
+#[test]
 fn what_was_red_before_the_first_iteration_is_told_apart() {
     let env = project("[1]\nfile other.txt broken\nclaim\n[*]\nfile work.txt done\nremove other.txt\nclaim");
     env.guardrail("test ! -e other.txt").settings(json!({ "verify": { "baseline": true } }));

@@ -1,62 +1,6 @@
-//! Files that an agent must leave alone: what people protect, and the scripts by which their checks
-//! judge. They are looked at before the first iteration and after every agent.
+//! Scripts by which guardrails judge: which words of a command name one, and what of it counts.
 
 use crate::evidence;
-use crate::text;
-use serde::{Deserialize, Serialize};
-
-/// What is protected, and what a change leads to.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct ProtectPolicy {
-    /// Globs, relative to the project.
-    pub paths: Vec<String>,
-    /// Whether the scripts that guardrails name are pinned too; runs that began before there were pins say no.
-    #[serde(default)]
-    pub scripts: bool,
-    /// What follows a change.
-    pub on_change: OnChange,
-}
-
-/// What follows when an agent changes or deletes what is pinned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnChange {
-    /// No claim is accepted until it is as it was.
-    #[default]
-    Fail,
-    /// It is put back before the checks run.
-    Restore,
-    /// It is told, and used as it is now.
-    Allow,
-}
-
-/// A file whose state at the start counts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pinned {
-    /// Where it is, relative to the project.
-    pub path: String,
-    /// Kind, executable bit and content, as one text that differs when any of them does.
-    pub print: String,
-    /// The places of the guardrails whose script it is; none for a file that is only protected.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scripts_of: Vec<usize>,
-}
-
-/// How a pinned file differs from its state at the start.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PinnedChange {
-    /// Where it is.
-    pub path: String,
-    /// What happened: `changed`, `deleted`, with what is worth knowing about it.
-    pub how: String,
-}
-
-impl PinnedChange {
-    /// As the part of a sentence.
-    pub fn words(&self) -> String {
-        format!("{} was {}", text::without_controls(&self.path), text::without_controls(&self.how))
-    }
-}
 
 /// Paths in a guardrail's command that are scripts by which it judges. Which of them are files of the
 /// project only the host can tell. A script that is executed need not be a judge: `sh greet.sh | grep Hello`
@@ -211,41 +155,6 @@ pub fn pinned_content<'a>(path: &str, is_script: bool, content: &'a [u8]) -> std
     scripts.map_or(content.into(), |scripts| scripts.into_bytes().into())
 }
 
-/// Tests in a source file, and those among them that are switched off, by the words of common test
-/// frameworks. Rough, and only used to say more about a change that counts anyway.
-pub fn count_tests(source: &str) -> (usize, usize) {
-    const TESTS: [&str; 8] = ["#[test]", "::test]", "def test", "it(", "test(", "func Test", "@Test", "it \""];
-    const OFF: [&str; 10] = [
-        "#[ignore",
-        "mark.skip",
-        "unittest.skip",
-        ".skip(",
-        "xit(",
-        "xdescribe(",
-        "t.Skip",
-        "@Disabled",
-        "@Ignore",
-        "xfail",
-    ];
-    let holds = |line: &str, words: &[&str]| words.iter().any(|word| line.trim_start().starts_with(word));
-    let tests = source.lines().filter(|line| holds(line, &TESTS)).count();
-    let off = source.lines().filter(|line| OFF.iter().any(|word| line.contains(word))).count();
-    (tests, off)
-}
-
-/// What a change of a source file did to the tests in it; empty if nothing can be seen.
-pub fn test_losses(before: &str, now: &str) -> String {
-    let ((tests, off), (tests_now, off_now)) = (count_tests(before), count_tests(now));
-    let mut losses = Vec::new();
-    if tests_now < tests {
-        losses.push(format!("{} fewer", text::count((tests - tests_now) as u64, "test")));
-    }
-    if off_now > off {
-        losses.push(format!("{} newly switched off", text::count((off_now - off) as u64, "test")));
-    }
-    losses.join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -294,24 +203,5 @@ mod tests {
         assert_ne!(one, content("no json"));
         let protected = pinned_content("package.json", false, b"{}");
         assert_eq!(protected.as_ref(), b"{}", "what people protect is protected as a whole");
-    }
-
-    #[test]
-    fn lost_and_silenced_tests_are_counted() {
-        let rust = "#[test]\nfn a() {}\n    #[test]\nfn b() {}\n";
-        for (before, now, expected) in [
-            (rust, "#[test]\nfn a() {}\n", "1 test fewer"),
-            (rust, "#[test]\n#[ignore]\nfn a() {}\n#[test]\nfn b() {}\n", "1 test newly switched off"),
-            (
-                "def test_a():\n  x\ndef test_b():\n  y\n",
-                "@pytest.mark.skip\ndef test_a():\n  x\n",
-                "1 test fewer, 1 test newly switched off",
-            ),
-            ("it('a', f)\nit('b', g)\n", "it.skip('a', f)\nit('b', g)\n", "1 test fewer, 1 test newly switched off"),
-            (rust, rust, ""),
-            (rust, "#[test]\n#[test]\n#[test]\n", ""),
-        ] {
-            assert_eq!(test_losses(before, now), expected);
-        }
     }
 }

@@ -4,32 +4,30 @@
 //! What they held is kept outside of the work tree, where the agent's tools have no business. Every path
 //! is walked folder by folder without passing through a link, as the fingerprint of the tree does it.
 
+mod globs;
+mod restore;
+
+pub use globs::{judge_glob, unmatched};
+
 use crate::plain_file::{self, Links};
 use crate::tree::Walk;
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use ralph_core::protect::{self, Pinned, PinnedChange};
+use ralph_core::protect::{self, Change, Pinned, PinnedChange, PinnedState};
 use ralph_core::text;
 use rustix::fs::{AtFlags, FileType};
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::fs::{DirBuilder, File};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt as _, symlink};
+use std::fs::DirBuilder;
+use std::io::{self, Read as _};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// More files than this are no longer a rule but a whole project, and looking at them takes too long.
 const MOST_FILES: usize = 20_000;
-/// Entries that are walked to find them.
-const MOST_ENTRIES: usize = 1_000_000;
 /// The largest file that is pinned; tests and scripts are far smaller, and fixtures mostly.
 const LARGEST: u64 = 64 << 20;
-/// Folders that hold no rules of people.
-const NOT_WALKED: [&str; 2] = [".git", ".ralph"];
 
 /// Where pinned files are and where their first content is kept.
 #[derive(Debug, Clone)]
-pub struct Pins {
+pub struct PinnedFiles {
     root: PathBuf,
     kept: PathBuf,
 }
@@ -42,22 +40,22 @@ enum Standing {
     Nothing,
 }
 
-impl Pins {
+impl PinnedFiles {
     /// For the project at `root`; contents are kept in `kept`, which is made when it is needed.
-    pub fn new(root: &Path, kept: &Path) -> Pins {
-        Pins { root: root.to_owned(), kept: kept.to_owned() }
+    pub fn new(root: &Path, kept: &Path) -> PinnedFiles {
+        PinnedFiles { root: root.to_owned(), kept: kept.to_owned() }
     }
 
     /// The same files in another place.
-    pub fn at(&self, root: &Path) -> Pins {
-        Pins { root: root.to_owned(), kept: self.kept.clone() }
+    pub fn at(&self, root: &Path) -> PinnedFiles {
+        PinnedFiles { root: root.to_owned(), kept: self.kept.clone() }
     }
 
     /// Looks at everything that matches a glob, and at those candidates that are files of the project.
     pub fn pin(&self, globs: &[String], candidates: &[(String, Vec<usize>)]) -> Result<Vec<Pinned>, String> {
         let mut found: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         if !globs.is_empty() {
-            self.find(&set_of(globs)?, &mut found)?;
+            found.extend(globs::find(&self.root, &globs::set_of(globs)?)?.into_iter().map(|path| (path, Vec::new())));
         }
         for (name, scripts_of) in candidates {
             let is_file = |name: &str| matches!(self.look(name), Ok(Standing::File { .. }));
@@ -79,7 +77,7 @@ impl Pins {
         let mut pinned = Vec::with_capacity(found.len());
         for (path, scripts_of) in found {
             let standing = self.look(&path).map_err(|error| format!("{path}: {error}"))?;
-            let file = Pinned { print: print(&path, &scripts_of, &standing), path, scripts_of };
+            let file = Pinned { state: standing.state(&path, &scripts_of), path, scripts_of };
             self.keep(&file, &standing).map_err(|error| format!("{} cannot be kept: {error}", file.path))?;
             pinned.push(file);
         }
@@ -90,28 +88,22 @@ impl Pins {
     pub fn changes(&self, pinned: &[Pinned]) -> Vec<PinnedChange> {
         let changed = |file: &Pinned| {
             let standing = self.look(&file.path).unwrap_or_else(|error| Standing::unreadable(&error));
-            if print(&file.path, &file.scripts_of, &standing) == file.print {
+            if standing.state(&file.path, &file.scripts_of) == file.state {
                 return None;
             }
-            let how = match &standing {
-                Standing::Nothing => "deleted".to_owned(),
-                _ if file.print == print(&file.path, &[], &Standing::Nothing) => "added".to_owned(),
-                Standing::Other(kind) => format!("replaced by a {kind}"),
-                Standing::Link(_) => "replaced by a symbolic link".to_owned(),
-                Standing::File { content, .. } => self.compared(file, content),
+            let how = match (&file.state, &standing) {
+                (_, Standing::Nothing) => Change::Deleted,
+                (PinnedState::Nothing, _) => Change::Added,
+                (_, Standing::Other(kind)) => Change::Replaced { by: (*kind).to_owned() },
+                (_, Standing::Link(_)) => Change::Replaced { by: "symbolic link".to_owned() },
+                (PinnedState::File { hash, .. }, Standing::File { content, .. }) => {
+                    self.compared(&file.path, hash, content)
+                }
+                (_, Standing::File { .. }) => Change::Content { losses: String::new() },
             };
             Some(PinnedChange { path: file.path.clone(), how })
         };
         pinned.iter().filter_map(changed).collect()
-    }
-
-    /// Puts files back as they were; says what could not be.
-    pub fn restore(&self, pinned: &[Pinned], paths: &[String]) -> Vec<String> {
-        let wanted = pinned.iter().filter(|file| paths.contains(&file.path));
-        let put_back = |file: &Pinned| {
-            self.put_back(file).err().map(|error| format!("{} could not be put back: {error}", file.path))
-        };
-        wanted.filter_map(put_back).collect()
     }
 
     /// The file of the project that a path with links in it leads to.
@@ -119,38 +111,6 @@ impl Pins {
         let (root, real) = (self.root.canonicalize().ok()?, self.root.join(path).canonicalize().ok()?);
         let inside = real.strip_prefix(root).ok().filter(|_| real.is_file())?;
         inside.to_str().map(str::to_owned)
-    }
-
-    /// Globs that match none of the pinned files: a slip of the pen protects nothing.
-    pub fn unmatched(globs: &[String], pinned: &[Pinned]) -> Vec<String> {
-        let matches_none = |glob: &&String| {
-            set_of(std::slice::from_ref(*glob)).is_ok_and(|set| !pinned.iter().any(|file| set.is_match(&file.path)))
-        };
-        globs.iter().filter(matches_none).cloned().collect()
-    }
-
-    fn find(&self, globs: &GlobSet, found: &mut BTreeMap<String, Vec<usize>>) -> Result<(), String> {
-        let mut folders = vec![PathBuf::new()];
-        let mut entries = 0_usize;
-        while let Some(folder) = folders.pop() {
-            // A folder that cannot be read holds nothing that can be compared later.
-            let Ok(listing) = std::fs::read_dir(self.root.join(&folder)) else { continue };
-            for entry in listing.flatten() {
-                entries += 1;
-                if entries > MOST_ENTRIES {
-                    return Err(format!("the project has more than {MOST_ENTRIES} files"));
-                }
-                let path = folder.join(entry.file_name());
-                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-                if is_folder && !NOT_WALKED.iter().any(|name| entry.file_name() == *name) {
-                    folders.push(path);
-                } else if !is_folder && globs.is_match(&path) {
-                    let name = path.to_str().ok_or_else(|| format!("{} is not UTF-8", path.display()))?;
-                    found.insert(name.to_owned(), Vec::new());
-                }
-            }
-        }
-        Ok(())
     }
 
     fn look(&self, path: &str) -> io::Result<Standing> {
@@ -176,74 +136,27 @@ impl Pins {
     }
 
     fn keep(&self, file: &Pinned, standing: &Standing) -> io::Result<()> {
-        let Standing::File { content, .. } = standing else { return Ok(()) };
+        let (PinnedState::File { hash, .. }, Standing::File { content, .. }) = (&file.state, standing) else {
+            return Ok(());
+        };
         DirBuilder::new().recursive(true).mode(0o700).create(&self.kept)?;
-        let place = self.place(file);
-        // The same content under two names is kept once, and a run that goes on has kept it already.
+        let place = self.place(&file.path, hash);
+        // A run that goes on has kept it already.
         if place.exists() { Ok(()) } else { std::fs::write(place, content) }
     }
 
-    fn place(&self, file: &Pinned) -> PathBuf {
-        self.kept.join(text::hash(format!("{}\n{}", file.path, file.print).as_bytes()))
+    fn place(&self, path: &str, hash: &str) -> PathBuf {
+        self.kept.join(text::hash(format!("{path}\n{hash}").as_bytes()))
     }
 
     /// How a content differs: by its tests, where it is source with tests in it.
-    fn compared(&self, file: &Pinned, now: &[u8]) -> String {
-        let before = std::fs::read(self.place(file)).unwrap_or_default();
+    fn compared(&self, path: &str, hash: &str, now: &[u8]) -> Change {
+        let before = std::fs::read(self.place(path, hash)).unwrap_or_default();
         if before == now {
-            return "made executable, or no longer".to_owned();
+            return Change::Mode;
         }
         let losses = protect::test_losses(&String::from_utf8_lossy(&before), &String::from_utf8_lossy(now));
-        if losses.is_empty() { "changed".to_owned() } else { format!("changed ({losses})") }
-    }
-
-    /// Writes a file beside its place and renames it, so that nothing that stands there is written through.
-    fn put_back(&self, file: &Pinned) -> io::Result<()> {
-        let mut words = file.print.splitn(3, ' ');
-        let (kind, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let path = self.root.join(&file.path);
-        let folder = path.parent().unwrap_or(&self.root).to_owned();
-        let inside = folder.strip_prefix(&self.root).map_err(io::Error::other)?;
-        make_real_folders(&self.root, inside)?;
-        // Where a crash leaves it, nobody takes it for the project's own.
-        let own = self.root.join(".ralph");
-        let place = if own.is_dir() { &own } else { &folder };
-        let beside = place.join(format!(".restore-{}", std::process::id()));
-        let _ = std::fs::remove_file(&beside);
-        match kind {
-            "nothing" => return std::fs::remove_file(&path),
-            "link" => symlink(OsStr::from_bytes(&unhex(rest)), &beside)?,
-            _ => {
-                let content = self.content_to_put_back(file)?;
-                let mut made = File::create_new(&beside)?;
-                made.write_all(&content)?;
-                made.set_permissions(std::fs::Permissions::from_mode(if kind == "exec" { 0o755 } else { 0o644 }))?;
-            }
-        }
-        if std::fs::symlink_metadata(&path).is_ok_and(|now| now.is_dir()) {
-            std::fs::remove_dir_all(&path)?;
-        }
-        std::fs::rename(&beside, &path).inspect_err(|_| drop(std::fs::remove_file(&beside)))
-    }
-}
-
-impl Pins {
-    /// What a file held; of a package's description only the scripts, in what it holds now.
-    fn content_to_put_back(&self, file: &Pinned) -> io::Result<Vec<u8>> {
-        let before = std::fs::read(self.place(file))?;
-        let of_a_package = !file.scripts_of.is_empty() && file.path.rsplit('/').next() == Some(protect::PACKAGE);
-        let Ok(Standing::File { content: now, .. }) = self.look(&file.path) else { return Ok(before) };
-        let parsed = |bytes: &[u8]| serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(bytes).ok();
-        match (parsed(&before), parsed(&now)) {
-            (Some(mut before), Some(mut now)) if of_a_package => {
-                match before.remove("scripts") {
-                    Some(scripts) => drop(now.insert("scripts".to_owned(), scripts)),
-                    None => drop(now.remove("scripts")),
-                }
-                Ok(serde_json::to_string_pretty(&now)?.into_bytes())
-            }
-            _ => Ok(before),
-        }
+        Change::Content { losses }
     }
 }
 
@@ -254,64 +167,25 @@ impl Standing {
             _ => Standing::Other("thing that cannot be read"),
         }
     }
-}
 
-/// `file HASH`, `exec HASH`, `link TARGET`, `other KIND`, `nothing`.
-fn print(path: &str, scripts_of: &[usize], standing: &Standing) -> String {
-    match standing {
-        Standing::File { executable, content } => {
-            let kind = if *executable { "exec" } else { "file" };
-            let content = protect::pinned_content(path, !scripts_of.is_empty(), content);
-            format!("{kind} {}", text::hash(&content))
-        }
-        Standing::Link(target) => format!("link {}", text::hex(target)),
-        Standing::Other(kind) => format!("other {kind}"),
-        Standing::Nothing => "nothing".to_owned(),
-    }
-}
-
-/// Makes folders below the root that are none, in place of links and files.
-fn make_real_folders(root: &Path, inside: &Path) -> io::Result<()> {
-    let mut folder = root.to_owned();
-    for part in inside.components() {
-        folder.push(part);
-        match std::fs::symlink_metadata(&folder) {
-            Ok(now) if now.is_dir() => continue,
-            Ok(_) => std::fs::remove_file(&folder)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
-        std::fs::create_dir(&folder)?;
-    }
-    Ok(())
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    let digit = |index: usize| text.get(index..index + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
-    (0..text.len()).step_by(2).filter_map(digit).collect()
-}
-
-/// A glob of the settings: `*` stays in its folder, `**` does not, and a folder means all that is in it.
-fn set_of(globs: &[String]) -> Result<GlobSet, String> {
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        let trimmed = glob.trim_start_matches("./").trim_end_matches('/');
-        for pattern in [trimmed.to_owned(), format!("{trimmed}/**")] {
-            let built = GlobBuilder::new(&pattern).literal_separator(true).build();
-            set.add(built.map_err(|error| format!("`{glob}` is no pattern: {error}"))?);
+    /// As far as it counts.
+    fn state(&self, path: &str, scripts_of: &[usize]) -> PinnedState {
+        match self {
+            Standing::File { executable, content } => {
+                let content = protect::pinned_content(path, !scripts_of.is_empty(), content);
+                PinnedState::File { executable: *executable, hash: text::hash(&content) }
+            }
+            Standing::Link(target) => PinnedState::Link { target: text::hex(target) },
+            Standing::Other(kind) => PinnedState::Other { name: (*kind).to_owned() },
+            Standing::Nothing => PinnedState::Nothing,
         }
     }
-    set.build().map_err(|error| error.to_string())
-}
-
-/// Whether this is a pattern at all, or why not.
-pub fn judge_glob(glob: &str) -> Result<(), String> {
-    set_of(&[glob.to_owned()]).map(|_| ())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     struct Project(tempfile::TempDir);
 
@@ -337,8 +211,8 @@ mod tests {
             self.0.path().join(path)
         }
 
-        fn pins(&self) -> Pins {
-            Pins::new(&self.at("project"), &self.at("kept"))
+        fn pins(&self) -> PinnedFiles {
+            PinnedFiles::new(&self.at("project"), &self.at("kept"))
         }
     }
 
@@ -377,7 +251,7 @@ mod tests {
         let pinned = project.pins().pin(&[], &candidates).unwrap();
         assert!(project.pins().changes(&pinned).is_empty());
         std::fs::write(project.at("project/GNUmakefile"), "test:").unwrap();
-        let added = PinnedChange { path: "GNUmakefile".to_owned(), how: "added".to_owned() };
+        let added = PinnedChange { path: "GNUmakefile".to_owned(), how: Change::Added };
         assert_eq!(project.pins().changes(&pinned), [added]);
         assert!(project.pins().restore(&pinned, &["GNUmakefile".to_owned()]).is_empty());
         assert!(project.pins().changes(&pinned).is_empty());
@@ -385,22 +259,24 @@ mod tests {
 
     #[test]
     fn j08_every_kind_of_change_is_seen_named_and_undone() {
-        type Case = (fn(&Project), &'static str, &'static str);
+        type Case = (fn(&Project), &'static str, Change);
+        let changed = |losses: &str| Change::Content { losses: losses.to_owned() };
+        let replaced = |by: &str| Change::Replaced { by: by.to_owned() };
         let cases: [Case; 9] = [
-            (|p| std::fs::write(p.at("project/tests/deep/b.txt"), "other").unwrap(), "tests/deep/b.txt", "changed"),
+            (|p| std::fs::write(p.at("project/tests/deep/b.txt"), "other").unwrap(), "tests/deep/b.txt", changed("")),
             (
                 |p| std::fs::write(p.at("project/tests/a.rs"), "#[test]\n#[ignore]\nfn a() {}\n").unwrap(),
                 "tests/a.rs",
-                "changed (1 test fewer, 1 test newly switched off)",
+                changed("1 test fewer, 1 test newly switched off"),
             ),
-            (|p| std::fs::remove_file(p.at("project/tests/a.rs")).unwrap(), "tests/a.rs", "deleted"),
+            (|p| std::fs::remove_file(p.at("project/tests/a.rs")).unwrap(), "tests/a.rs", Change::Deleted),
             (
                 |p| {
                     let mode = std::fs::Permissions::from_mode(0o755);
                     std::fs::set_permissions(p.at("project/tests/a.rs"), mode).unwrap();
                 },
                 "tests/a.rs",
-                "made executable, or no longer",
+                Change::Mode,
             ),
             (
                 |p| {
@@ -408,7 +284,7 @@ mod tests {
                     symlink("../moved", p.at("project/tests/a.rs")).unwrap();
                 },
                 "tests/a.rs",
-                "replaced by a symbolic link",
+                replaced("symbolic link"),
             ),
             (
                 |p| {
@@ -416,7 +292,7 @@ mod tests {
                     symlink("elsewhere", p.at("project/tests/link")).unwrap();
                 },
                 "tests/link",
-                "replaced by a symbolic link",
+                replaced("symbolic link"),
             ),
             (
                 |p| {
@@ -424,7 +300,7 @@ mod tests {
                     std::fs::create_dir_all(p.at("project/tests/a.rs/inner")).unwrap();
                 },
                 "tests/a.rs",
-                "replaced by a directory",
+                replaced("directory"),
             ),
             (
                 |p| {
@@ -432,7 +308,7 @@ mod tests {
                     symlink("../elsewhere", p.at("project/tests/deep")).unwrap();
                 },
                 "tests/deep/b.txt",
-                "deleted",
+                Change::Deleted,
             ),
             (
                 |p| {
@@ -440,7 +316,7 @@ mod tests {
                     plain_file::make_pipe(&p.at("project/tests/a.rs"));
                 },
                 "tests/a.rs",
-                "replaced by a named pipe",
+                replaced("named pipe"),
             ),
         ];
         for (change, path, how) in cases {
@@ -451,9 +327,9 @@ mod tests {
             std::fs::write(project.at("project/tests/new.rs"), "adding is no change").unwrap();
             change(&project);
             let changes = pins.changes(&pinned);
-            assert_eq!(changes, [PinnedChange { path: path.to_owned(), how: how.to_owned() }]);
+            assert_eq!(changes, [PinnedChange { path: path.to_owned(), how }]);
             assert_eq!(pins.restore(&pinned, &[path.to_owned()]), Vec::<String>::new());
-            assert_eq!(pins.changes(&pinned), [], "{path} {how}");
+            assert_eq!(pins.changes(&pinned), [], "{changes:?}");
         }
     }
 

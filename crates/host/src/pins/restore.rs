@@ -1,0 +1,88 @@
+//! Putting pinned files back as they were.
+
+use super::{PinnedFiles, Standing};
+use ralph_core::protect::{self, Pinned, PinnedState};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+
+impl PinnedFiles {
+    /// Puts files back as they were; says what could not be.
+    pub fn restore(&self, pinned: &[Pinned], paths: &[String]) -> Vec<String> {
+        let wanted = pinned.iter().filter(|file| paths.contains(&file.path));
+        let put_back = |file: &Pinned| {
+            self.put_back(file).err().map(|error| format!("{} could not be put back: {error}", file.path))
+        };
+        wanted.filter_map(put_back).collect()
+    }
+
+    /// Writes a file beside its place and renames it, so that nothing that stands there is written through.
+    fn put_back(&self, file: &Pinned) -> io::Result<()> {
+        let path = self.root.join(&file.path);
+        let folder = path.parent().unwrap_or(&self.root).to_owned();
+        let inside = folder.strip_prefix(&self.root).map_err(io::Error::other)?;
+        make_real_folders(&self.root, inside)?;
+        // Where a crash leaves it, nobody takes it for the project's own.
+        let own = self.root.join(".ralph");
+        let place = if own.is_dir() { &own } else { &folder };
+        let beside = place.join(format!(".restore-{}", std::process::id()));
+        let _ = std::fs::remove_file(&beside);
+        match &file.state {
+            PinnedState::Nothing => return std::fs::remove_file(&path),
+            PinnedState::Link { target } => symlink(OsStr::from_bytes(&unhex(target)), &beside)?,
+            PinnedState::Other { name } => return Err(io::Error::other(format!("a {name} cannot be made again"))),
+            PinnedState::File { executable, hash } => {
+                let content = self.content_to_put_back(file, hash)?;
+                let mut made = File::create_new(&beside)?;
+                made.write_all(&content)?;
+                made.set_permissions(std::fs::Permissions::from_mode(if *executable { 0o755 } else { 0o644 }))?;
+            }
+        }
+        if std::fs::symlink_metadata(&path).is_ok_and(|now| now.is_dir()) {
+            std::fs::remove_dir_all(&path)?;
+        }
+        std::fs::rename(&beside, &path).inspect_err(|_| drop(std::fs::remove_file(&beside)))
+    }
+
+    /// What a file held; of a package's description only the scripts, in what it holds now.
+    fn content_to_put_back(&self, file: &Pinned, hash: &str) -> io::Result<Vec<u8>> {
+        let before = std::fs::read(self.place(&file.path, hash))?;
+        let of_a_package = !file.scripts_of.is_empty() && file.path.rsplit('/').next() == Some(protect::PACKAGE);
+        let Ok(Standing::File { content: now, .. }) = self.look(&file.path) else { return Ok(before) };
+        let parsed = |bytes: &[u8]| serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(bytes).ok();
+        match (parsed(&before), parsed(&now)) {
+            (Some(mut before), Some(mut now)) if of_a_package => {
+                match before.remove("scripts") {
+                    Some(scripts) => drop(now.insert("scripts".to_owned(), scripts)),
+                    None => drop(now.remove("scripts")),
+                }
+                Ok(serde_json::to_string_pretty(&now)?.into_bytes())
+            }
+            _ => Ok(before),
+        }
+    }
+}
+
+/// Makes folders below the root that are none, in place of links and files.
+fn make_real_folders(root: &Path, inside: &Path) -> io::Result<()> {
+    let mut folder = root.to_owned();
+    for part in inside.components() {
+        folder.push(part);
+        match std::fs::symlink_metadata(&folder) {
+            Ok(now) if now.is_dir() => continue,
+            Ok(_) => std::fs::remove_file(&folder)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        std::fs::create_dir(&folder)?;
+    }
+    Ok(())
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digit = |index: usize| text.get(index..index + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    (0..text.len()).step_by(2).filter_map(digit).collect()
+}
