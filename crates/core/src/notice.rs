@@ -3,8 +3,9 @@
 //! Notices come out of the machine as it folds entries, so replaying a journal tells the same story
 //! again: `show`, `explain` and `status` need no second source.
 
-use crate::check::CheckKind;
+use crate::check::{CheckKind, CheckReport};
 use crate::claim::Claim;
+use crate::guardrail::FailAction;
 use crate::id::RunId;
 use crate::observation::{LineCounts, Tokens};
 use crate::outcome::Outcome;
@@ -142,6 +143,42 @@ pub enum Notice {
         /// How.
         outcome: Outcome,
     },
+}
+
+impl Notice {
+    /// A condition was looked at, and nothing executed; without a problem it holds.
+    pub fn looked_at(iteration: u32, kind: CheckKind, name: &str, problem: String) -> Notice {
+        Notice::CheckFinished {
+            iteration,
+            kind,
+            name: name.to_owned(),
+            passed: problem.is_empty(),
+            problem,
+            exit_code: None,
+            duration: Millis::ZERO,
+            log: None,
+            fail_action: None,
+            output: String::new(),
+        }
+    }
+
+    /// A guardrail was executed. Its output is worth telling where something is done about a failure.
+    pub fn executed(iteration: u32, report: &CheckReport, fail_action: Option<FailAction>) -> Notice {
+        let passed = report.ending.passed();
+        let fail_action = fail_action.filter(|_| !passed);
+        Notice::CheckFinished {
+            iteration,
+            kind: CheckKind::Guardrail,
+            name: report.spec.command.clone(),
+            passed,
+            problem: if passed { String::new() } else { report.ending.problem() },
+            exit_code: report.ending.code(),
+            duration: report.duration,
+            log: Some(report.log.clone()).filter(|log| !log.is_empty()),
+            fail_action: fail_action.map(FailAction::as_str),
+            output: fail_action.map_or(String::new(), |_| report.output_head.clone()),
+        }
+    }
 }
 
 /// What follows an iteration. The words are a contract.

@@ -3,7 +3,7 @@
 
 use super::stopping::StopWish;
 use super::{Continuation, Phase, Run};
-use crate::check::{CheckEnding, CheckKind, CheckReport, TreePrint};
+use crate::check::{CheckEnding, CheckReport, TreePrint};
 use crate::effect::Effect;
 use crate::notice::Notice;
 use crate::outcome::{StopReason, exit};
@@ -100,19 +100,7 @@ impl Run {
         if let StopWish::AfterActivity(cause) | StopWish::Now(cause) = self.wish {
             return self.finish_stopped(cause, Continuation::NextIteration);
         }
-        let passed = report.ending.passed();
-        let mut effects = vec![Effect::Tell(Notice::CheckFinished {
-            iteration: 0,
-            kind: CheckKind::Guardrail,
-            name: report.spec.command.clone(),
-            passed,
-            problem: if passed { String::new() } else { report.ending.problem() },
-            exit_code: report.ending.code(),
-            duration: report.duration,
-            log: Some(report.log.clone()),
-            fail_action: None,
-            output: String::new(),
-        })];
+        let mut effects = vec![Effect::Tell(Notice::executed(0, report, None))];
         if report.ending != CheckEnding::Stopped {
             reports.push(report.clone());
         }

@@ -202,18 +202,8 @@ impl Run {
         };
         checking.uncommitted = problem.clone();
         checking.stage = Stage::Commands;
-        let mut effects = vec![Effect::Tell(Notice::CheckFinished {
-            iteration: self.iteration,
-            kind: CheckKind::CleanTree,
-            name: "everything is committed".to_owned(),
-            passed: problem.is_empty(),
-            problem,
-            exit_code: None,
-            duration: Millis::ZERO,
-            log: None,
-            fail_action: None,
-            output: String::new(),
-        })];
+        let told = Notice::looked_at(self.iteration, CheckKind::CleanTree, "everything is committed", problem);
+        let mut effects = vec![Effect::Tell(told)];
         effects.extend(self.go_on_checking(checking));
         effects
     }
@@ -328,19 +318,8 @@ impl Run {
         }
         let passed = report.ending.passed();
         self.last_check = Some((report.spec.command.clone(), passed));
-        let rule = self.policy.guardrails.get(report.spec.index);
-        let mut effects = vec![Effect::Tell(Notice::CheckFinished {
-            iteration: self.iteration,
-            kind: CheckKind::Guardrail,
-            name: report.spec.command.clone(),
-            passed,
-            problem: if passed { String::new() } else { report.ending.problem() },
-            exit_code: report.ending.code(),
-            duration: report.duration,
-            log: Some(report.log.clone()).filter(|log| !log.is_empty()),
-            fail_action: rule.filter(|_| !passed).map(|rule| rule.fail_action.as_str()),
-            output: if passed { String::new() } else { report.output_head.clone() },
-        })];
+        let fail_action = self.policy.guardrails.get(report.spec.index).map(|rule| rule.fail_action);
+        let mut effects = vec![Effect::Tell(Notice::executed(self.iteration, report, fail_action))];
         if report.leaked > 0 {
             let text =
                 format!("guardrail \"{}\" left processes behind, ended now: {}", report.spec.command, report.leaked);
@@ -482,18 +461,8 @@ impl Run {
         let worth_telling =
             findings.iter().filter(|finding| !finding.passed || finding.criterion != Criterion::NoErrors);
         let tell = worth_telling.map(|finding| {
-            Effect::Tell(Notice::CheckFinished {
-                iteration: self.iteration,
-                kind: CheckKind::Evidence,
-                name: finding.criterion.as_str().to_owned(),
-                passed: finding.passed,
-                problem: if finding.passed { String::new() } else { finding.reason.clone() },
-                exit_code: None,
-                duration: Millis::ZERO,
-                log: None,
-                fail_action: None,
-                output: String::new(),
-            })
+            let problem = if finding.passed { String::new() } else { finding.reason.clone() };
+            Effect::Tell(Notice::looked_at(self.iteration, CheckKind::Evidence, finding.criterion.as_str(), problem))
         });
         tell.collect()
     }

@@ -7,7 +7,6 @@ use crate::effect::Effect;
 use crate::notice::Notice;
 use crate::protect::{OnChange, PinnedChange};
 use crate::text;
-use crate::time::Millis;
 
 /// The most changes that one sentence names.
 const NAMED: usize = 5;
@@ -64,18 +63,8 @@ impl Run {
         if checking.violations.is_empty() && self.policy.protect.paths.is_empty() {
             return Vec::new();
         }
-        let mut effects = vec![Effect::Tell(Notice::CheckFinished {
-            iteration: self.iteration,
-            kind: CheckKind::Protected,
-            name: "files".to_owned(),
-            passed: checking.violations.is_empty(),
-            problem: sentence(&checking.violations),
-            exit_code: None,
-            duration: Millis::ZERO,
-            log: None,
-            fail_action: None,
-            output: String::new(),
-        })];
+        let problem = sentence(&checking.violations);
+        let mut effects = vec![Effect::Tell(Notice::looked_at(self.iteration, CheckKind::Protected, "files", problem))];
         if !checking.violations.is_empty() && !std::mem::replace(&mut self.way_out_told, true) {
             // For people: what the agent has to do stands in its next prompt.
             let text = "if such a file is the work itself, begin a run with protect.scripts false, or protect.onChange \
