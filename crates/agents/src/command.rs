@@ -72,7 +72,8 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// Nothing but the user's flags.
     pub(crate) fn of(agent: &AgentPolicy) -> Arguments {
-        Arguments { own: Vec::new(), users: arguments(&agent.flags), last: Vec::new() }
+        let users = if agent.whole_flags { agent.flags.clone() } else { arguments(&agent.flags) };
+        Arguments { own: Vec::new(), users, last: Vec::new() }
     }
 
     /// The user's flags.

@@ -78,6 +78,23 @@ pub fn response_tag(text: &str) -> Option<&str> {
     rest.get(..end).map(str::trim)
 }
 
+/// The ids in `<ack>` tags, each once.
+pub fn acks(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(start) = find_ignoring_case(rest, "<ack>") {
+        rest = rest.get(start + "<ack>".len()..).unwrap_or_default();
+        let Some(end) = rest.find('<') else { break };
+        let id = rest.get(..end).unwrap_or_default().trim();
+        let closes = find_ignoring_case(rest, "</ack>") == Some(end);
+        let plain = (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if closes && plain && !found.iter().any(|known| known == id) {
+            found.push(id.to_owned());
+        }
+    }
+    found
+}
+
 fn find_ignoring_case(text: &str, tag: &str) -> Option<usize> {
     let here = |&(at, _): &(usize, &str)| {
         text.as_bytes().get(at..at + tag.len()).is_some_and(|found| found.eq_ignore_ascii_case(tag.as_bytes()))
@@ -119,7 +136,11 @@ pub struct Scanner {
     first_response: Option<bool>,
     complete: bool,
     blocked_reason: Option<String>,
+    acks: Vec<String>,
 }
+
+/// Acknowledgements that are kept of one process: nobody answers more requests at once.
+const ACKS_KEPT: usize = 200;
 
 impl Scanner {
     /// A scanner for one agent process.
@@ -130,6 +151,7 @@ impl Scanner {
             first_response: None,
             complete: false,
             blocked_reason: None,
+            acks: Vec::new(),
         }
     }
 
@@ -159,10 +181,20 @@ impl Scanner {
         }
     }
 
+    /// Requests that were acknowledged so far, by their ids.
+    pub fn into_acks(self) -> Vec<String> {
+        self.acks
+    }
+
     fn scan(&mut self) {
         let (fresh, patterns) = (&self.window, &self.patterns.0);
         if fresh.is_empty() {
             return;
+        }
+        for ack in acks(fresh) {
+            if self.acks.len() < ACKS_KEPT && !self.acks.contains(&ack) {
+                self.acks.push(ack);
+            }
         }
         if self.first_response.is_none()
             && let Some(answer) = response_tag(fresh)
@@ -222,6 +254,18 @@ mod tests {
         ];
         for (text, response, claim) in cases {
             assert_eq!(claim_of(text, response), claim, "{text}");
+        }
+    }
+
+    #[test]
+    fn acknowledgements_are_ids_in_tags() {
+        for (text, ids) in [
+            ("done <ack>m7f3</ack> and <ACK> m8-1 </ACK>", vec!["m7f3", "m8-1"]),
+            ("<ack>m1</ack> <ack>m1</ack>", vec!["m1"]),
+            ("<ack>m1 <ack>m2</ack>", vec!["m2"]),
+            ("<ack></ack> <ack>two words</ack> <ack>open", vec![]),
+        ] {
+            assert_eq!(acks(text), ids, "{text}");
         }
     }
 

@@ -38,6 +38,22 @@ pub enum Effect {
     LookAtPending,
     /// Execute a task of version control. Answers with `ScmEnded`.
     Scm(ScmSpec),
+    /// Look at the marker files. Answers with `MarkersSeen`.
+    LookAtMarkers,
+    /// Do nothing for a while, or until a marker appears. Answers with `Woke`.
+    Rest {
+        /// How long.
+        span: Millis,
+    },
+    /// Wait until no child run lives. Answers with `ChildrenSeen`.
+    AwaitChildren {
+        /// How long.
+        span: Millis,
+        /// What happens to those that still live then.
+        then: Leftover,
+    },
+    /// Post a message and wait until it is safe. Answers with `Posted`.
+    PostSafely(Post),
     /// Do nothing until then. Answers with `Woke`.
     Wait {
         /// When to go on, by the wall clock: a reset is a point in time, even over a suspend.
@@ -47,6 +63,10 @@ pub enum Effect {
     EndActivity,
     /// Remove the DONE file: it was judged false.
     RemoveDone,
+    /// Remove the file by which an agent asked to wait: somebody wants it to go on.
+    RemoveWait,
+    /// Post a message. Nothing depends on it.
+    Post(Post),
     /// Write the readable views of memory.
     WriteViews(Box<Views>),
     /// Tell faces.
@@ -68,8 +88,45 @@ impl Effect {
                 | Effect::Wait { .. }
                 | Effect::Finish
                 | Effect::RemoveDone
+                | Effect::RemoveWait
+                | Effect::Post(_)
+                | Effect::PostSafely(_)
+                | Effect::AwaitChildren { .. }
         )
     }
+}
+
+/// What happens to child runs that outlive the wait for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftover {
+    /// They live on.
+    Leave,
+    /// They are interrupted, and can be resumed.
+    Interrupt,
+}
+
+/// A message to post.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Post {
+    /// Where to.
+    pub bus: BusName,
+    /// What makes it this message of this run: posted again, it is still one.
+    pub key: String,
+    /// Its type.
+    pub kind: &'static str,
+    /// What it answers.
+    pub parents: Vec<String>,
+    /// What it says.
+    pub body: String,
+}
+
+/// One of the two buses of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BusName {
+    /// In the task folder.
+    Task,
+    /// In the project's own folder.
+    Project,
 }
 
 /// What an agent process is for.
@@ -77,6 +134,8 @@ impl Effect {
 pub enum Purpose {
     /// To work on the task.
     Work,
+    /// To be kept running until the task is done.
+    Supervised,
     /// To say what the commit should be called.
     CommitMessage,
 }

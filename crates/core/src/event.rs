@@ -4,7 +4,8 @@
 
 use crate::check::{CheckReport, TreePrint};
 use crate::id::RunId;
-use crate::observation::Observation;
+use crate::inbox::Heard;
+use crate::observation::{Markers, Observation};
 use crate::policy::Policy;
 use crate::protect::{PinnedChange, Pins};
 use crate::scm::{Pending, ScmReport};
@@ -76,6 +77,27 @@ pub enum Event {
     },
     /// A task of version control ended.
     ScmEnded(Box<ScmReport>),
+    /// The marker files were looked at.
+    MarkersSeen {
+        /// What stands there.
+        markers: Markers,
+    },
+    /// Something was said on the bus that concerns this run.
+    Heard {
+        /// What, oldest first.
+        messages: Vec<Heard>,
+    },
+    /// Child runs were waited for.
+    ChildrenSeen {
+        /// Those that still live.
+        left: Vec<RunId>,
+    },
+    /// A message was posted.
+    Posted {
+        /// Why it was not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        problem: Option<String>,
+    },
     /// A wait is over.
     Woke,
     /// SIGINT or SIGTERM came.

@@ -231,7 +231,7 @@ pub fn fence(untrusted: &str) -> String {
 
 /// What stands in a prompt may be echoed, and an echo must claim nothing: tags lose their first character.
 fn without_claims(text: &str) -> String {
-    const TAGS: [&str; 3] = ["response", "ralph", "promise"];
+    const TAGS: [&str; 4] = ["response", "ralph", "promise", "ack"];
     let opens_a_claim = |rest: &str| {
         let rest = rest.strip_prefix('/').unwrap_or(rest);
         TAGS.iter().any(|tag| rest.get(..tag.len()).is_some_and(|word| word.eq_ignore_ascii_case(tag)))

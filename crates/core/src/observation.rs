@@ -4,6 +4,7 @@
 
 use crate::agent_event::{AgentEvent, Voice};
 use crate::claim::{Claim, Patterns, Scanner};
+use crate::id::RunId;
 use crate::text;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -132,6 +133,23 @@ pub enum Marker {
     WrongKind(String),
 }
 
+impl Marker {
+    /// Whether nothing is there.
+    pub fn is_absent(&self) -> bool {
+        *self == Marker::Absent
+    }
+}
+
+/// The files in the task folder that say something by existing.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Markers {
+    /// `DONE`.
+    pub done: Marker,
+    /// `WAIT_WITHOUT_RESTART`.
+    #[serde(default, skip_serializing_if = "Marker::is_absent")]
+    pub wait: Marker,
+}
+
 /// A tool that the agent ran, as far as evidence needs it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolRun {
@@ -207,6 +225,9 @@ pub struct ProcessFacts {
     pub leaked_count: u32,
     /// The end of what it said on standard error.
     pub stderr_tail: String,
+    /// Child runs that live on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<RunId>,
 }
 
 /// Everything that the verdict, the memory and the budget need to know about one agent process.
@@ -218,6 +239,12 @@ pub struct Observation {
     pub claim: Claim,
     /// The DONE file.
     pub marker: Marker,
+    /// The file by which a supervised agent asks to wait.
+    #[serde(default, skip_serializing_if = "Marker::is_absent")]
+    pub wait: Marker,
+    /// Requests that the agent acknowledged in its answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acks: Vec<String>,
     /// Why it failed, if it failed.
     pub failure: Option<Failure>,
     /// Money, where stated.
@@ -254,9 +281,12 @@ impl Observation {
                 leaked: Vec::new(),
                 leaked_count: 0,
                 stderr_tail: String::new(),
+                children: Vec::new(),
             },
             claim: Claim::None,
             marker: Marker::Absent,
+            wait: Marker::Absent,
+            acks: Vec::new(),
             failure: Some(failure),
             cost_usd: None,
             tokens: Tokens::default(),
@@ -429,12 +459,14 @@ impl Observer {
     }
 
     /// Closes the fold with what host knows and with the dialect's judgement of the failure.
-    pub fn finish(mut self, process: ProcessFacts, marker: Marker, failure: Option<Failure>) -> Observation {
+    pub fn finish(mut self, process: ProcessFacts, markers: Markers, failure: Option<Failure>) -> Observation {
         self.message_ended();
         Observation {
             process,
             claim: self.scanner.claim(),
-            marker,
+            acks: self.scanner.into_acks(),
+            marker: markers.done,
+            wait: markers.wait,
             failure,
             cost_usd: self.cost_usd,
             tokens: self.tokens,
@@ -482,7 +514,7 @@ mod tests {
         events.iter().for_each(|event| observer.see(event));
         let ending = Ending::Exited { code: 0 };
         let process = Observation::not_started(Failure::new(FailureClass::Other, ""), ending).process;
-        observer.finish(process, Marker::Absent, None)
+        observer.finish(process, Markers::default(), None)
     }
 
     fn said(text: &str, voice: Voice) -> AgentEvent {

@@ -9,6 +9,7 @@ use crate::guardrail::Guardrail;
 use crate::id::TaskName;
 use crate::protect::ProtectPolicy;
 use crate::scm::ScmPolicy;
+use crate::supervise::Supervision;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ use std::collections::BTreeMap;
 pub enum LoopKind {
     /// A prompt, given as text or as a file.
     Prompt,
+    /// A root agent that is kept running until it is DONE.
+    Supervise,
 }
 
 impl LoopKind {
@@ -26,6 +29,15 @@ impl LoopKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             LoopKind::Prompt => "prompt",
+            LoopKind::Supervise => "supervise",
+        }
+    }
+
+    /// What people call one process of the agent.
+    pub const fn step(self) -> &'static str {
+        match self {
+            LoopKind::Prompt => "iteration",
+            LoopKind::Supervise => "attempt",
         }
     }
 }
@@ -83,10 +95,24 @@ pub struct Limits {
     /// Iterations in a row in which the same checks fail in the same way, whatever else changes.
     #[serde(default)]
     pub max_same_failures: u32,
+    /// How long child runs are waited for.
+    #[serde(default = "child_wait")]
+    pub child_wait: Millis,
 }
 
 fn yes() -> bool {
     true
+}
+
+/// The seed of all supervisors waits five minutes.
+pub const CHILD_WAIT: Millis = Millis::from_secs(300);
+
+fn child_wait() -> Millis {
+    CHILD_WAIT
+}
+
+fn is_no(flag: &bool) -> bool {
+    !flag
 }
 
 /// What must have been seen in the agent's own tool runs before a claim counts.
@@ -155,6 +181,9 @@ pub struct AgentPolicy {
     pub command: String,
     /// Its arguments, before those of the dialect.
     pub flags: Vec<String>,
+    /// Each of them is one argument: they come from a command line, where a shell has split them already.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub whole_flags: bool,
     /// The dialect's name; empty means: by the program's base name.
     pub dialect: String,
     /// What a program of the generic dialect prints: the name of the dialect whose stream it is; empty
@@ -214,6 +243,9 @@ pub struct Policy {
     /// How claims are verified beyond the guardrails.
     #[serde(default)]
     pub verify: VerifyPolicy,
+    /// How a root agent is kept running, where that is what the run is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supervision: Option<Supervision>,
     /// SHA-256 of the settings that this came from.
     pub config_hash: String,
 }
@@ -223,6 +255,12 @@ impl Policy {
     /// commit exactly what was checked.
     pub fn looks_at_the_tree(&self) -> bool {
         !self.guardrails.is_empty() || self.limits.stall_after > 0 || self.scm.commits() || self.pins()
+    }
+
+    /// Whether the end of each iteration must survive a power cut. A lost attempt of a supervised agent
+    /// is only begun again: its work is in the task folder.
+    pub fn iterations_are_durable(&self) -> bool {
+        self.supervision.is_none()
     }
 
     /// Whether the scripts of guardrails are pinned.

@@ -2,6 +2,7 @@
 
 use crate::claim::{BLOCKED_REGEX, Claim, Completion, Patterns, SUCCESS_REGEX, Scanner};
 use crate::guardrail::GuardrailFailure;
+use crate::inbox::{self, Request};
 use crate::memory::fence;
 use crate::policy::{Policy, StopCriteria};
 
@@ -22,6 +23,8 @@ pub struct Ingredients<'a> {
     pub human: &'a str,
     /// The last messages of the previous iteration, oldest first.
     pub messages: &'a [String],
+    /// What people want, oldest first.
+    pub requests: &'a [Request],
 }
 
 /// The exact prompt of one iteration.
@@ -51,6 +54,9 @@ pub fn compose(policy: &Policy, from: &Ingredients<'_>) -> String {
     if !from.messages.is_empty() {
         let messages: Vec<String> = from.messages.iter().map(|message| fence(message)).collect();
         parts.push(format!("## Last Messages Of The Previous Iteration\n\n{}", messages.join("\n\n")));
+    }
+    if !from.requests.is_empty() {
+        parts.push(inbox::section(from.requests));
     }
     if policy.protocol {
         parts.extend(protocol(&policy.completion, &policy.criteria));

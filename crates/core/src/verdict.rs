@@ -5,6 +5,7 @@ use crate::check::CheckReport;
 use crate::claim::Claim;
 use crate::evidence::Finding;
 use crate::guardrail::{self, GuardrailFailure, OutputPart};
+use crate::inbox::Request;
 use crate::observation::{Marker, Observation};
 use crate::policy::Policy;
 use crate::protect::PinnedChange;
@@ -26,6 +27,8 @@ pub struct Case<'a> {
     pub uncommitted: &'a str,
     /// Which guardrails passed before the first iteration, if that is known.
     pub baseline: Option<&'a [bool]>,
+    /// What people want and nobody has acknowledged.
+    pub requests: &'a [Request],
     /// Whether the tree stood still while the checks ran.
     pub tree: Stability,
     /// What changed under them, as the end of a sentence.
@@ -121,6 +124,10 @@ pub fn judge(case: Case<'_>) -> Judgement {
         for finding in case.findings.iter().filter(|finding| !finding.passed) {
             reasons.push(finding.reason.clone());
             failing.push(finding.criterion.as_str().to_owned());
+        }
+        for request in case.requests {
+            reasons.push(format!("request {} is not acknowledged", request.words()));
+            failing.push(format!("request {}", request.id));
         }
         if case.tree == Stability::Changing {
             reasons

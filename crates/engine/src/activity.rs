@@ -1,10 +1,12 @@
 //! Performing one activity: each turns into host calls, and its result into events.
 
 use crate::agent;
+use crate::buses::Buses;
+use crate::children;
 use crate::face::Face;
 use ralph_core::check::{CheckSpec, Ground, TreePrint};
 use ralph_core::claim::Patterns;
-use ralph_core::effect::Effect;
+use ralph_core::effect::{Effect, Post};
 use ralph_core::event::{Event, Gathered};
 use ralph_core::id::RunId;
 use ralph_core::memory::{self, Views};
@@ -15,6 +17,7 @@ use ralph_core::time::{Millis, WallTime};
 use ralph_host::checkout::{self, Checkout};
 use ralph_host::checks::{self, CheckPlace};
 use ralph_host::clock::Clock;
+use ralph_host::folder_watch::FolderWatch;
 use ralph_host::lock::{Standing, WorkTreeLock};
 use ralph_host::pins::{self, PinnedFiles};
 use ralph_host::process::drive::Order;
@@ -71,6 +74,10 @@ pub struct World {
     pub lock: Option<WorkTreeLock>,
     /// Hash of the prompt file's text as core knows it.
     pub base_known: Option<String>,
+    /// The buses of the run.
+    pub buses: Buses,
+    /// Notices markers in the task folder, where somebody waits for them.
+    pub watch: Option<FolderWatch>,
     /// Reads a variable of this process's environment, which agents inherit.
     pub variable: fn(&str) -> Option<OsString>,
 }
@@ -105,9 +112,20 @@ impl World {
         }
     }
 
-    /// Removes a DONE file that was judged false.
-    pub(crate) fn remove_done(&mut self) {
-        let _ = marker::remove(self.folder.task_folder());
+    /// Removes a marker that no longer counts. One that cannot be removed is seen again at the next look.
+    pub(crate) fn remove_marker(&mut self, name: &str) {
+        let _ = marker::remove(self.folder.task_folder(), name);
+    }
+
+    /// Posts a message that nothing depends on; the next note says if that failed.
+    pub(crate) fn post(&mut self, post: &Post) {
+        let posted = self.buses.post(post, self.clock.now(), Durability::Written);
+        self.unwritten = posted.err().or(self.unwritten.take());
+    }
+
+    /// What was said on the bus since this was last asked, if it concerns this run.
+    pub(crate) fn listen(&mut self) -> Option<Event> {
+        self.buses.listen()
     }
 }
 
@@ -140,6 +158,19 @@ impl Activity {
         match self.0 {
             Effect::Gather { summary } => gather(world, policy, summary),
             Effect::Launch(launch) => agent::run(world, policy, &launch, links).await,
+            Effect::LookAtMarkers => {
+                let markers = marker::look_at_all(world.folder.task_folder());
+                world.listen().into_iter().chain([Event::MarkersSeen { markers }]).collect()
+            }
+            Effect::Rest { span } => {
+                rest(world, span).await;
+                vec![Event::Woke]
+            }
+            Effect::AwaitChildren { span, then } => children::wait(world, span, then, links.alarm).await,
+            Effect::PostSafely(post) => {
+                let posted = world.buses.post(&post, world.clock.now(), Durability::Synced);
+                vec![Event::Posted { problem: posted.err() }]
+            }
             Effect::LookAtTree => {
                 let print = look_at_tree(world).await;
                 let changed = world.fingerprinter.changed().to_vec();
@@ -183,6 +214,7 @@ fn gather(world: &mut World, policy: &Policy, summary: bool) -> Vec<Event> {
     let summary = if summary { world.folder.read_summary(&policy.memory.summary_file) } else { String::new() };
     let human = memory::human_feedback(&world.folder.read_feedback(&policy.memory.feedback_file));
     let mut events = world.notes();
+    events.extend(world.listen());
     let base = match world.stands_alone() {
         Ok(note) => {
             events.extend(note);
@@ -293,6 +325,25 @@ async fn check(
     let report = checks::run(&mut world.keeper, spec, place, orders).await;
     events.push(Event::CheckEnded(Box::new(report)));
     events
+}
+
+/// Waits, but not beyond the appearance of a marker.
+async fn rest(world: &mut World, span: Millis) {
+    let task_folder = world.folder.task_folder();
+    let marked = async {
+        match &mut world.watch {
+            Some(watch) => {
+                while marker::look(task_folder, marker::DONE).is_absent() {
+                    watch.changed().await;
+                }
+            }
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = tokio::time::sleep(span.duration()) => {}
+        () = marked => {}
+    }
 }
 
 async fn wait(clock: &Clock, until: WallTime) {

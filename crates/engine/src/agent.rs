@@ -7,19 +7,24 @@ use ralph_agents::{CommandLine, Delivery, End, LineKind, Reader, SideFile};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::effect::{Launch, Purpose};
 use ralph_core::event::Event;
-use ralph_core::observation::{Marker, Observation, Observer, ProcessFacts};
+use ralph_core::observation::{Marker, Markers, Observation, Observer, ProcessFacts};
 use ralph_core::policy::Policy;
 use ralph_host::clock::{self, Clock};
 use ralph_host::lines::{Line, LineSplitter};
+use ralph_host::folder_watch::FolderWatch;
 use ralph_host::marker;
 use ralph_host::process::Command;
-use ralph_host::process::drive::{Job, Sink, Streams, drive};
-use ralph_host::raw_log::RawLog;
+use ralph_host::process::drive::{Job, Order, Sink, Streams, drive};
+use ralph_host::raw_log::{self, RawLog};
 use ralph_host::side_file;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
-use std::path::PathBuf;
-use tokio::sync::mpsc::UnboundedSender;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+/// Attempts of a supervised agent whose output is kept: as many as there are unless somebody asks for more.
+const ATTEMPTS_KEPT: u32 = 100;
 
 /// Runs the agent once.
 pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, links: Links<'_>) -> Vec<Event> {
@@ -28,18 +33,28 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
     if launch.purpose == Purpose::Work {
         events.extend(remove_old_marker(world));
     }
-    let prompt_file = world.folder.write_prompt(launch.iteration, launch.purpose, &launch.prompt);
-    if let Err(error) = &prompt_file {
-        events.push(Event::Noted { text: format!("the prompt could not be written to .ralph: {error}") });
-    }
+    let prompt_file = match launch.purpose {
+        // Several supervised agents may share a project, and what they are told stands in the journal.
+        Purpose::Supervised => None,
+        Purpose::Work | Purpose::CommitMessage => {
+            match world.folder.write_prompt(launch.iteration, launch.purpose, &launch.prompt) {
+                Ok(path) => Some(path),
+                Err(error) => {
+                    events.push(Event::Noted { text: format!("the prompt could not be written to .ralph: {error}") });
+                    None
+                }
+            }
+        }
+    };
     let dialect = ralph_agents::for_agent(&launch.agent);
     let line = dialect.command(&launch.agent);
-    let (command, stdin) = command(world, launch, line, prompt_file.ok());
+    let (command, stdin) = command(world, launch, line, prompt_file);
     // What is asked for beside the work is answered by the last message alone.
     let (messages, log) = match launch.purpose {
-        Purpose::Work => (policy.memory.last_messages, ""),
+        Purpose::Work | Purpose::Supervised => (policy.memory.last_messages, ""),
         Purpose::CommitMessage => (1, "commit."),
     };
+    let done = Cell::new(false);
     let mut sink = AgentSink {
         iteration: launch.iteration,
         reader: dialect.reader(&launch.agent, &launch.prompt),
@@ -51,6 +66,7 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
         face,
         clock: world.clock.clone(),
         shows: face.borrow().wants_agent_events(),
+        done: &done,
         budget: Budget { cost_left: launch.cost_left, tokens_left: launch.tokens_left, alarm, told: false },
     };
     let job = Job {
@@ -61,20 +77,49 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
         idle: launch.idle,
         linger: launch.linger,
     };
-    let facts = drive(&mut world.keeper, &job, &mut sink, orders).await;
+    let facts = {
+        let (pass_on, mut passed_on) = unbounded_channel();
+        let mut driving = pin!(drive(&mut world.keeper, &job, &mut sink, &mut passed_on));
+        loop {
+            tokio::select! {
+                biased;
+                facts = &mut driving => break facts,
+                Some(order) = orders.recv() => drop(pass_on.send(order)),
+                () = marked(&mut world.watch, world.folder.task_folder()), if !done.get() => {
+                    done.set(true);
+                    let text = format!("DONE is there; the agent has {} to end by itself", launch.linger);
+                    let _ = alarm.send(Event::Noted { text });
+                    let _ = pass_on.send(Order::LookForResult);
+                }
+            }
+        }
+    };
     events.extend(world.notes());
-    let marker = match launch.purpose {
-        Purpose::Work => marker::look(world.folder.task_folder()),
-        Purpose::CommitMessage => Marker::Absent,
+    events.extend(world.listen());
+    let markers = match launch.purpose {
+        Purpose::Work => Markers { done: marker::look(world.folder.task_folder(), marker::DONE), ..Markers::default() },
+        Purpose::Supervised => {
+            raw_log::forget(&world.run_folder, launch.iteration.saturating_sub(ATTEMPTS_KEPT));
+            marker::look_at_all(world.folder.task_folder())
+        }
+        Purpose::CommitMessage => Markers::default(),
     };
     let read_side_file = |file: &SideFile| side_file_of(world, &command, file);
-    events.push(Event::AgentEnded(Box::new(sink.finish(facts, marker, read_side_file))));
+    events.push(Event::AgentEnded(Box::new(sink.finish(facts, markers, read_side_file))));
     events
+}
+
+/// Returns when DONE appears, where somebody watches for it.
+async fn marked(watch: &mut Option<FolderWatch>, task_folder: &Path) {
+    let Some(watch) = watch else { return std::future::pending().await };
+    while marker::look(task_folder, marker::DONE).is_absent() {
+        watch.changed().await;
+    }
 }
 
 /// A marker from before this process is not this process's claim.
 fn remove_old_marker(world: &World) -> Option<Event> {
-    let text = match marker::remove(world.folder.task_folder()) {
+    let text = match marker::remove(world.folder.task_folder(), marker::DONE) {
         Ok(false) => return None,
         Ok(true) => "a DONE file left from earlier was removed: only this iteration's own counts".to_owned(),
         Err(error) => format!("a DONE from earlier could not be removed: {error}"),
@@ -130,6 +175,8 @@ struct AgentSink<'a> {
     face: &'a RefCell<dyn Face>,
     clock: Clock,
     shows: bool,
+    /// DONE was seen while the process runs.
+    done: &'a Cell<bool>,
     budget: Budget<'a>,
 }
 
@@ -154,7 +201,7 @@ impl Budget<'_> {
 }
 
 impl AgentSink<'_> {
-    fn finish(mut self, facts: ProcessFacts, marker: Marker, read: impl Fn(&SideFile) -> Vec<u8>) -> Observation {
+    fn finish(mut self, facts: ProcessFacts, markers: Markers, read: impl Fn(&SideFile) -> Vec<u8>) -> Observation {
         let AgentSink { reader, observer, events, splitter, .. } = &mut self;
         splitter.finish(|line| read_line(reader.as_mut(), observer, events, line));
         reader.end(events);
@@ -164,12 +211,12 @@ impl AgentSink<'_> {
             ending: &facts.ending,
             stderr_tail: &facts.stderr_tail,
             heard: self.observer.has_text(),
-            done_marker: marker == Marker::Present,
+            done_marker: markers.done == Marker::Present,
             side_file: &side_file,
             now: self.clock.now(),
             zone: &clock::epoch_seconds,
         });
-        self.observer.finish(facts, marker, failure)
+        self.observer.finish(facts, markers, failure)
     }
 
     fn pass_on(&mut self) {
@@ -208,7 +255,7 @@ impl Sink for AgentSink<'_> {
     }
 
     fn has_result(&self) -> bool {
-        self.reader.has_result()
+        self.done.get() || self.reader.has_result()
     }
 }
 

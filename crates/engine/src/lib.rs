@@ -22,6 +22,7 @@ use ralph_core::notice::Notice;
 use ralph_core::outcome::Outcome;
 use ralph_core::run::{ReplayError, Run};
 use ralph_core::time::Millis;
+use ralph_host::marker;
 use ralph_host::process::ProcessError;
 use ralph_host::process::drive::Order;
 use ralph_host::signals::{self, Sign, Signals};
@@ -139,7 +140,9 @@ impl<'a> Carrier<'a> {
             match effect {
                 Effect::Tell(notice) => self.face.borrow_mut().notice(self.world.clock.now(), &notice),
                 Effect::WriteViews(views) => self.world.write_views(&views),
-                Effect::RemoveDone => self.world.remove_done(),
+                Effect::RemoveDone => self.world.remove_marker(marker::DONE),
+                Effect::RemoveWait => self.world.remove_marker(marker::WAIT),
+                Effect::Post(post) => self.world.post(&post),
                 // Nothing runs while effects of a finished activity are performed.
                 Effect::EndActivity => {}
                 Effect::Finish => return Ok(None),
@@ -152,6 +155,10 @@ impl<'a> Carrier<'a> {
                 | Effect::RestorePinned { .. }
                 | Effect::CheckOut
                 | Effect::Scm(_)
+                | Effect::LookAtMarkers
+                | Effect::Rest { .. }
+                | Effect::AwaitChildren { .. }
+                | Effect::PostSafely(_)
                 | Effect::Wait { .. } => {
                     activity = Some(Activity(effect));
                 }
@@ -235,8 +242,11 @@ impl Journal {
         let entry = Entry { seq: self.machine.seq() + 1, at: clock.now(), elapsed, event };
         let effects = self.machine.step(&entry);
         self.pending.push(entry);
-        self.sync |= effects.iter().any(|effect| {
-            matches!(effect, Effect::Tell(Notice::IterationFinished { .. } | Notice::RunFinished { .. }))
+        let durable = self.machine.policy().iterations_are_durable();
+        self.sync |= effects.iter().any(|effect| match effect {
+            Effect::Tell(Notice::IterationFinished { .. }) => durable,
+            Effect::Tell(Notice::RunFinished { .. }) => true,
+            _ => false,
         });
         effects
     }

@@ -1,21 +1,28 @@
-//! The DONE file in the task folder: a claim made by existing.
+//! Files in the task folder that say something by existing: DONE, and the wish to wait.
 //!
 //! The agent writes there, so the place is looked at without opening anything: a named pipe cannot
 //! block, a link leads nowhere, and what is no plain file is reported as what it is.
 
 use crate::plain_file;
-use ralph_core::observation::Marker;
+use ralph_core::observation::{Marker, Markers};
 use rustix::fs::{AtFlags, CWD, FileType};
 use rustix::io::Errno;
 use std::io;
 use std::path::Path;
 
-/// The file's name.
+/// The work is done.
 pub const DONE: &str = "DONE";
+/// A supervised agent must not be started again until somebody says so.
+pub const WAIT: &str = "WAIT_WITHOUT_RESTART";
 
-/// What stands at `DONE`. A task folder that is gone, or that became a link, holds no marker.
-pub fn look(task_folder: &Path) -> Marker {
-    match find(task_folder) {
+/// All that stands there.
+pub fn look_at_all(task_folder: &Path) -> Markers {
+    Markers { done: look(task_folder, DONE), wait: look(task_folder, WAIT) }
+}
+
+/// What stands at `name`. A task folder that is gone, or that became a link, holds no marker.
+pub fn look(task_folder: &Path, name: &str) -> Marker {
+    match find(task_folder, name) {
         Ok((_, FileType::RegularFile)) => Marker::Present,
         Ok((_, other)) => Marker::WrongKind(plain_file::kind(other).to_owned()),
         Err(_) => Marker::Absent,
@@ -24,11 +31,11 @@ pub fn look(task_folder: &Path) -> Marker {
 
 /// Removes a plain file or a link of that name; says whether there was one. Anything else stays and
 /// is an error, because it was not put there as a claim and may hold something.
-pub fn remove(task_folder: &Path) -> io::Result<bool> {
-    let explain = |why: String| io::Error::other(format!("{} {why}", task_folder.join(DONE).display()));
-    match find(task_folder) {
+pub fn remove(task_folder: &Path, name: &str) -> io::Result<bool> {
+    let explain = |why: String| io::Error::other(format!("{} {why}", task_folder.join(name).display()));
+    match find(task_folder, name) {
         Ok((folder, FileType::RegularFile | FileType::Symlink)) => {
-            match rustix::fs::unlinkat(&folder, DONE, AtFlags::empty()) {
+            match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
                 Ok(()) => Ok(true),
                 Err(Errno::NOENT) => Ok(false),
                 Err(errno) => Err(explain(format!("cannot be removed: {errno}"))),
@@ -40,9 +47,9 @@ pub fn remove(task_folder: &Path) -> io::Result<bool> {
     }
 }
 
-fn find(task_folder: &Path) -> rustix::io::Result<(rustix::fd::OwnedFd, FileType)> {
+fn find(task_folder: &Path, name: &str) -> rustix::io::Result<(rustix::fd::OwnedFd, FileType)> {
     let folder = plain_file::open_folder(CWD, task_folder)?;
-    let stat = rustix::fs::statat(&folder, DONE, AtFlags::SYMLINK_NOFOLLOW)?;
+    let stat = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok((folder, FileType::from_raw_mode(stat.st_mode)))
 }
 
@@ -58,12 +65,12 @@ mod tests {
     #[test]
     fn c09_a_plain_file_is_a_claim_until_it_is_removed() {
         let task = tempfile::tempdir().unwrap();
-        assert_eq!(look(task.path()), Marker::Absent);
-        assert!(!remove(task.path()).unwrap());
+        assert_eq!(look(task.path(), DONE), Marker::Absent);
+        assert!(!remove(task.path(), DONE).unwrap());
         std::fs::write(task.path().join(DONE), "").unwrap();
-        assert_eq!(look(task.path()), Marker::Present);
-        assert!(remove(task.path()).unwrap());
-        assert_eq!(look(task.path()), Marker::Absent);
+        assert_eq!(look(task.path(), DONE), Marker::Present);
+        assert!(remove(task.path(), DONE).unwrap());
+        assert_eq!(look(task.path(), DONE), Marker::Absent);
     }
 
     #[test]
@@ -73,15 +80,15 @@ mod tests {
         let done = task.path().join(DONE);
         std::fs::write(&done, "").unwrap();
         std::fs::set_permissions(&done, std::fs::Permissions::from_mode(0o000)).unwrap();
-        assert_eq!(look(task.path()), Marker::Present);
+        assert_eq!(look(task.path(), DONE), Marker::Present);
     }
 
     #[test]
     fn c08_a_directory_is_named_and_left() {
         let task = tempfile::tempdir().unwrap();
         std::fs::create_dir(task.path().join(DONE)).unwrap();
-        assert_eq!(look(task.path()), wrong("directory"));
-        let error = remove(task.path()).unwrap_err().to_string();
+        assert_eq!(look(task.path(), DONE), wrong("directory"));
+        let error = remove(task.path(), DONE).unwrap_err().to_string();
         assert!(error.contains("DONE is a directory"), "{error}");
         assert!(task.path().join(DONE).is_dir());
     }
@@ -91,8 +98,8 @@ mod tests {
         let task = tempfile::tempdir().unwrap();
         for target in ["/etc/passwd", "nowhere"] {
             symlink(target, task.path().join(DONE)).unwrap();
-            assert_eq!(look(task.path()), wrong("symbolic link"));
-            assert!(remove(task.path()).unwrap());
+            assert_eq!(look(task.path(), DONE), wrong("symbolic link"));
+            assert!(remove(task.path(), DONE).unwrap());
         }
         assert!(Path::new("/etc/passwd").exists());
     }
@@ -102,18 +109,18 @@ mod tests {
         let task = tempfile::tempdir().unwrap();
         let done = task.path().join(DONE);
         plain_file::make_pipe(&done);
-        assert_eq!(look(task.path()), wrong("named pipe"));
-        assert!(remove(task.path()).is_err());
+        assert_eq!(look(task.path(), DONE), wrong("named pipe"));
+        assert!(remove(task.path(), DONE).is_err());
         std::fs::remove_file(&done).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(&done).unwrap();
-        assert_eq!(look(task.path()), wrong("socket"));
+        assert_eq!(look(task.path(), DONE), wrong("socket"));
         std::fs::remove_file(&done).unwrap();
         // Only root may make a device.
         #[cfg(target_os = "linux")]
         if rustix::fs::mknodat(CWD, &done, FileType::CharacterDevice, rustix::fs::Mode::from_raw_mode(0o600), 0x103)
             .is_ok()
         {
-            assert_eq!(look(task.path()), wrong("device"));
+            assert_eq!(look(task.path(), DONE), wrong("device"));
         }
     }
 
@@ -124,8 +131,8 @@ mod tests {
         std::fs::create_dir(&real).unwrap();
         std::fs::write(real.join(DONE), "").unwrap();
         symlink(&real, &task).unwrap();
-        assert_eq!(look(&task), Marker::Absent);
-        assert!(!remove(&task).unwrap());
+        assert_eq!(look(&task, DONE), Marker::Absent);
+        assert!(!remove(&task, DONE).unwrap());
         assert!(real.join(DONE).exists());
     }
 }

@@ -46,6 +46,14 @@ impl RawLog {
     }
 }
 
+/// Deletes the logs of an iteration.
+pub fn forget(run_folder: &Path, iteration: u32) {
+    for stream in ["stdout", "stderr"] {
+        // Most processes say nothing on one of them.
+        let _ = std::fs::remove_file(RawLog::new(run_folder, iteration, stream).path);
+    }
+}
+
 /// A thread that writes a log while the next bytes are being read.
 #[derive(Debug)]
 struct Writer {

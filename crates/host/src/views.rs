@@ -15,7 +15,7 @@ use ralph_core::effect::Purpose;
 use ralph_core::id::TaskName;
 use ralph_core::memory::{self, Views};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::fs::File;
@@ -110,14 +110,30 @@ impl Folder {
     pub fn prepare(root: &Path, task: &TaskName) -> Result<Folder, ViewError> {
         let (own, task) = make_folders(root, task.as_str())?;
         remove_leftovers(&task.open);
-        Ok(Folder {
+        Ok(Folder::of(root, own, task))
+    }
+
+    /// The same with the task's folder somewhere else, made if only itself is missing.
+    pub fn with_task_folder(root: &Path, task: &Path) -> Result<Folder, ViewError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let parent = task.parent().unwrap_or(Path::new("/"));
+        let name = task.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let open = rustix::fs::open(parent, flags, Mode::empty()).map_err(|errno| failed(parent)(errno.into()))?;
+        let task = Held::make(open.as_fd(), plain(name)?, task.to_owned())?;
+        rustix::fs::accessat(&task.open, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
+            .map_err(|errno| failed(&task.path)(errno.into()))?;
+        Ok(Folder::of(root, make_own_folder(root)?, task))
+    }
+
+    fn of(root: &Path, own: Held, task: Held) -> Folder {
+        Folder {
             root: root.to_owned(),
             own,
             task,
             written: HashMap::new(),
             spares: HashMap::new(),
             notes: Vec::new(),
-        })
+        }
     }
 
     /// The task's folder.
@@ -139,7 +155,7 @@ impl Folder {
     /// Keeps the exact prompt of an iteration, and says where.
     pub fn write_prompt(&mut self, iteration: u32, purpose: Purpose, text: &str) -> Result<PathBuf, ViewError> {
         let name = match purpose {
-            Purpose::Work => format!("prompt_{iteration:03}.txt"),
+            Purpose::Work | Purpose::Supervised => format!("prompt_{iteration:03}.txt"),
             Purpose::CommitMessage => format!("prompt_{iteration:03}_commit.txt"),
         };
         let path = self.own.path.join(&name);

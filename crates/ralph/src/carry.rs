@@ -6,14 +6,16 @@ use crate::error::CommandError;
 use crate::face::{self, FaceOptions, Shown, Volume};
 use crate::look::page;
 use crate::place::{self, Place};
+use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::claim::Patterns;
 use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Resumed, Spent, Started};
 use ralph_core::id::{RunId, TaskName};
 use ralph_core::outcome::exit;
 use ralph_core::run::Run;
-use ralph_engine::{Engine, World};
+use ralph_engine::{BusNames, Buses, Engine, World};
 use ralph_host::clock::Clock;
+use ralph_host::folder_watch::FolderWatch;
 use ralph_host::identity;
 use ralph_host::lock::{LockError, Owner, WorkTreeLock};
 use ralph_host::pins::PinnedFiles;
@@ -53,8 +55,8 @@ pub struct Claimed {
 }
 
 impl Claimed {
-    /// Locks the work tree for a run and opens the store. Nothing else has been written then.
-    pub fn take(place: &Place, run: &RunId) -> Result<Claimed, CommandError> {
+    /// Locks what a run owns and opens the store. Nothing else has been written then.
+    pub fn take(place: &Place, run: &RunId, policy: &Policy) -> Result<Claimed, CommandError> {
         let clock = Clock::start();
         state_dir::prepare(&place.state, &place.root).map_err(|error| {
             // Where the folder lies and whose it is was somebody's choice; the rest is the disk's.
@@ -63,7 +65,7 @@ impl Claimed {
                 .because(&error)
                 .hint("choose another one: export RALPH_STATE_DIR=/a/folder/outside/the/project")
         })?;
-        let lock = take_lock(place, run, &clock)?;
+        let lock = take_lock(place, run, &owned(place, policy), &clock)?;
         let store = Store::open(&place.state)?;
         Ok(Claimed { store, clock, lock })
     }
@@ -120,8 +122,12 @@ impl Claimed {
             let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
             page::say(&format!("[ralph] Agent command: {}", [vec![line.program], line.args].concat().join(" ")));
         }
-        let folder = Folder::prepare(&place.root, &policy.task)
-            .map_err(|error| CommandError::usage("the project's .ralph folder cannot be used").because(&error))?;
+        let folder = match &policy.supervision {
+            Some(supervision) => Folder::with_task_folder(&place.root, Path::new(&supervision.task_folder))
+                .map_err(|error| CommandError::usage("the task folder cannot be used").because(&error)),
+            None => Folder::prepare(&place.root, &policy.task)
+                .map_err(|error| CommandError::usage("the project's .ralph folder cannot be used").because(&error)),
+        }?;
         let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
         let face = face::start(options, clock.clone(), shown(place))
             .map_err(|error| CommandError::io("the output threads cannot be started", &error))?;
@@ -138,10 +144,9 @@ impl Claimed {
             };
             let world = World {
                 run: run.clone(),
-                root: place.root.clone(),
+                root: policy.supervision.as_ref().map_or(place.root.clone(), |supervision| supervision.folder.clone().into()),
                 git_root: place.git_root.clone(),
                 run_folder,
-                folder,
                 keeper,
                 temp,
                 clock,
@@ -154,6 +159,11 @@ impl Claimed {
                 unwritten,
                 lock,
                 base_known: None,
+                buses: buses(place, &run, &policy, folder.task_folder()),
+                watch: policy.supervision.as_ref().map(|supervision| {
+                    FolderWatch::new(folder.task_folder(), supervision.poll.duration())
+                }),
+                folder,
                 variable: place::variable,
             };
             let engine = Engine { store, world, face: face.as_ref(), signals };
@@ -183,6 +193,17 @@ fn shown(place: &Place) -> Shown {
     Shown { name: place.name(), folder_flag }
 }
 
+fn buses(place: &Place, run: &RunId, policy: &Policy, task_folder: &Path) -> Buses {
+    let project = policy.supervision.as_ref().map(|supervision| supervision.project.clone());
+    Buses::new(BusNames {
+        task_bus: task_folder.join(TASK_BUS),
+        project_bus: place.root.join(".ralph").join(PROJECT_BUS),
+        project: project.unwrap_or_else(|| TaskName::from_text(&place.name()).to_string()),
+        task: policy.task.clone(),
+        run: run.clone(),
+    })
+}
+
 /// Knows the tree, less ralph's own folder in it.
 fn fingerprinter(place: &Place) -> Fingerprinter {
     let own = place.git_root.as_deref().and_then(|git| place.root.strip_prefix(git).ok()).unwrap_or(Path::new(""));
@@ -193,11 +214,18 @@ fn settings_files(place: &Place) -> Vec<PathBuf> {
     [".ralph/settings.json", ".ralph/settings.local.json"].iter().map(|file| place.root.join(file)).collect()
 }
 
-/// Takes the work tree's lock. A run inside a run works in its ancestor's tree, under its lock.
-fn take_lock(place: &Place, run: &RunId, clock: &Clock) -> Result<Option<WorkTreeLock>, CommandError> {
+/// What no second loop may work on: the work tree, or the task folder of a supervised agent, which leaves
+/// the tree to its child runs.
+fn owned(place: &Place, policy: &Policy) -> PathBuf {
+    let supervision = policy.supervision.as_ref();
+    supervision.map_or_else(|| place.work_tree().to_owned(), |supervision| PathBuf::from(&supervision.task_folder))
+}
+
+/// Takes the lock. A run inside a run works in its ancestor's tree, under its lock.
+fn take_lock(place: &Place, run: &RunId, owned: &Path, clock: &Clock) -> Result<Option<WorkTreeLock>, CommandError> {
     let command = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
     let owner = Owner::this_process(Some(run.clone()), clock.now(), ralph_core::text::cut(&command, 200, "..."));
-    match WorkTreeLock::take(&place.locks, place.work_tree(), &owner) {
+    match WorkTreeLock::take(&place.locks, owned, &owner) {
         Ok(lock) => Ok(Some(lock)),
         Err(LockError::Held(holder)) if place::parent_run().as_ref() == holder.run.as_ref() && holder.run.is_some() => {
             Ok(None)
@@ -205,12 +233,12 @@ fn take_lock(place: &Place, run: &RunId, clock: &Clock) -> Result<Option<WorkTre
         Err(LockError::Held(holder)) => {
             let error = CommandError::new(
                 exit::LOCKED,
-                format!("another ralph owns {}: {holder}", place.work_tree().display()),
+                format!("another ralph owns {}: {holder}", owned.display()),
             );
             let run = holder.run.as_ref().map_or(String::new(), |run| format!(" {run}"));
             Err(error.hint("look at it: ralph status").hint(format!("stop it: ralph cancel{run}")))
         }
-        Err(error) => Err(CommandError::io("the work tree cannot be locked", &error)),
+        Err(error) => Err(CommandError::io(format!("{} cannot be locked", owned.display()), &error)),
     }
 }
 

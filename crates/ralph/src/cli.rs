@@ -97,6 +97,8 @@ pub enum Command {
     Init(commands::init::InitArgs),
     /// Run the loop until the agent's claim is verified
     Run(Box<commands::run::RunArgs>),
+    /// Keep a root agent running until it is DONE
+    Supervise(commands::supervise::SuperviseArgs),
     /// Go on with a run after a stop, a limit or a crash
     Resume(commands::resume::ResumeArgs),
     /// List the runs of this project
@@ -150,6 +152,7 @@ pub fn main() -> u8 {
     let result = match cli.command {
         Command::Init(args) => commands::init::run(&cli.global, &args),
         Command::Run(args) => commands::run::run(&cli.global, *args),
+        Command::Supervise(args) => commands::supervise::run(&cli.global, &args),
         Command::Resume(args) => commands::resume::run(&cli.global, args),
         Command::Status(args) => commands::status::run(&cli.global, &args),
         Command::Show(args) => commands::show::run(&cli.global, &args),

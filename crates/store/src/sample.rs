@@ -100,6 +100,7 @@ fn policy() -> Policy {
             stall_after: 3,
             max_consecutive_failures: 3,
             max_same_failures: 0,
+            child_wait: ralph_core::policy::CHILD_WAIT,
         },
         memory: MemoryPolicy {
             enabled: false,
@@ -112,6 +113,7 @@ fn policy() -> Policy {
         agent: AgentPolicy {
             command: "claude".to_owned(),
             flags: Vec::new(),
+            whole_flags: false,
             dialect: String::new(),
             format: String::new(),
             model: String::new(),
@@ -120,6 +122,7 @@ fn policy() -> Policy {
             env_remove: Vec::new(),
             stream: true,
         },
+        supervision: None,
         config_hash: "0".repeat(64),
     }
 }

@@ -10,7 +10,7 @@ mod recordings;
 use ralph_agents::{End, LineKind, Reader, by_name};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::claim::{Completion, Patterns};
-use ralph_core::observation::{Ending, Failure, Marker, Observation, Observer, ProcessFacts};
+use ralph_core::observation::{Ending, Failure, Markers, Observation, Observer, ProcessFacts};
 use ralph_core::policy::{AgentPolicy, PromptVia};
 use ralph_core::time::{LocalTime, Millis, WallTime};
 
@@ -26,6 +26,7 @@ fn hear(dialect: &str, prompt: &str, stdout: &[u8]) -> Heard {
     let agent = AgentPolicy {
         command: dialect.to_owned(),
         flags: Vec::new(),
+        whole_flags: false,
         dialect: String::new(),
         format: String::new(),
         model: String::new(),
@@ -71,8 +72,9 @@ impl Heard {
             leaked: Vec::new(),
             leaked_count: 0,
             stderr_tail: String::new(),
+            children: Vec::new(),
         };
-        observer.finish(process, Marker::Absent, self.failure(ending, ""))
+        observer.finish(process, Markers::default(), self.failure(ending, ""))
     }
 
     /// The main agent's own words, message by message; pieces of one are put together.

@@ -4,14 +4,16 @@
 use super::beginning::Beginning;
 use super::committing::Committing;
 use super::stopping::{Ending, StopWish};
+use super::supervising::{Finishing, listed};
 use super::{Continuation, LastJudged, Phase, Run};
 use crate::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, Ground, TreePrint};
 use crate::claim::Claim;
-use crate::effect::Effect;
+use crate::effect::{Effect, Leftover};
 use crate::evidence::{self, Criterion, Finding};
 use crate::excerpt::Excerpt;
 use crate::feedback::{Lookback, feedback};
 use crate::guardrail;
+use crate::id::RunId;
 use crate::notice::{Notice, VerdictWord};
 use crate::observation::{Marker, Observation};
 use crate::outcome::{StopReason, exit};
@@ -52,6 +54,8 @@ pub(super) struct Checking {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
+    /// Child runs that outlived the agent are waited for.
+    Children,
     LookBefore,
     /// Pinned files are put back.
     Restore,
@@ -72,8 +76,8 @@ pub(super) enum Stage {
 impl Checking {
     pub(super) fn new(seen: Observation) -> Checking {
         Checking {
+            stage: if seen.process.children.is_empty() { Stage::LookBefore } else { Stage::Children },
             seen,
-            stage: Stage::LookBefore,
             tree: None,
             violations: Vec::new(),
             restored: false,
@@ -123,6 +127,13 @@ impl Run {
                 self.phase = Phase::Checking(checking);
                 vec![Effect::LookAtTree]
             }
+            Stage::Children => {
+                let text = format!("waiting for child runs: {}", listed(&checking.seen.process.children));
+                self.phase = Phase::Checking(checking);
+                let span = self.policy.limits.child_wait;
+                let wait = Effect::AwaitChildren { span, then: Leftover::Interrupt };
+                vec![Effect::Tell(Notice::Note { text }), wait]
+            }
             // Its answer leads on.
             Stage::Restore => Vec::new(),
             Stage::CheckOut => {
@@ -146,6 +157,25 @@ impl Run {
                 }
                 None => self.commands_done(checking),
             },
+        }
+    }
+
+    /// Nothing works in the tree any more that the agent started, or it was interrupted.
+    pub(super) fn on_children_seen(&mut self, left: &[RunId]) -> Vec<Effect> {
+        match &self.phase {
+            Phase::Finishing(Finishing::Children) => self.on_done_children(left),
+            Phase::Checking(checking) if checking.stage == Stage::Children => {
+                let mut checking = checking.clone();
+                checking.stage = Stage::LookBefore;
+                let mut effects = Vec::new();
+                if !left.is_empty() {
+                    let text = format!("child runs took too long and were interrupted: {}", listed(left));
+                    effects.push(Effect::Tell(Notice::Note { text }));
+                }
+                effects.extend(self.go_on_checking(checking));
+                effects
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -353,6 +383,7 @@ impl Run {
             violations: &checking.violations,
             uncommitted: &checking.uncommitted,
             baseline: self.baseline.as_deref(),
+            requests: self.inbox.open(),
             tree,
             changed: &changed,
         };

@@ -10,6 +10,7 @@
 //!     └─ Waiting ◄─┘            └──► Ended     (every phase can end; an end can be resumed)
 //! ```
 
+mod asking;
 mod beginning;
 mod budget;
 mod checking;
@@ -19,6 +20,7 @@ mod prompting;
 mod protecting;
 mod row;
 mod stopping;
+mod supervising;
 mod waiting;
 mod working;
 
@@ -29,18 +31,21 @@ use crate::event::{Entry, Event, Resumed, Spent, Started};
 use crate::guardrail::GuardrailFailure;
 use crate::history::History;
 use crate::id::RunId;
+use crate::inbox::Inbox;
 use crate::memory::Memory;
 use crate::notice::{Notice, ResumeKind};
 use crate::observation::Tokens;
 use crate::outcome::Outcome;
 use crate::policy::{Policy, PromptSource};
 use crate::protect::Pins;
+use crate::supervise::StartLimit;
 use crate::time::{Millis, WallTime};
 use beginning::Beginning;
 use checking::Checking;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use stopping::{StopCause, StopWish};
+use supervising::Finishing;
 
 /// A run, as its entries have made it.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,6 +107,12 @@ pub struct Run {
     allowed: Option<String>,
     last_check: Option<(String, bool)>,
     last_judged: LastJudged,
+    /// What was heard on the bus.
+    inbox: Inbox,
+    /// Failures of a supervised agent that came at once.
+    start_limit: StartLimit,
+    /// The supervised agent's last attempt asked to wait.
+    waited: bool,
 }
 
 /// Where a run stands.
@@ -117,6 +128,12 @@ enum Phase {
     Checking(Box<Checking>),
     /// The same iteration will be tried again later.
     Waiting,
+    /// The markers of a supervised agent are looked at, before an attempt.
+    Looking,
+    /// A pause between two attempts.
+    Resting,
+    /// DONE is there.
+    Finishing(Finishing),
     /// It has ended, and could go on like this.
     Ended(Box<Outcome>, Continuation),
 }
@@ -193,6 +210,9 @@ impl Run {
             allowed: None,
             last_check: None,
             last_judged: LastJudged::default(),
+            inbox: Inbox::default(),
+            start_limit: StartLimit::default(),
+            waited: false,
         };
         if let PromptSource::Text(text) = &machine.policy.prompt {
             machine.base.clone_from(text);
@@ -231,6 +251,10 @@ impl Run {
             Event::CheckEnded(report) => self.on_check_ended(report),
             Event::ScmLooked { pending } => self.on_scm_looked(*pending),
             Event::ScmEnded(report) => self.on_scm_ended(report),
+            Event::MarkersSeen { markers } => self.on_markers_seen(markers),
+            Event::Heard { messages } => self.on_heard(messages),
+            Event::ChildrenSeen { left } => self.on_children_seen(left),
+            Event::Posted { problem } => self.on_posted(problem.as_deref()),
             Event::Woke => self.on_woke(),
             Event::Interrupted => self.on_stop(StopCause::Interrupted),
             Event::Cancelled => self.on_stop(StopCause::Cancelled),
@@ -338,6 +362,7 @@ impl Run {
             self.transient_in_row = 0;
             self.history.begin_rows_anew();
             self.refused.clear();
+            self.start_limit = StartLimit::default();
         }
         let (kind, then) = match continuation {
             Continuation::Checks(checking) => {

@@ -12,6 +12,9 @@ use crate::text;
 impl Run {
     /// Begins the next iteration, unless a cap forbids it.
     pub(super) fn next_iteration(&mut self) -> Vec<Effect> {
+        if self.supervises() {
+            return self.look_at_markers();
+        }
         // The number is taken only when it is used, so that an end at a cap is the end of the iteration before.
         let next = self.iteration.saturating_add(1);
         if let Some(end) = self.stop_at_cap(next, Continuation::NextIteration) {
@@ -96,6 +99,26 @@ impl Run {
     }
 
     fn launch(&self) -> Launch {
+        let (purpose, prompt) = match self.policy.supervision {
+            Some(_) => (Purpose::Supervised, self.supervised_prompt()),
+            None => (Purpose::Work, self.prompt()),
+        };
+        let limits = &self.policy.limits;
+        let (cost_left, tokens_left) = self.budget_left();
+        Launch {
+            agent: self.agent_now().clone(),
+            purpose,
+            iteration: self.iteration,
+            prompt,
+            timeout: limits.iteration,
+            idle: limits.idle,
+            linger: limits.linger,
+            cost_left,
+            tokens_left,
+        }
+    }
+
+    fn prompt(&self) -> String {
         let policy = &self.policy;
         let remembers = policy.memory.enabled;
         let summary = if remembers && !self.memory.is_empty() {
@@ -103,7 +126,7 @@ impl Run {
         } else {
             String::new()
         };
-        let prompt = prompt::compose(
+        prompt::compose(
             policy,
             &Ingredients {
                 iteration: self.iteration,
@@ -113,20 +136,8 @@ impl Run {
                 feedback: if remembers { &self.feedback } else { "" },
                 human: &self.human,
                 messages: &self.messages,
+                requests: self.inbox.open(),
             },
-        );
-        let limits = &policy.limits;
-        let (cost_left, tokens_left) = self.budget_left();
-        Launch {
-            agent: self.agent_now().clone(),
-            purpose: Purpose::Work,
-            iteration: self.iteration,
-            prompt,
-            timeout: limits.iteration,
-            idle: limits.idle,
-            linger: limits.linger,
-            cost_left,
-            tokens_left,
-        }
+        )
     }
 }

@@ -46,7 +46,9 @@ impl Run {
         if !something_runs {
             let continuation = match &self.phase {
                 Phase::Checking(checking) => Continuation::Checks(checking.clone()),
-                Phase::Beginning(_) => Continuation::NextIteration,
+                Phase::Beginning(_) | Phase::Looking | Phase::Resting | Phase::Finishing(_) => {
+                    Continuation::NextIteration
+                }
                 _ => Continuation::SameIteration,
             };
             effects.extend(self.finish_stopped(cause, continuation));
@@ -111,6 +113,9 @@ impl Run {
         let Ending { reason, code, mut message, verified } = ending;
         if let Some(failure) = &self.scm_failure {
             message += &format!("; but {failure}");
+        }
+        if !self.inbox.open().is_empty() {
+            message += &format!("; not acknowledged: {}", self.open_requests());
         }
         let outcome = Outcome {
             reason,

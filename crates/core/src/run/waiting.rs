@@ -172,10 +172,13 @@ impl Run {
     }
 
     pub(super) fn on_woke(&mut self) -> Vec<Effect> {
-        if self.phase != Phase::Waiting {
-            return Vec::new();
+        match self.phase {
+            Phase::Waiting => {
+                self.attempt += 1;
+                self.gather()
+            }
+            Phase::Resting => self.look_at_markers(),
+            _ => Vec::new(),
         }
-        self.attempt += 1;
-        self.gather()
     }
 }

@@ -21,6 +21,9 @@ impl Run {
             _ => return Vec::new(),
         }
         self.add_usage(seen);
+        if self.supervises() {
+            return self.on_attempt_ended(seen);
+        }
         let how = seen.failure.as_ref().map_or("finished".to_owned(), |failure| failure.message.clone());
         let mut effects = vec![Effect::Tell(Notice::AgentEnded {
             iteration: self.iteration,
@@ -29,10 +32,9 @@ impl Run {
             lines: seen.lines,
             duration: seen.process.duration,
         })];
-        if seen.process.leaked_count > 0 {
-            effects.push(Effect::Tell(Notice::Note { text: leak_sentence(seen) }));
-        }
+        effects.extend(leak_note(seen));
         effects.extend(self.tell_missing_price(seen));
+        effects.extend(self.take_acks(seen));
         effects.extend(self.after_agent(seen));
         effects
     }
@@ -98,6 +100,11 @@ fn as_failed_if_ended(seen: &Observation) -> Observation {
         seen.failure = Some(Failure::new(class, "the agent did not come to its own end"));
     }
     seen
+}
+
+/// What had to be ended after the agent, if anything.
+pub(super) fn leak_note(seen: &Observation) -> Option<Effect> {
+    (seen.process.leaked_count > 0).then(|| Effect::Tell(Notice::Note { text: leak_sentence(seen) }))
 }
 
 fn leak_sentence(seen: &Observation) -> String {

@@ -2,6 +2,7 @@
 //! for either.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod asking;
 mod claims;
 mod committing;
 mod ends;
@@ -12,5 +13,6 @@ mod properties;
 mod protecting;
 mod sim;
 mod stops;
+mod supervising;
 mod waits;
 mod worlds;

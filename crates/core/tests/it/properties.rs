@@ -1,14 +1,14 @@
 //! What holds in every world. Each promise is checked against the journal, with code of its own.
 
 use crate::sim::{PASS, Sim, World, is_activity, is_note, is_refusal, play};
-use crate::worlds::{events, policies_with_helpers, quiet_worlds, worlds};
+use crate::worlds::{events, policies_of_all_kinds, quiet_worlds, supervised_worlds, worlds};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use ralph_core::check::{CheckEnding, TreePrint};
 use ralph_core::claim::Claim;
-use ralph_core::effect::Effect;
+use ralph_core::effect::{BusName, Effect};
 use ralph_core::event::{Entry, Event, Resumed};
-use ralph_core::observation::{Ending, FailureClass, Marker, Observation};
+use ralph_core::observation::{Ending, FailureClass, Marker, Markers, Observation};
 use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::policy::Limits;
 use ralph_core::protect::Pins;
@@ -138,11 +138,31 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(cases(150))]
+
+    #[test]
+    fn e01_a_supervised_agent_ends_alike_wherever_its_journal_is_cut(world in supervised_worlds()) {
+        let whole = play(world.clone());
+        let verdict = |outcome: &Outcome| (outcome.reason, outcome.exit_code, outcome.iterations);
+        prop_assert!(whole.launches().len() <= world.policy.limits.max_iterations as usize);
+        if whole.outcome().reason == StopReason::Complete {
+            prop_assert_eq!(whole.posts().iter().filter(|(bus, ..)| *bus == BusName::Project).count(), 1);
+        }
+        for length in 1..whole.journal.len() {
+            let mut rest = Sim::cut(world.clone(), &whole.journal[..length]);
+            rest.resume(Resumed::default());
+            rest.play();
+            prop_assert_eq!(verdict(rest.outcome()), verdict(whole.outcome()), "cut behind entry {}", length);
+        }
+    }
+}
+
+proptest! {
     #![proptest_config(cases(800))]
 
     #[test]
     fn no_order_of_events_panics_or_starts_two_activities_at_once(
-        policy in policies_with_helpers(),
+        policy in policies_of_all_kinds(),
         happenings in vec((events(), any::<prop::sample::Index>(), 0u64..100_000, -200_000i64..200_000), 0..60),
     ) {
         let first = World::new(policy, Vec::new()).first_entry();
@@ -202,7 +222,10 @@ fn answers(running: Option<&Effect>, event: &Event) -> bool {
         | (Some(Effect::CheckOut), Event::CheckedOut { .. })
         | (Some(Effect::Launch(_)), Event::AgentEnded(_))
         | (Some(Effect::LookAtTree), Event::TreeSeen { .. })
-        | (Some(Effect::Wait { .. }), Event::Woke) => true,
+        | (Some(Effect::LookAtMarkers), Event::MarkersSeen { .. })
+        | (Some(Effect::AwaitChildren { .. }), Event::ChildrenSeen { .. })
+        | (Some(Effect::PostSafely(_)), Event::Posted { .. })
+        | (Some(Effect::Wait { .. } | Effect::Rest { .. }), Event::Woke) => true,
         _ => false,
     }
 }
@@ -235,7 +258,10 @@ fn fitting(running: Option<&Effect>, event: Event) -> Event {
             duration: Millis(1),
             output: String::new(),
         })),
-        Some(Effect::Wait { .. }) => Event::Woke,
+        Some(Effect::Wait { .. } | Effect::Rest { .. }) => Event::Woke,
+        Some(Effect::LookAtMarkers) => Event::MarkersSeen { markers: Markers::default() },
+        Some(Effect::AwaitChildren { .. }) => Event::ChildrenSeen { left: Vec::new() },
+        Some(Effect::PostSafely(_)) => Event::Posted { problem: None },
         _ => event,
     }
 }

@@ -6,13 +6,14 @@
 
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, TreePrint};
 use ralph_core::claim::{Claim, Completion};
-use ralph_core::effect::{Effect, Launch, Purpose};
+use ralph_core::effect::{BusName, Effect, Launch, Purpose};
 use ralph_core::event::{Entry, Event, Gathered, Resumed, Spent, Started};
 use ralph_core::guardrail::{FailAction, Guardrail, OutputPart};
 use ralph_core::id::{RunId, TaskName};
+use ralph_core::inbox::{Heard, Request};
 use ralph_core::memory::{Views, human_feedback, merge_feedback};
 use ralph_core::notice::Notice;
-use ralph_core::observation::{Ending, Failure, FailureClass, Marker, Observation, Tokens};
+use ralph_core::observation::{Ending, Failure, FailureClass, Marker, Markers, Observation, Tokens};
 use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::policy::{
     AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, PromptVia, StopCriteria, VerifyPolicy,
@@ -20,6 +21,7 @@ use ralph_core::policy::{
 use ralph_core::protect::{Change, Pinned, PinnedChange, PinnedState, Pins, ProtectPolicy};
 use ralph_core::run::Run;
 use ralph_core::scm::{Pending, ScmPolicy, ScmReport, ScmSpec};
+use ralph_core::supervise::{self, Restarts, Supervision};
 use ralph_core::time::{Millis, WallTime};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,6 +59,7 @@ pub fn policy() -> Policy {
             stall_after: 0,
             max_consecutive_failures: 3,
             max_same_failures: 0,
+            child_wait: ralph_core::policy::CHILD_WAIT,
         },
         memory: MemoryPolicy {
             enabled: false,
@@ -71,6 +74,7 @@ pub fn policy() -> Policy {
         scm: ScmPolicy::default(),
         protect: ProtectPolicy::default(),
         verify: VerifyPolicy::default(),
+        supervision: None,
         config_hash: String::new(),
     }
 }
@@ -80,6 +84,7 @@ pub fn agent(command: &str) -> AgentPolicy {
     AgentPolicy {
         command: command.to_owned(),
         flags: Vec::new(),
+        whole_flags: false,
         dialect: String::new(),
         format: String::new(),
         model: String::new(),
@@ -88,6 +93,30 @@ pub fn agent(command: &str) -> AgentPolicy {
         env_remove: Vec::new(),
         stream: true,
     }
+}
+
+/// A root agent that may be started so often.
+pub fn supervised(most: u32) -> Policy {
+    let supervision = Supervision {
+        project: "shop".to_owned(),
+        task_folder: "/tasks/fix-login".to_owned(),
+        folder: "/project".to_owned(),
+        restart_delay: Millis::from_secs(1),
+        poll: Millis::from_secs(1),
+    };
+    let restarts = Restarts { most, timeout: Millis::ZERO, idle: Millis::ZERO, child_wait: Millis::from_secs(300) };
+    supervise::policy(TaskName::from_text("fix-login"), &["agent".to_owned()], restarts, supervision)
+}
+
+/// Runs of these names.
+pub fn runs(names: &[&str]) -> Vec<RunId> {
+    names.iter().map(|name| RunId::parse(name).unwrap()).collect()
+}
+
+/// Somebody's request.
+pub fn request(id: &str) -> Heard {
+    let (id, from, body) = (id.to_owned(), "anna".to_owned(), "please use tabs".to_owned());
+    Heard::Request(Request { id, from, at: WallTime(START), body })
 }
 
 /// Guardrails that append, named by their commands.
@@ -181,6 +210,14 @@ pub struct Turn {
     pub uncommitted: Vec<String>,
     /// Pinned files that the commit holds otherwise than they were.
     pub committed: Vec<PinnedChange>,
+    /// What is heard on the bus while the agent of this iteration works.
+    pub heard: Vec<Heard>,
+    /// What the agent acknowledges in its answer.
+    pub acks: Vec<&'static str>,
+    /// The file by which it asks to wait.
+    pub wait: Marker,
+    /// Child runs that outlive it.
+    pub children: Vec<&'static str>,
 }
 
 /// An iteration in which an agent works for a minute and nothing else is remarkable.
@@ -205,6 +242,10 @@ pub fn turn(agent: Agent) -> Turn {
         touches: Vec::new(),
         uncommitted: Vec::new(),
         committed: Vec::new(),
+        heard: Vec::new(),
+        acks: Vec::new(),
+        wait: Marker::Absent,
+        children: Vec::new(),
     }
 }
 
@@ -238,6 +279,10 @@ pub struct World {
     pub earlier: &'static str,
     /// What earlier runs of the task used.
     pub spent: Spent,
+    /// What stands at DONE before the first attempt.
+    pub done: Marker,
+    /// Child runs that outlive every wait.
+    pub orphans: Vec<&'static str>,
 }
 
 impl World {
@@ -251,6 +296,8 @@ impl World {
             gathering: Millis(5),
             earlier: "",
             spent: Spent::default(),
+            done: Marker::Absent,
+            orphans: Vec::new(),
         }
     }
 
@@ -368,6 +415,12 @@ impl Sim {
         if self.pending.is_some() && self.passes_the_budget() {
             self.happen(Event::BudgetUp);
         }
+        if let Some(Effect::Launch(_)) = &self.pending {
+            let messages = self.world.turn(self.run.iteration()).heard.clone();
+            if !messages.is_empty() {
+                self.happen(Event::Heard { messages });
+            }
+        }
         let Some(activity) = self.pending.take() else { return };
         let answer = self.answer(&activity);
         // What is ended does not take its time.
@@ -419,7 +472,7 @@ impl Sim {
                     self.finished = true;
                     self.pending = None;
                 }
-                Effect::Tell(_) | Effect::RemoveDone => {}
+                Effect::Tell(_) | Effect::RemoveDone | Effect::RemoveWait | Effect::Post(_) => {}
                 activity => {
                     assert!(self.pending.is_none(), "entry {seq}: {activity:?} while {:?}", self.pending);
                     assert_eq!(index + 1, count, "an activity is the last effect");
@@ -448,6 +501,7 @@ impl Sim {
             Effect::Gather { .. } => self.world.gathering,
             Effect::Launch(launch) => self.world.turn(launch.iteration).takes,
             Effect::Check(_) => CHECK,
+            Effect::Rest { span } => *span,
             Effect::Wait { until } => {
                 let now = self.journal.last().unwrap().at;
                 Millis(u64::try_from(until.0.saturating_sub(now.0)).unwrap_or(0))
@@ -519,7 +573,12 @@ impl Sim {
                 let output = self.world.turn(iteration).output.as_str();
                 Event::CheckEnded(Box::new(if output.is_empty() { report } else { printed(report, output) }))
             }
-            Effect::Wait { .. } => Event::Woke,
+            Effect::Wait { .. } | Effect::Rest { .. } => Event::Woke,
+            Effect::LookAtMarkers => {
+                Event::MarkersSeen { markers: Markers { done: self.done(), ..Markers::default() } }
+            }
+            Effect::AwaitChildren { .. } => Event::ChildrenSeen { left: runs(&self.world.orphans) },
+            Effect::PostSafely(_) => Event::Posted { problem: None },
             other => panic!("{other:?} has no answer"),
         }
     }
@@ -530,6 +589,25 @@ impl Sim {
         let turn = self.world.turn(iteration);
         let touched = turn.touches.iter().filter(|(_, look)| iteration > 0 && !put_back && *look <= asked);
         touched.map(|(path, _)| changed(path)).collect()
+    }
+
+    /// What stands at DONE: the last agent's, until it is removed.
+    fn done(&self) -> Marker {
+        let last = self.journal.iter().rev().find_map(|entry| match &entry.event {
+            Event::AgentEnded(seen) => Some((entry.seq, seen.marker.clone())),
+            _ => None,
+        });
+        let (from, marker) = last.unwrap_or((0, self.world.done.clone()));
+        let removed = self.run_effects().iter().any(|(seq, effect)| *seq >= from && *effect == Effect::RemoveDone);
+        if removed { Marker::Absent } else { marker }
+    }
+
+    /// Every effect that the journal led to, also before it was cut.
+    fn run_effects(&self) -> Vec<(u64, Effect)> {
+        let mut all = Vec::new();
+        Run::replay(&self.journal, |entry, effects| all.extend(effects.into_iter().map(|effect| (entry.seq, effect))))
+            .unwrap();
+        all
     }
 
     fn agent_end(&self, turn: &Turn) -> Observation {
@@ -544,6 +622,9 @@ impl Sim {
             observation(&turn.agent, how(&turn.agent))
         };
         seen.marker = turn.marker.clone();
+        seen.wait = turn.wait.clone();
+        seen.acks = turn.acks.iter().map(|&ack| ack.to_owned()).collect();
+        seen.process.children = runs(&turn.children);
         seen.cost_usd = (turn.cost_usd > 0.0).then_some(turn.cost_usd);
         seen.tokens = Tokens { input: turn.tokens, ..Tokens::default() };
         seen.last_text.clone_from(&turn.says);
@@ -618,6 +699,14 @@ impl Sim {
         self.pick(|effect| if let Effect::Check(spec) = effect { Some(spec.command.as_str()) } else { None })
     }
 
+    /// What was posted: the bus, the type and the text.
+    pub fn posts(&self) -> Vec<(BusName, &'static str, &str)> {
+        self.pick(|effect| match effect {
+            Effect::Post(post) | Effect::PostSafely(post) => Some((post.bus, post.kind, post.body.as_str())),
+            _ => None,
+        })
+    }
+
     /// The arguments of every task of version control, as it was executed.
     pub fn tasks(&self) -> Vec<String> {
         self.pick(|effect| if let Effect::Scm(spec) = effect { Some(spec.args.join(" ")) } else { None })
@@ -658,7 +747,6 @@ impl Sim {
     }
 }
 
-/// What a note after the end may still do: it tells, and changes nothing.
 /// A file as it was pinned.
 pub fn pinned(path: &str, scripts_of: &[usize]) -> Pinned {
     let state = PinnedState::File { executable: false, hash: "1".to_owned() };
@@ -670,6 +758,7 @@ pub fn changed(path: &str) -> PinnedChange {
     PinnedChange { path: path.to_owned(), how: Change::Content { losses: String::new() } }
 }
 
+/// What a note after the end may still do: it tells, and changes nothing.
 pub fn is_note(effect: &Effect) -> bool {
     matches!(effect, Effect::Tell(Notice::Note { .. }))
 }
@@ -687,6 +776,10 @@ pub fn is_activity(effect: &Effect) -> bool {
             | Effect::RestorePinned { .. }
             | Effect::CheckOut
             | Effect::Scm(_)
+            | Effect::LookAtMarkers
+            | Effect::Rest { .. }
+            | Effect::AwaitChildren { .. }
+            | Effect::PostSafely(_)
             | Effect::Wait { .. }
     )
 }

@@ -3,7 +3,7 @@
 
 use crate::sim::{
     Agent, FAIL, Knock, Look, PASS, Turn, World, agent, changed, guardrails, limited, observation, pinned, policy,
-    transient, turn,
+    request, runs, supervised, transient, turn, turn as turn_of,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -12,8 +12,9 @@ use proptest::sample::select;
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, Ground};
 use ralph_core::event::{Event, Gathered, Resumed};
 use ralph_core::guardrail::FailAction;
+use ralph_core::inbox::Heard;
 use ralph_core::observation::{
-    Ending, Failure, FailureClass, Leaked, Marker, Observation, Tokens, ToolResult, ToolRun,
+    Ending, Failure, FailureClass, Leaked, Marker, Markers, Observation, Tokens, ToolResult, ToolRun,
 };
 use ralph_core::policy::{Passes, Policy, VerifyPolicy};
 use ralph_core::protect::{OnChange, Pins};
@@ -46,8 +47,22 @@ pub fn policies() -> impl Strategy<Value = Policy> {
     )
 }
 
+/// Rules of every kind, helpers and supervision included.
+pub fn policies_of_all_kinds() -> impl Strategy<Value = Policy> {
+    prop_oneof![3 => policies_with_helpers(), 1 => (1u32..6).prop_map(supervised)]
+}
+
+/// Root agents that are restarted, wait, or come to DONE.
+pub fn supervised_worlds() -> impl Strategy<Value = World> {
+    let turn = (agents(), markers(), mostly(Marker::Absent, markers()), 0u64..3_000);
+    let turn =
+        turn.prop_map(|(agent, marker, wait, takes)| Turn { marker, wait, takes: Millis(takes), ..turn_of(agent) });
+    (1u32..8, vec(turn, 1..8), markers())
+        .prop_map(|(most, turns, done)| World { done, ..World::new(supervised(most), turns) })
+}
+
 /// Rules that also name other agents and tasks of version control.
-pub fn policies_with_helpers() -> impl Strategy<Value = Policy> {
+fn policies_with_helpers() -> impl Strategy<Value = Policy> {
     let tasks = vec(select(vec!["add -A", "commit", "push"]), 0..4);
     (policies(), tasks, 0usize..3, any::<bool>()).prop_map(|(mut policy, tasks, others, wait)| {
         policy.scm = ScmPolicy { command: "git".to_owned(), tasks: tasks.into_iter().map(str::to_owned).collect() };
@@ -185,11 +200,24 @@ pub fn events() -> impl Strategy<Value = Event> {
         1 => pending().prop_map(|pending| Event::ScmLooked { pending }),
         2 => scm_reports().prop_map(|report| Event::ScmEnded(Box::new(report))),
         2 => Just(Event::Woke),
+        2 => (markers(), markers()).prop_map(|(done, wait)| Event::MarkersSeen { markers: Markers { done, wait } }),
+        2 => mostly(Vec::new(), Just(vec!["c1"])).prop_map(|left| Event::ChildrenSeen { left: runs(&left) }),
+        1 => option::of(Just("full".to_owned())).prop_map(|problem| Event::Posted { problem }),
+        2 => vec(heard(), 0..3).prop_map(|messages| Event::Heard { messages }),
         1 => Just(Event::Interrupted),
         1 => Just(Event::Cancelled),
         1 => Just(Event::WallTimeUp),
         1 => Just(Event::BudgetUp),
         1 => ".{0,12}".prop_map(|text| Event::Noted { text }),
+    ]
+}
+
+fn heard() -> impl Strategy<Value = Heard> {
+    prop_oneof![
+        2 => select(vec!["m1", "m2"]).prop_map(request),
+        1 => select(vec!["m1", "m2"]).prop_map(|id| Heard::Ack { of: vec![id.to_owned()] }),
+        1 => Just(Heard::Wait { why: "tired".to_owned() }),
+        1 => ".{0,12}".prop_map(|text| Heard::Fact { text }),
     ]
 }
 

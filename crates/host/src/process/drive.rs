@@ -88,6 +88,8 @@ pub enum Order {
     Freeze,
     /// Let it go on.
     Thaw,
+    /// Ask the sink again whether the final result was seen: it may have come by another way than output.
+    LookForResult,
 }
 
 /// Drives one process. `orders` may stay silent; its closing is no order.
@@ -107,6 +109,7 @@ pub async fn drive(
         stderr_tail: drive.map_or(String::new(), |drive| {
             text::suffix(&String::from_utf8_lossy(&drive.stderr_tail), STDERR_TAIL).to_owned()
         }),
+        children: Vec::new(),
     };
     let started = start(keeper, job).await;
     let (stdin, stdout, stderr) = match started {
@@ -259,6 +262,7 @@ impl Drive<'_> {
                     self.go_on();
                     let _ = keeper.ask(&Request::Thaw);
                 }
+                Step::Order(Some(Order::LookForResult)) => self.look_for_result(sink),
                 Step::Deadline if self.ending.is_some() => {
                     keeper.lose();
                     self.read_rest(sink).await;
@@ -374,12 +378,16 @@ impl Drive<'_> {
                     #[cfg(target_os = "linux")]
                     let _ = rustix::pipe::fcntl_setpipe_size(stdout.get_ref(), 1 << 20);
                 }
-                // An agent that wakes up after its result has not finished after all.
-                self.result_at = sink.has_result().then(|| self.result_at.unwrap_or_else(Instant::now));
+                self.look_for_result(sink);
             }
             Got::Nothing => {}
             Got::End => self.stdout = None,
         }
+    }
+
+    /// An agent that wakes up after its result has not finished after all.
+    fn look_for_result(&mut self, sink: &impl Sink) {
+        self.result_at = sink.has_result().then(|| self.result_at.unwrap_or_else(Instant::now));
     }
 
     fn read_stderr(&mut self, sink: &mut impl Sink) {

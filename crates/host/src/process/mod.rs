@@ -34,7 +34,7 @@ mod wire;
 
 pub use find::find_program;
 pub use keeper::keeper_main;
-pub(crate) use sys::{is_open_elsewhere, unblock_signals};
+pub(crate) use sys::{is_open_elsewhere, unblock_signals, watch};
 
 use ralph_core::id::RunId;
 use ralph_core::observation::Leaked;

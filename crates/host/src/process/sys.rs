@@ -156,7 +156,7 @@ pub(super) fn landlock_version() -> io::Result<i64> {
 }
 
 /// Watches a descriptor for readiness.
-pub(super) fn watch<T: AsFd + AsRawFd>(end: T, interest: Interest) -> io::Result<AsyncFd<T>> {
+pub(crate) fn watch<T: AsFd + AsRawFd>(end: T, interest: Interest) -> io::Result<AsyncFd<T>> {
     // SAFETY: `T` owns its descriptor (an `OwnedFd` or a socket), keeps it for its whole life and
     // always names the same one; nothing here closes or replaces it while it is watched.
     unsafe { AsyncFd::register_with_interest(end, interest) }.map_err(|refused| refused.into_parts().1)

@@ -127,7 +127,9 @@ fn stop(global: &Global, place: &Place, before: RunRow, owner: &Owner) -> Result
 
 /// Ends a run that nobody carries: its journal gets the end that it never came to.
 fn mark(place: &Place, row: &RunRow) -> Result<RunRow, CommandError> {
-    let mut claimed = Claimed::take(place, &row.run)?;
+    let store = Store::open(&place.state)?;
+    let policy = pick::machine(&store, &row.run)?.policy().clone();
+    let mut claimed = Claimed::take(place, &row.run, &policy)?;
     identity::end_marked(&row.run, END_OLD_TREE);
     let entries = claimed.store().entries(&row.run)?;
     let story = Story::of(&entries, None).map_err(|error| pick::unreadable(&row.run, &error))?;

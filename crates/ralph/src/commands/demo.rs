@@ -58,7 +58,7 @@ pub fn run(global: &Global, args: &DemoArgs) -> Result<u8, CommandError> {
     let root = place.root.display().to_string();
     let started = Started { run: run.clone(), parent: None, policy, root, version, task_spent: Spent::default() };
     let face = global.face(started.policy.agent.stream, &settings.display);
-    let code = Claimed::take(&place, &run)?.carry(face, &place, Beginning::New(Box::new(started)))?;
+    let code = Claimed::take(&place, &run, &started.policy)?.carry(face, &place, Beginning::New(Box::new(started)))?;
     if !global.json && !global.quiet {
         conclude(&place, &run, code);
     }

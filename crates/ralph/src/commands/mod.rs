@@ -14,3 +14,4 @@ pub mod resume;
 pub mod run;
 pub mod show;
 pub mod status;
+pub mod supervise;

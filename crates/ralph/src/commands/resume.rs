@@ -4,7 +4,7 @@ use super::run::LimitArgs;
 use crate::carry::{Beginning, Claimed};
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::look::page;
+use crate::look::{self, page};
 use crate::place::Place;
 use crate::settings::Loaded;
 use clap::Args;
@@ -40,20 +40,20 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
     }
     let store = Store::open_existing(&place.state)?.ok_or_else(|| nothing(&place))?;
     let run = pick(&store, args.run.as_deref(), &place)?;
+    let policy = look::pick::machine(&store, &run)?.policy().clone();
     drop(store);
     // From here on nobody else writes to this run's journal.
-    let claimed = Claimed::take(&place, &run)?;
-    let entries = claimed.store().entries(&run)?;
-    let machine = Run::replay(&entries, |_, _| {}).map_err(|error| {
-        CommandError::usage(format!("the journal of run {run} cannot be read back")).because(&error)
-    })?;
+    let claimed = Claimed::take(&place, &run, &policy)?;
+    let machine = look::pick::machine(claimed.store(), &run)?;
     if machine.is_complete() {
         return Err(CommandError::usage(format!("run {run} is complete: there is nothing to go on with"))
             .hint(format!("look at it: ralph show {run}"))
             .hint("begin a new one: ralph run"));
     }
     let loaded = Loaded::read(&place.root).ok();
-    tell_edited_settings(loaded.as_ref(), &machine);
+    if machine.policy().supervision.is_none() {
+        tell_edited_settings(loaded.as_ref(), &machine);
+    }
     let display = loaded.map(|loaded| loaded.display()).unwrap_or_default();
     let face = global.face(machine.policy().agent.stream, &display);
     let resumed = Resumed {

@@ -134,7 +134,7 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
         return dry_run(global, &place, started);
     }
     let face = global.face(started.policy.agent.stream, &settings.display);
-    Claimed::take(&place, &started.run)?.carry(face, &place, Beginning::New(Box::new(started)))
+    Claimed::take(&place, &started.run, &started.policy)?.carry(face, &place, Beginning::New(Box::new(started)))
 }
 
 /// The settings' judgement, with the dialects that there are.

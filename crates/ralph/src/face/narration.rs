@@ -8,7 +8,7 @@ use ralph_core::claim::Claim;
 use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
 use ralph_core::observation::LineCounts;
 use ralph_core::outcome::{Outcome, StopReason};
-use ralph_core::policy::Policy;
+use ralph_core::policy::{LoopKind, Policy};
 use ralph_core::text;
 use ralph_core::time::Millis;
 
@@ -40,6 +40,10 @@ impl Narration {
         limits.extend((!policy.limits.wall.is_off()).then(|| policy.limits.wall.to_string()));
         limits.extend((policy.limits.max_cost_usd > 0.0).then(|| format!("${:.2}", policy.limits.max_cost_usd)));
         limits.extend((policy.limits.max_tokens > 0).then(|| format!("{} tokens", policy.limits.max_tokens)));
+        if let Some(supervision) = &policy.supervision {
+            let folder = text::for_terminal(&supervision.task_folder);
+            return vec![head, self.paint.dim(&format!("limits: {} · until DONE in {folder}", limits.join(", ")))];
+        }
         let checks: Vec<&str> = policy.guardrails.iter().map(|guardrail| guardrail.command.as_str()).collect();
         let checks = if checks.is_empty() {
             "none, so a claim will be believed unverified".to_owned()
@@ -115,16 +119,27 @@ impl Narration {
         lines
     }
 
+    /// How an attempt of a supervised agent went.
+    pub fn attempt_finished(self, notice: &Notice) -> Vec<String> {
+        let Notice::IterationFinished { reasons, leaked, duration, .. } = notice else { return Vec::new() };
+        let leaked = if *leaked > 0 { format!(" · {leaked} leaked") } else { String::new() };
+        reasons.iter().map(|reason| format!("{} ({duration}){leaked}", text::for_terminal(reason))).collect()
+    }
+
     /// How a run ended: the word, the sentence, the facts and what to type next. `folder_flag` is what
     /// a command needs to find the project from the caller's folder.
-    pub fn end(self, run: &str, outcome: &Outcome, took: Millis, folder_flag: &str) -> String {
+    pub fn end(self, run: &RunOf<'_>, outcome: &Outcome, took: Millis, folder_flag: &str) -> String {
         let paint = self.paint;
+        let RunOf { run, kind } = run;
         let verified = match (outcome.reason, outcome.verified) {
+            // Nobody promised more than that the file is there.
+            (StopReason::Complete, _) if *kind == LoopKind::Supervise => format!("{} · DONE", paint.green("complete")),
+            (reason, _) if *kind == LoopKind::Supervise => paint.red(reason.as_str()),
             (StopReason::Complete, true) => format!("{} · verified", paint.green("complete")),
             (StopReason::Complete, false) => format!("{} · claimed, not verified", paint.yellow("complete")),
             (reason, _) => format!("{} · not verified", paint.red(reason.as_str())),
         };
-        let mut facts = vec![format!("run {run}"), text::count(outcome.iterations.into(), "iteration")];
+        let mut facts = vec![format!("run {run}"), text::count(outcome.iterations.into(), kind.step())];
         facts.push(took.to_string());
         // What nobody stated is not zero.
         let spent = outcome.tokens.total() > 0;
@@ -144,6 +159,14 @@ impl Narration {
         }
         block
     }
+}
+
+/// A run and what kind it is.
+pub struct RunOf<'a> {
+    /// The run.
+    pub run: &'a str,
+    /// Its front door.
+    pub kind: LoopKind,
 }
 
 /// Where a run goes on.

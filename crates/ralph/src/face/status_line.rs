@@ -12,6 +12,8 @@ const WHEEL: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧
 /// What the line shows.
 #[derive(Debug, Default)]
 pub struct StatusLine {
+    /// What one of them is called.
+    pub step: &'static str,
     /// The iteration and how many there may be.
     pub iteration: (u32, u32),
     /// What the agent or ralph is doing.
@@ -34,7 +36,7 @@ impl StatusLine {
     pub fn draw(&mut self, now: Millis, columns: usize) -> String {
         self.frame = (self.frame + 1) % WHEEL.len();
         let wheel = WHEEL.get(self.frame).copied().unwrap_or_default();
-        let mut parts = vec![format!("{wheel} iteration {}/{}", self.iteration.0, self.iteration.1)];
+        let mut parts = vec![format!("{wheel} {} {}/{}", self.step, self.iteration.0, self.iteration.1)];
         match self.waiting {
             Some(left) => parts.push(format!("{}, {left} left", self.activity)),
             None if self.activity.is_empty() => {}

@@ -1,7 +1,7 @@
 //! The face for people: narration on standard error, the agent's words and the end on standard
 //! output, and on a terminal one live line at the bottom.
 
-use super::narration::{self, Narration};
+use super::narration::{self, Narration, RunOf};
 use super::out::{Out, Target, Worth};
 use super::paint::Paint;
 use super::render::{self, Renderer};
@@ -11,7 +11,7 @@ use crate::look::log_text::Pieces;
 use crate::look::words;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::notice::Notice;
-use ralph_core::policy::Policy;
+use ralph_core::policy::{LoopKind, Policy};
 use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
 use ralph_engine::Face;
@@ -109,6 +109,10 @@ impl Terminal {
         }
     }
 
+    fn kind(&self) -> LoopKind {
+        self.policy.as_ref().map_or(LoopKind::Prompt, |policy| policy.kind)
+    }
+
     fn last_iteration(&self, iteration: u32) -> u32 {
         self.policy.as_ref().map_or(iteration, |policy| policy.last_iteration(iteration))
     }
@@ -127,6 +131,7 @@ impl Face for Terminal {
             Notice::IterationStarted { iteration, attempt, prompt, .. } => {
                 let last = self.last_iteration(*iteration);
                 self.renderer = Renderer::new(self.options.render, Some(at));
+                self.line.step = self.kind().step();
                 self.line.iteration = (*iteration, last);
                 self.line.activity = "agent starting".to_owned();
                 self.line.heard = Some(self.clock.elapsed());
@@ -140,7 +145,11 @@ impl Face for Terminal {
                     ));
                 }
                 let again = if *attempt > 1 { format!(" · attempt {attempt}") } else { String::new() };
-                let line = self.voice.paint.bold(&format!("iteration {iteration}/{last}{again}"));
+                let line = match self.kind() {
+                    LoopKind::Prompt => format!("iteration {iteration}/{last}{again}"),
+                    LoopKind::Supervise => format!("Starting agent (attempt {iteration}/{last})"),
+                };
+                let line = self.voice.paint.bold(&line);
                 self.say(&line);
             }
             Notice::AgentEnded { how, well, lines, duration, .. } => {
@@ -157,7 +166,8 @@ impl Face for Terminal {
                     let line = self.voice.paint.dim(&format!("  {counts}"));
                     self.say(&line);
                 }
-                if !well {
+                // An attempt's line says it all.
+                if !well && self.kind() != LoopKind::Supervise {
                     let line = format!(
                         "  {} agent: {}",
                         self.voice.paint.red(self.voice.marks.failed()),
@@ -185,7 +195,12 @@ impl Face for Terminal {
                 if let Some(cost) = cost_usd {
                     self.line.cost_usd = Some(self.line.cost_usd.unwrap_or(0.0) + cost);
                 }
-                self.say_all(&self.voice.iteration_finished(notice, self.last_iteration(*iteration)));
+                match self.kind() {
+                    LoopKind::Prompt => {
+                        self.say_all(&self.voice.iteration_finished(notice, self.last_iteration(*iteration)));
+                    }
+                    LoopKind::Supervise => self.say_all(&self.voice.attempt_finished(notice)),
+                }
             }
             Notice::Waiting { until, why, .. } => {
                 self.waiting_until = Some(*until);
@@ -214,7 +229,8 @@ impl Face for Terminal {
             Notice::RunFinished { outcome } => {
                 self.clear();
                 let voice = Narration { paint: self.options.render.paint, ..self.voice };
-                let block = voice.end(&self.run, outcome, self.clock.elapsed(), &self.folder_flag);
+                let run = RunOf { run: &self.run, kind: self.kind() };
+                let block = voice.end(&run, outcome, self.clock.elapsed(), &self.folder_flag);
                 self.out.write(Target::Stdout, Worth::Kept, block);
             }
         }

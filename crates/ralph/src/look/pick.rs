@@ -63,6 +63,11 @@ pub fn mended(store: &Store, row: RunRow) -> Result<RunRow, StoreError> {
     Ok(Run::replay(&entries, |_, _| {}).map_or(row, |machine| machine.row()))
 }
 
+/// A run as its journal has made it.
+pub fn machine(store: &Store, run: &RunId) -> Result<Run, CommandError> {
+    Run::replay(&store.entries(run)?, |_, _| {}).map_err(|error| unreadable(run, &error))
+}
+
 /// A journal that is not one of a run.
 pub fn unreadable(run: &RunId, error: &ralph_core::run::ReplayError) -> CommandError {
     CommandError::usage(format!("the journal of run {run} cannot be read back")).because(error)

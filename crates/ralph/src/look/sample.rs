@@ -18,6 +18,7 @@ pub fn agent() -> AgentPolicy {
     AgentPolicy {
         command: "claude".to_owned(),
         flags: Vec::new(),
+        whole_flags: false,
         dialect: String::new(),
         format: String::new(),
         model: String::new(),
@@ -61,6 +62,7 @@ fn policy() -> Policy {
             stall_after: 0,
             max_consecutive_failures: 0,
             max_same_failures: 0,
+            child_wait: ralph_core::policy::CHILD_WAIT,
         },
         memory: MemoryPolicy {
             enabled: false,
@@ -75,6 +77,7 @@ fn policy() -> Policy {
         scm: Default::default(),
         protect: Default::default(),
         verify: Default::default(),
+        supervision: None,
         config_hash: "0123456789abcdef".to_owned(),
     }
 }

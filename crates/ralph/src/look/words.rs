@@ -142,7 +142,7 @@ pub fn ending(ending: &Ending) -> String {
 /// How many iterations there may be.
 pub fn passes(policy: &Policy) -> String {
     match policy.passes {
-        Passes::Loop => text::count(policy.limits.max_iterations.into(), "iteration"),
+        Passes::Loop => text::count(policy.limits.max_iterations.into(), policy.kind.step()),
         Passes::Single => "a single pass".to_owned(),
     }
 }
@@ -152,7 +152,7 @@ pub fn limits(policy: &Policy) -> String {
     let limits = &policy.limits;
     let mut parts = vec![passes(policy)];
     parts.extend((!limits.wall.is_off()).then(|| format!("{} in all", limits.wall)));
-    parts.extend((!limits.iteration.is_off()).then(|| format!("{} per iteration", limits.iteration)));
+    parts.extend((!limits.iteration.is_off()).then(|| format!("{} per {}", limits.iteration, policy.kind.step())));
     parts.extend((!limits.idle.is_off()).then(|| format!("{} idle", limits.idle)));
     parts.extend((limits.max_cost_usd > 0.0).then(|| format!("${:.2}", limits.max_cost_usd)));
     parts.extend((limits.max_tokens > 0).then(|| format!("{} tokens", limits.max_tokens)));

@@ -42,6 +42,7 @@ impl Settings {
             },
             verify: self.verify(),
             scm: ScmPolicy { command: self.scm.command.clone(), tasks: self.scm.tasks.clone() },
+            supervision: None,
             config_hash,
         }
     }
@@ -90,6 +91,7 @@ impl Settings {
             stall_after: self.looping.stall_after,
             max_consecutive_failures: self.looping.max_consecutive_failures,
             max_same_failures: self.looping.max_same_failures,
+            child_wait: ralph_core::policy::CHILD_WAIT,
         }
     }
 
@@ -108,6 +110,7 @@ impl Settings {
         AgentPolicy {
             command: agent.command.clone(),
             flags: agent.flags.clone().unwrap_or_default(),
+            whole_flags: false,
             dialect: agent.dialect.clone().unwrap_or_default(),
             format: agent.format.clone().unwrap_or_default(),
             model: agent.model.clone().unwrap_or_default(),
@@ -170,6 +173,7 @@ mod tests {
             stall_after: 0,
             max_consecutive_failures: 3,
             max_same_failures: 0,
+            child_wait: ralph_core::policy::CHILD_WAIT,
         };
         assert_eq!(policy.limits, limits);
         let criteria =

@@ -1,0 +1,226 @@
+//! A root agent that is kept running: when it is started again, when not, and what is told of it.
+
+use crate::sim::{Agent, Sim, Turn, World, play, request, supervised, turn, turns};
+use ralph_core::effect::{BusName, Effect, Leftover};
+use ralph_core::event::{Event, Resumed};
+use ralph_core::inbox::Heard;
+use ralph_core::observation::{Ending, Marker, Markers};
+use ralph_core::outcome::StopReason;
+use ralph_core::time::Millis;
+
+fn done(agent: Agent) -> Turn {
+    Turn { marker: Marker::Present, ..turn(agent) }
+}
+
+fn quick(agent: Agent) -> Turn {
+    Turn { takes: Millis(200), ..turn(agent) }
+}
+
+fn rests(sim: &Sim) -> usize {
+    sim.count(|effect| matches!(effect, Effect::Rest { .. }))
+}
+
+#[test]
+fn only_done_used_up_restarts_and_people_end_it() {
+    use Agent::{CannotRun, Fails, Killed, TimesOut, Works};
+    let wrong = |agent| Turn { marker: Marker::WrongKind("directory".to_owned()), ..turn(agent) };
+    let waits = |agent| Turn { wait: Marker::Present, ..turn(agent) };
+    let table = [
+        // The script, how it ends, its exit code, the attempts and the rests between them.
+        ("exit 0 is no end", turns(&[Works]), StopReason::MaxRestarts, 1, 3, 2),
+        ("nor is any other code", turns(&[Fails, TimesOut, Killed]), StopReason::MaxRestarts, 1, 3, 2),
+        ("DONE is", vec![turn(Fails), done(Works)], StopReason::Complete, 0, 2, 1),
+        ("DONE outweighs a failure", vec![done(Fails)], StopReason::Complete, 0, 1, 0),
+        ("DONE of a wrong kind is an error", vec![wrong(Works)], StopReason::Error, 2, 1, 0),
+        ("so is a command that cannot run", turns(&[CannotRun]), StopReason::Error, 5, 1, 0),
+        ("a wish to wait outweighs a failure", vec![waits(Fails)], StopReason::Waiting, 6, 1, 0),
+        (
+            "DONE outweighs a wish to wait",
+            vec![Turn { marker: Marker::Present, ..waits(Works) }],
+            StopReason::Complete,
+            0,
+            1,
+            0,
+        ),
+    ];
+    for (why, turns, reason, code, attempts, rested) in table {
+        let sim = play(World::new(supervised(3), turns));
+        let outcome = sim.outcome();
+        assert_eq!((outcome.reason, outcome.exit_code), (reason, code), "{why}: {}", outcome.message);
+        assert_eq!((sim.numbers().len(), rests(&sim)), (attempts, rested), "{why}");
+        assert!(!outcome.verified, "{why}");
+    }
+}
+
+#[test]
+fn c09_done_before_the_first_attempt_means_done() {
+    let sim = play(World { done: Marker::Present, ..World::new(supervised(3), turns(&[Agent::Works])) });
+    assert_eq!(sim.end(), (StopReason::Complete, 0, 0));
+    let pipe = Marker::WrongKind("named pipe".to_owned());
+    let sim = play(World { done: pipe, ..World::new(supervised(3), turns(&[Agent::Works])) });
+    assert_eq!(sim.end(), (StopReason::Error, 2, 0));
+    assert!(sim.outcome().message.contains("DONE is a named pipe"));
+}
+
+#[test]
+fn every_attempt_has_its_line_and_failures_stand_on_the_bus() {
+    let sim = play(World::new(supervised(2), turns(&[Agent::Fails, Agent::Works])));
+    let told: Vec<String> = sim.told_iterations().into_iter().flat_map(|(_, reasons)| reasons).collect();
+    assert_eq!(told, ["Attempt 1: Agent failed (exit 1), restarting...", "Attempt 2: Agent succeeded without DONE"]);
+    assert_eq!(
+        sim.posts(),
+        [
+            (BusName::Task, "WARNING", "root agent failed on restart #0: exit 1"),
+            (BusName::Task, "ERROR", "task failed: max restarts (2) exceeded"),
+        ]
+    );
+    assert!(sim.outcome().message.starts_with("max restarts exceeded"), "{}", sim.outcome().message);
+    assert_eq!(sim.outcome().next[0], "ralph resume r1 -m 4");
+}
+
+#[test]
+fn later_attempts_are_told_that_they_continue() {
+    let sim = play(World::new(supervised(3), turns(&[Agent::Works])));
+    let prompts = sim.prompts();
+    assert_eq!(prompts[0], "");
+    assert!(prompts[1].starts_with("You continue: this is attempt 2 of at most 3."), "{}", prompts[1]);
+}
+
+#[test]
+fn failing_at_once_again_and_again_hits_the_start_limit() {
+    let limit = |most, turns: Vec<Turn>| {
+        let sim = play(World::new(supervised(most), turns));
+        (sim.outcome().reason, sim.outcome().exit_code, sim.numbers().len())
+    };
+    let failing = || vec![quick(Agent::Fails)];
+    assert_eq!(limit(100, failing()), (StopReason::Error, 5, 5));
+    assert_eq!(limit(5, failing()), (StopReason::MaxRestarts, 1, 5), "restarts that are used up win");
+    assert_eq!(limit(30, vec![quick(Agent::Works)]), (StopReason::MaxRestarts, 1, 30), "quick successes do not count");
+    assert_eq!(limit(30, turns(&[Agent::Fails])), (StopReason::MaxRestarts, 1, 30), "nor do slow failures");
+    let mut slow = supervised(30);
+    slow.supervision.as_mut().unwrap().restart_delay = Millis::from_secs(16);
+    let sim = play(World::new(slow, failing()));
+    assert_eq!(sim.outcome().reason, StopReason::MaxRestarts, "five in more than a minute are none too many");
+}
+
+#[test]
+fn waiting_by_exit_code_and_by_bus() {
+    let by_code = |code| {
+        let mut sim = Sim::new(World::new(supervised(3), turns(&[Agent::Works])));
+        sim.tick();
+        sim.tick();
+        let mut seen = crate::sim::observation(&Agent::Fails, Ending::Exited { code });
+        seen.process.duration = Millis::from_secs(5);
+        sim.answer_with(Event::AgentEnded(Box::new(seen)));
+        sim.run.outcome().map(|outcome| (outcome.reason, outcome.exit_code))
+    };
+    assert_eq!(by_code(42), Some((StopReason::Waiting, 6)));
+    assert_eq!(by_code(41), None);
+    let said = Turn { heard: vec![Heard::Wait { why: "for the key".to_owned() }], ..turn(Agent::Works) };
+    let sim =
+        play(World { resumes: vec![Resumed::default()], ..World::new(supervised(3), vec![said, done(Agent::Works)]) });
+    assert_eq!(sim.end(), (StopReason::Complete, 0, 2), "resume goes on");
+    assert_eq!(sim.count(|effect| *effect == Effect::RemoveWait), 2, "and nothing of the wait is left");
+}
+
+#[test]
+fn done_waits_for_child_runs_and_tells_who_is_left() {
+    let sim = play(World { orphans: vec!["c1", "c2"], ..World::new(supervised(3), vec![done(Agent::Works)]) });
+    let waits =
+        sim.count(|effect| *effect == Effect::AwaitChildren { span: Millis::from_secs(300), then: Leftover::Leave });
+    assert_eq!(waits, 1);
+    assert!(sim.outcome().message.contains("child runs still active: c1, c2"), "{}", sim.outcome().message);
+    assert_eq!(sim.outcome().reason, StopReason::Complete);
+}
+
+#[test]
+fn the_completion_fact_goes_to_the_project_once() {
+    let facts = ["one", "two", "three", "four"].map(|text| Heard::Fact { text: text.to_owned() });
+    let working = Turn { heard: facts.to_vec(), ..turn(Agent::Works) };
+    let sim = play(World::new(supervised(5), vec![working, done(Agent::Works)]));
+    let facts: Vec<&str> = sim.posts().iter().filter(|post| post.0 == BusName::Project).map(|post| post.2).collect();
+    assert_eq!(facts.len(), 1);
+    for part in
+        ["task fix-login of shop completed", "runs: 2", "last run: r1", "fact: two", "fact: four", "ralph show r1"]
+    {
+        assert!(facts[0].contains(part), "{part}: {}", facts[0]);
+    }
+    assert!(!facts[0].contains("fact: one"));
+    // A crash before the end posts it again, under the same key.
+    let cut = sim.journal.len() - 1;
+    let mut again = Sim::cut(sim.world.clone(), &sim.journal[..cut]);
+    again.resume(Resumed::default());
+    again.play();
+    let keys = |sim: &Sim| -> Vec<String> {
+        let keys = sim.effects.iter().filter_map(|(_, effect)| match effect {
+            Effect::PostSafely(post) => Some(post.key.clone()),
+            _ => None,
+        });
+        keys.collect()
+    };
+    assert_eq!(keys(&again), keys(&sim));
+}
+
+#[test]
+fn done_with_an_open_request_is_premature() {
+    let asked = Turn { heard: vec![request("m1")], ..done(Agent::Works) };
+    let acknowledged = Turn { acks: vec!["m1"], ..done(Agent::Works) };
+    let sim = play(World::new(supervised(5), vec![asked.clone(), acknowledged]));
+    assert_eq!(sim.end(), (StopReason::Complete, 0, 2));
+    assert!(sim.prompts()[1].contains("Request m1 from anna"), "{}", sim.prompts()[1]);
+    assert_eq!(sim.count(|effect| *effect == Effect::RemoveDone), 1);
+    let sim = play(World::new(supervised(2), vec![asked]));
+    assert_eq!(sim.outcome().reason, StopReason::MaxRestarts);
+    assert!(sim.outcome().message.contains("not acknowledged: m1 of anna"), "{}", sim.outcome().message);
+}
+
+#[test]
+fn a_first_interrupt_lets_the_attempt_finish_and_a_pause_ends_at_once() {
+    let mut sim = Sim::new(World::new(supervised(5), turns(&[Agent::Works])));
+    sim.tick();
+    sim.tick();
+    sim.happen(Event::Interrupted);
+    assert!(sim.run.outcome().is_none());
+    sim.tick();
+    assert_eq!(sim.end(), (StopReason::Interrupted, 130, 1));
+    sim.resume(Resumed::default());
+    sim.tick();
+    assert_eq!(sim.run.iteration(), 2);
+    let mut sim = Sim::new(World::new(supervised(5), turns(&[Agent::Works])));
+    for _ in 0..3 {
+        sim.tick();
+    }
+    sim.happen(Event::Interrupted);
+    assert_eq!(sim.end(), (StopReason::Interrupted, 130, 1));
+}
+
+#[test]
+fn a_marker_that_appears_during_the_pause_is_looked_at() {
+    let mut sim = Sim::new(World::new(supervised(5), turns(&[Agent::Works])));
+    for _ in 0..3 {
+        sim.tick();
+    }
+    sim.answer_with(Event::Woke);
+    sim.answer_with(Event::MarkersSeen { markers: Markers { done: Marker::Present, ..Markers::default() } });
+    sim.play();
+    assert_eq!(sim.end(), (StopReason::Complete, 0, 1));
+}
+
+#[test]
+fn child_runs_of_a_prompt_loop_are_waited_for_before_the_checks() {
+    let policy =
+        ralph_core::policy::Policy { guardrails: crate::sim::guardrails(&["make test"]), ..crate::sim::policy() };
+    let busy = Turn { children: vec!["c1"], ..turn(Agent::Claims) };
+    let sim = play(World { orphans: vec!["c1"], ..World::new(policy, vec![busy]) });
+    let order: Vec<&str> = sim
+        .effects
+        .iter()
+        .filter_map(|(_, effect)| match effect {
+            Effect::AwaitChildren { then: Leftover::Interrupt, .. } => Some("children"),
+            Effect::Check(_) => Some("check"),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(order, ["children", "check"]);
+    assert_eq!(sim.end(), (StopReason::Complete, 0, 1));
+}

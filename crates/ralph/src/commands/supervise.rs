@@ -1,0 +1,151 @@
+//! `ralph supervise`: keeps a root agent running until it is DONE.
+
+use crate::carry::{Beginning, Claimed};
+use crate::cli::Global;
+use crate::error::CommandError;
+use crate::place::{self, Place};
+use crate::settings::Loaded;
+use clap::Args;
+use ralph_core::event::{Spent, Started};
+use ralph_core::id::{LONGEST_TASK_NAME, RunId, TaskName, plain_name};
+use ralph_core::policy::CHILD_WAIT;
+use ralph_core::supervise::{self, Restarts, Supervision};
+use ralph_core::text;
+use ralph_core::time::Millis;
+use ralph_host::clock;
+use std::path::{Path, PathBuf};
+
+/// Keep a root agent running until the file DONE stands in its task folder.
+///
+/// The command is started again whatever its exit code, until it has written DONE, the restarts are
+/// used up, or somebody stops it. It ends without a restart if it exits with 42, writes the file
+/// WAIT_WITHOUT_RESTART, or posts a message of type wait_without_restart; `ralph resume` goes on then.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  ralph supervise -- ./agent.sh\n  ralph supervise --task fix-login --max-restarts 20 -- claude -p 'fix the login'\n  ralph supervise --task-dir work/task-001 --timeout 30m -- python root_agent.py\n\nThe agent finds its task folder in TASK_FOLDER and its bus in MESSAGE_BUS."
+)]
+pub struct SuperviseArgs {
+    /// The task folder, where DONE is looked for; .ralph/tasks/<task> if left out
+    #[arg(long, value_name = "DIR")]
+    task_dir: Option<PathBuf>,
+    /// The project, as messages name it; the project folder's name if left out
+    #[arg(long, value_name = "ID")]
+    project: Option<String>,
+    /// The task, as messages name it; the task folder's name if left out
+    #[arg(long, value_name = "ID")]
+    task: Option<String>,
+    /// How often the command may be started
+    #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true)]
+    max_restarts: i64,
+    /// The pause between two attempts, like 250ms, 5s or 1m; 0 for none
+    #[arg(long, value_name = "TIME", default_value_t = Millis::from_secs(1), allow_hyphen_values = true)]
+    restart_delay: Millis,
+    /// How long DONE waits for child runs
+    #[arg(long, value_name = "TIME", default_value_t = CHILD_WAIT, allow_hyphen_values = true)]
+    wait_timeout: Millis,
+    /// How often is looked for DONE where the file system does not tell of changes
+    #[arg(long, value_name = "TIME", default_value_t = Millis::from_secs(1), allow_hyphen_values = true)]
+    poll_interval: Millis,
+    /// How long one attempt may take; 0 for no limit
+    #[arg(long, value_name = "TIME", default_value_t = Millis::ZERO, allow_hyphen_values = true)]
+    timeout: Millis,
+    /// How long one attempt may neither print nor compute; 0 for no limit
+    #[arg(long, value_name = "TIME", default_value_t = Millis::ZERO, allow_hyphen_values = true)]
+    idle_timeout: Millis,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "CMD")]
+    command: Vec<String>,
+}
+
+/// Looking more often than this would be work, and finds nothing that is not told anyway.
+const SHORTEST_POLL: Millis = Millis(10);
+
+/// Runs the command.
+pub fn run(global: &Global, args: &SuperviseArgs) -> Result<u8, CommandError> {
+    let place = Place::find(global.directory.as_deref())?;
+    let most = u32::try_from(args.max_restarts).ok().filter(|&most| most > 0).ok_or_else(|| {
+        CommandError::usage(format!("--max-restarts {} is not possible: it needs a number of at least 1", args.max_restarts))
+    })?;
+    if args.poll_interval < SHORTEST_POLL {
+        return Err(CommandError::usage(format!("--poll-interval needs at least {SHORTEST_POLL}")));
+    }
+    let project = match &args.project {
+        Some(project) => id("--project", project)?.to_owned(),
+        None => TaskName::from_text(&place.name()).to_string(),
+    };
+    let (task, task_folder) = task(args, &place)?;
+    let restarts = Restarts {
+        most,
+        timeout: args.timeout,
+        idle: args.idle_timeout,
+        child_wait: args.wait_timeout,
+    };
+    let supervision = Supervision {
+        project,
+        task_folder: journalled(&task_folder)?,
+        folder: journalled(&place.cwd)?,
+        restart_delay: args.restart_delay,
+        poll: args.poll_interval,
+    };
+    let started = Started {
+        task_spent: Spent::default(),
+        parent: place::parent_run(),
+        root: place.root.display().to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        policy: supervise::policy(task, &args.command, restarts, supervision),
+        run: RunId::from_random(clock::random_bits()),
+    };
+    let display = Loaded::read(&place.root).map(|loaded| loaded.display()).unwrap_or_default();
+    let face = global.face(true, &display);
+    Claimed::take(&place, &started.run, &started.policy)?.carry(face, &place, Beginning::New(Box::new(started)))
+}
+
+/// A task's name, and where its folder is. The same command finds the same folder again.
+fn task(args: &SuperviseArgs, place: &Place) -> Result<(TaskName, PathBuf), CommandError> {
+    let given = args.task.as_deref().map(|task| id("--task", task).map(TaskName::from_text)).transpose()?;
+    if let Some(folder) = &args.task_dir {
+        let folder = resolved(&place.cwd.join(folder))?;
+        let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+        return Ok((given.unwrap_or_else(|| TaskName::from_text(&name)), folder));
+    }
+    let task = given.unwrap_or_else(|| {
+        let program = args.command.first().map(Path::new).and_then(Path::file_stem).unwrap_or_default();
+        let hash = text::short_hash(args.command.join("\0").as_bytes());
+        TaskName::from_text(&format!("{}-{hash}", program.to_string_lossy()))
+    });
+    let folder = place.root.join(".ralph/tasks").join(task.as_str());
+    Ok((task, folder))
+}
+
+/// Where a task folder is, whether it is there yet or not; its parent must be.
+fn resolved(folder: &Path) -> Result<PathBuf, CommandError> {
+    if let Ok(there) = folder.canonicalize() {
+        return if there.is_dir() {
+            Ok(there)
+        } else {
+            Err(CommandError::usage(format!("the task folder {} is not a folder", folder.display()))
+                .hint("give a folder with --task-dir, or leave it out"))
+        };
+    }
+    let parent = folder.parent().unwrap_or(Path::new("/"));
+    let (Ok(parent), Some(name)) = (parent.canonicalize(), folder.file_name()) else {
+        return Err(CommandError::usage(format!("the task folder {} cannot be made: there is no {}", folder.display(), parent.display()))
+            .hint(format!("make it first: mkdir -p {}", parent.display())));
+    };
+    Ok(parent.join(name))
+}
+
+/// Ids stand in headers and name folders, so only plain ones are taken, and none is bent into shape.
+fn id<'a>(flag: &str, text: &'a str) -> Result<&'a str, CommandError> {
+    plain_name(text, LONGEST_TASK_NAME).map_err(|why| {
+        CommandError::usage(format!("{flag} `{}` cannot be an id: {why}", text::cut(text, 40, "...")))
+            .hint("for example: --task fix-login")
+    })?;
+    Ok(text)
+}
+
+/// The journal is text.
+fn journalled(path: &Path) -> Result<String, CommandError> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| CommandError::usage(format!("the name of the folder {} is not UTF-8", path.display())))
+}
