@@ -2,6 +2,7 @@
 
 use crate::excerpt::Excerpt;
 use crate::observation::Ending;
+use crate::text;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 
@@ -160,6 +161,24 @@ pub struct CheckReport {
     pub log: String,
     /// Processes that it left behind and that were ended.
     pub leaked: u32,
+}
+
+impl CheckReport {
+    /// Of a check that printed nothing: it was not executed, or nobody was there when it ended.
+    pub fn silent(spec: CheckSpec, ending: CheckEnding, log: String) -> CheckReport {
+        CheckReport {
+            spec,
+            ending,
+            duration: Millis::ZERO,
+            output_head: String::new(),
+            output_hash: text::hash(b""),
+            output_bytes: 0,
+            excerpt: Excerpt::default(),
+            output_print: String::new(),
+            log,
+            leaked: 0,
+        }
+    }
 }
 
 /// What the work tree looked like at one moment.

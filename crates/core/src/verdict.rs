@@ -130,8 +130,11 @@ pub fn judge(case: Case<'_>) -> Judgement {
             failing.push(format!("request {}", request.id));
         }
         if case.tree == Stability::Changing {
-            reasons
-                .push(format!("files kept changing while the checks ran, so no check speaks for them{}; if a check writes them, let git ignore them", case.changed));
+            reasons.push(format!(
+                "files kept changing while the checks ran, so no check speaks for them{}; if a check writes them, let \
+                 git ignore them",
+                case.changed
+            ));
             failing.push("changing tree".to_owned());
         }
     }

@@ -20,13 +20,13 @@ use ralph_host::clock::Clock;
 use ralph_host::folder_watch::FolderWatch;
 use ralph_host::lock::{Standing, WorkTreeLock};
 use ralph_host::pins::{self, PinnedFiles};
+use ralph_host::process::Keeper;
 use ralph_host::process::drive::Order;
-use ralph_host::process::{Command, Keeper};
 use ralph_host::programs::Programs;
 use ralph_host::temp::RunTemp;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
-use ralph_host::{marker, scm, tree, views};
+use ralph_host::{git, marker, scm, tree, views};
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -235,9 +235,7 @@ async fn look_at_tree(world: &mut World) -> TreePrint {
         return world.fingerprinter.print(&root, &listing);
     }
     // References that are not files (reftable) only git itself can read.
-    match checks::capture(&mut world.keeper, &git(&root, &["rev-parse", "--verify", "--quiet", "HEAD"]), GIT_TIMEOUT)
-        .await
-    {
+    match git::run(&mut world.keeper, &root, &["rev-parse", "--verify", "--quiet", "HEAD"], GIT_TIMEOUT).await {
         Ok(head) => world.fingerprinter.print_at(&root, &listing, String::from_utf8_lossy(&head).trim().to_owned()),
         Err(why) => TreePrint::Unknown { why: format!("git could not read HEAD: {why}") },
     }
@@ -281,7 +279,7 @@ async fn check_out(world: &mut World, pins: &Pins) -> Event {
 /// The work tree's root, and what git prints about its files.
 async fn list_files(world: &mut World) -> Result<(PathBuf, Vec<u8>), String> {
     let root = world.git_root.clone().ok_or("not a git repository")?;
-    let listing = checks::capture(&mut world.keeper, &git(&root, tree::LISTING), GIT_TIMEOUT).await;
+    let listing = git::run(&mut world.keeper, &root, tree::LISTING, GIT_TIMEOUT).await;
     listing.map(|listing| (root, listing)).map_err(|why| format!("git could not list the files: {why}"))
 }
 
@@ -289,20 +287,8 @@ async fn look_at_pending(world: &mut World, policy: &Policy) -> Pending {
     if !scm::is_git(&policy.scm.command) {
         return Pending::Unknown;
     }
-    let root = world.root.clone();
-    let listing = checks::capture(&mut world.keeper, &git(&root, scm::STATUS), GIT_TIMEOUT).await;
+    let listing = git::run(&mut world.keeper, &world.root, scm::STATUS, GIT_TIMEOUT).await;
     listing.map_or(Pending::Unknown, |listing| scm::pending(&listing))
-}
-
-fn git(root: &Path, args: &[&str]) -> Command {
-    Command {
-        program: "git".into(),
-        args: args.iter().map(OsString::from).collect(),
-        folder: root.to_owned(),
-        // Reading must not wait for, or take, the index lock of somebody else's git.
-        set: vec![("GIT_OPTIONAL_LOCKS".into(), "0".into()), ("LC_ALL".into(), "C".into())],
-        remove: tree::MISLEADING_VARIABLES.iter().map(OsString::from).collect(),
-    }
 }
 
 async fn check(

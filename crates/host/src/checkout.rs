@@ -1,10 +1,8 @@
 //! A throw-away checkout of a commit: what is in it was committed, and nothing else is there.
 
-use crate::checks;
-use crate::process::{Command, Keeper};
-use crate::tree;
+use crate::process::Keeper;
+use crate::{git, scm};
 use ralph_core::time::Millis;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// A large repository on a slow disk.
@@ -28,18 +26,18 @@ impl Checkout {
         inside: &Path,
         folder: &Path,
     ) -> Result<(Checkout, String), String> {
-        let commit = git(keeper, git_root, &["rev-parse", "--verify", "--quiet", "HEAD"])
+        let commit = git::run(keeper, git_root, &["rev-parse", "--verify", "--quiet", "HEAD"], PATIENCE)
             .await
             .map_err(|_| "there is no commit yet".to_owned())?;
-        let commit = commit.trim().to_owned();
+        let commit = String::from_utf8_lossy(&commit).trim().to_owned();
         let _ = std::fs::remove_dir_all(folder);
         let checkout = Checkout { folder: folder.to_owned(), project: folder.join(inside) };
         let place = folder.to_str().ok_or("its folder's name is not UTF-8")?;
         // Objects are shared, so this costs one file list; the repository itself is not touched.
         let from = git_root.to_str().ok_or("the project's name is not UTF-8")?;
-        git(keeper, git_root, &["clone", "--quiet", "--shared", "--no-checkout", "--template=", "--", from, place])
-            .await?;
-        git(keeper, folder, &["checkout", "--quiet", "--detach", &commit]).await?;
+        let clone = ["clone", "--quiet", "--shared", "--no-checkout", "--template=", "--", from, place];
+        git::run(keeper, git_root, &clone, PATIENCE).await?;
+        git::run(keeper, folder, &["checkout", "--quiet", "--detach", &commit], PATIENCE).await?;
         Ok((checkout, commit))
     }
 
@@ -58,21 +56,8 @@ impl Drop for Checkout {
 
 /// Some of the files that differ from the commit.
 pub async fn uncommitted(keeper: &mut Keeper, project: &Path) -> Result<Vec<String>, String> {
-    let listing = git(keeper, project, crate::scm::STATUS).await?;
+    let listing = git::run(keeper, project, scm::STATUS, PATIENCE).await?;
+    let listing = String::from_utf8_lossy(&listing);
     let entries = listing.split('\0').filter(|entry| !entry.is_empty());
     Ok(entries.take(NAMED).map(|entry| entry.get(3..).unwrap_or(entry).to_owned()).collect())
-}
-
-/// Nothing that the repository's own configuration names is started.
-async fn git(keeper: &mut Keeper, folder: &Path, args: &[&str]) -> Result<String, String> {
-    let quiet = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false"];
-    let command = Command {
-        program: "git".into(),
-        args: quiet.iter().chain(args).map(OsString::from).collect(),
-        folder: folder.to_owned(),
-        set: vec![("GIT_TERMINAL_PROMPT".into(), "0".into()), ("LC_ALL".into(), "C".into())],
-        remove: tree::MISLEADING_VARIABLES.iter().map(OsString::from).collect(),
-    };
-    let said = checks::capture(keeper, &command, PATIENCE).await?;
-    Ok(String::from_utf8_lossy(&said).into_owned())
 }

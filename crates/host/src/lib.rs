@@ -17,6 +17,7 @@ pub mod checkout;
 pub mod checks;
 pub mod clock;
 pub mod folder_watch;
+pub mod git;
 pub mod identity;
 pub mod lines;
 pub mod lock;

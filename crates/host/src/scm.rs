@@ -1,12 +1,11 @@
 //! Version control: what waits to be committed, and the tasks that the settings name.
 
+use crate::git;
+use crate::process::Keeper;
 use crate::process::drive::{Job, Order, Sink, Streams, drive};
-use crate::process::{Command, Keeper};
-use crate::tree;
 use ralph_core::check::CheckEnding;
 use ralph_core::scm::{Pending, ScmReport, ScmSpec};
 use ralph_core::time::Millis;
-use std::ffi::OsString;
 use std::path::Path;
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -45,14 +44,7 @@ pub fn pending(listing: &[u8]) -> Pending {
 
 /// Executes one task.
 pub async fn run(keeper: &mut Keeper, spec: ScmSpec, root: &Path, orders: &mut UnboundedReceiver<Order>) -> ScmReport {
-    let command = Command {
-        program: spec.program.clone().into(),
-        args: spec.args.iter().map(OsString::from).collect(),
-        folder: root.to_owned(),
-        // Nobody is there to type a password or to edit a text.
-        set: vec![("GIT_TERMINAL_PROMPT".into(), "0".into()), ("GIT_EDITOR".into(), "true".into())],
-        remove: tree::MISLEADING_VARIABLES.iter().map(OsString::from).collect(),
-    };
+    let command = git::command(&spec.program, &spec.args, root);
     let mut sink = Tail::default();
     let job = Job {
         command: &command,

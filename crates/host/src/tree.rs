@@ -46,9 +46,6 @@ pub const LISTING: &[&str] = &[
     "--full-name",
 ];
 
-/// Variables that would make git answer for another repository; they do not belong in its environment.
-pub const MISLEADING_VARIABLES: &[&str] = &["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"];
-
 /// A listing longer than this is refused, so that whoever captures it may cut it there and nothing
 /// is guessed from a part. At 300 bytes a path it is the most that would be looked at.
 pub const LARGEST_LISTING: usize = MOST_PATHS * 300;

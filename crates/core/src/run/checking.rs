@@ -10,7 +10,6 @@ use crate::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, Ground, TreeP
 use crate::claim::Claim;
 use crate::effect::{Effect, Leftover};
 use crate::evidence::{self, Criterion, Finding};
-use crate::excerpt::Excerpt;
 use crate::feedback::{Lookback, feedback};
 use crate::guardrail;
 use crate::id::RunId;
@@ -20,7 +19,6 @@ use crate::outcome::{StopReason, exit};
 use crate::policy::Passes;
 use crate::protect::{Change, OnChange, PinnedChange};
 use crate::text;
-use crate::time::Millis;
 use crate::verdict::{self, Case, Decision, Judgement, Stability};
 
 /// Rounds of checks on a tree that changes under them. A formatter needs two; what needs more than
@@ -182,18 +180,7 @@ impl Run {
     /// A check that would prove nothing is not executed, and has not passed.
     fn refuse_to_execute(&mut self, checking: Box<Checking>, spec: CheckSpec) -> Vec<Effect> {
         let reason = self.changed_script(&checking, &spec).unwrap_or_else(|| checking.unclean.clone());
-        let report = CheckReport {
-            log: String::new(),
-            ending: CheckEnding::NotStarted { reason },
-            duration: Millis::ZERO,
-            output_head: String::new(),
-            output_hash: text::hash(b""),
-            output_bytes: 0,
-            excerpt: Excerpt::default(),
-            output_print: String::new(),
-            leaked: 0,
-            spec,
-        };
+        let report = CheckReport::silent(spec, CheckEnding::NotStarted { reason }, String::new());
         self.phase = Phase::Checking(checking);
         self.on_check_ended(&report)
     }

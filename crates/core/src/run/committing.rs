@@ -26,8 +26,8 @@ pub(super) struct Committing {
     skips_commit: bool,
     /// There are new files that the commit will not hold.
     leaves_out: bool,
-    /// Tasks that ended, of all rounds: none of them is executed again, not even after a crash.
-    done: Vec<String>,
+    /// The places of tasks that ended, of all rounds: none of them is executed again, not even after a crash.
+    done: Vec<usize>,
 }
 
 impl Run {
@@ -37,7 +37,7 @@ impl Run {
         if !allowed || self.policy.scm.tasks.is_empty() {
             return self.conclude(&checking, Stability::Still);
         }
-        if self.policy.scm.commits() && !checking.committing.has_committed() {
+        if self.policy.scm.commits() && !self.has_committed(&checking.committing) {
             checking.stage = Stage::LookAtPending;
         } else {
             checking.committing.skips_commit = true;
@@ -113,12 +113,17 @@ impl Run {
         }
     }
 
+    fn has_committed(&self, committing: &Committing) -> bool {
+        let task = |index: &usize| self.policy.scm.tasks.get(*index);
+        committing.done.iter().filter_map(task).any(|task| scm::is_commit(task))
+    }
+
     /// The first task that is left.
     fn task_now(&self, committing: &Committing) -> Option<ScmSpec> {
         let message = committing.message.clone().unwrap_or_default();
         (0..self.policy.scm.tasks.len())
             .filter_map(|index| self.policy.scm.spec(index, &message))
-            .find(|spec| !committing.has_done(spec.index, &spec.task) && !committing.skips(&spec.task))
+            .find(|spec| !committing.done.contains(&spec.index) && !committing.skips(&spec.task))
     }
 
     /// Executes the next task that is left, or judges the iteration.
@@ -155,7 +160,7 @@ impl Run {
         }
         // One that was ended in the middle is in doubt and will be looked at again.
         if report.ending != CheckEnding::Stopped {
-            checking.committing.done.push(key(report.spec.index, &report.spec.task));
+            checking.committing.done.push(report.spec.index);
         }
         if let Some(end) = self.stop_between(&checking) {
             effects.extend(end);
@@ -200,20 +205,7 @@ impl Committing {
         Committing { done: self.done, ..Committing::default() }
     }
 
-    fn has_committed(&self) -> bool {
-        self.done.iter().any(|done| done.split_once(' ').is_some_and(|(_, task)| scm::is_commit(task)))
-    }
-
-    fn has_done(&self, index: usize, task: &str) -> bool {
-        self.done.contains(&key(index, task))
-    }
-
     fn skips(&self, task: &str) -> bool {
         self.skips_commit && scm::is_commit(task)
     }
-}
-
-/// A task and its place: the same task may stand there twice.
-fn key(index: usize, task: &str) -> String {
-    format!("{index} {task}")
 }

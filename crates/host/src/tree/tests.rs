@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "these tests need real git")]
 
 use super::*;
+use crate::git::MISLEADING_VARIABLES;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::Command;

@@ -10,14 +10,13 @@ use crate::look::words;
 use crate::look::{json, page, pick};
 use crate::place::Place;
 use clap::Args;
-use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
+use ralph_core::check::{CheckEnding, CheckReport};
 use ralph_core::effect::Effect;
 use ralph_core::event::Event;
 use ralph_core::observation::{Ending, Failure, FailureClass, Observation};
 use ralph_core::outcome::exit;
 use ralph_core::run::RunRow;
 use ralph_core::scm::ScmReport;
-use ralph_core::text;
 use ralph_core::time::Millis;
 use ralph_host::clock::Clock;
 use ralph_host::lock::Owner;
@@ -158,27 +157,15 @@ fn answer(in_flight: Option<InFlight>) -> Option<Event> {
             let failure = Failure::new(FailureClass::Other, "its ralph ended before it did");
             Some(Event::AgentEnded(Box::new(Observation::not_started(failure, Ending::Stopped))))
         }
-        InFlight::Check(spec) => Some(Event::CheckEnded(Box::new(stopped(spec)))),
+        InFlight::Check(spec) => {
+            let log = format!(".ralph/{}", spec.log_name);
+            Some(Event::CheckEnded(Box::new(CheckReport::silent(spec, CheckEnding::Stopped, log))))
+        }
         InFlight::Scm(spec) => {
             let (ending, duration, output) = (CheckEnding::Stopped, Millis::ZERO, String::new());
             Some(Event::ScmEnded(Box::new(ScmReport { spec, ending, duration, output })))
         }
         InFlight::Prompt | InFlight::Tree | InFlight::Wait(_) => None,
-    }
-}
-
-fn stopped(spec: CheckSpec) -> CheckReport {
-    CheckReport {
-        log: format!(".ralph/{}", spec.log_name),
-        ending: CheckEnding::Stopped,
-        duration: Millis::ZERO,
-        output_head: String::new(),
-        output_hash: text::hash(b""),
-        output_bytes: 0,
-        excerpt: Default::default(),
-        output_print: String::new(),
-        leaked: 0,
-        spec,
     }
 }
 

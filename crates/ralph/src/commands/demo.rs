@@ -13,9 +13,9 @@ use ralph_core::id::{RunId, TaskName};
 use ralph_core::outcome::exit;
 use ralph_core::policy::PromptSource;
 use ralph_core::time::Millis;
-use ralph_host::checks;
 use ralph_host::clock;
-use ralph_host::process::{Command, Keeper};
+use ralph_host::git;
+use ralph_host::process::Keeper;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -125,10 +125,7 @@ fn begin_repository(root: &Path) -> Result<(), String> {
         ];
         let mut result = Ok(());
         for args in calls {
-            let args = args.iter().map(Into::into).collect();
-            let command =
-                Command { program: "git".into(), args, folder: root.to_owned(), set: Vec::new(), remove: Vec::new() };
-            result = checks::capture(&mut keeper, &command, Millis::from_secs(20)).await.map(|_| ());
+            result = git::run(&mut keeper, root, args, Millis::from_secs(20)).await.map(|_| ());
             if result.is_err() {
                 break;
             }
