@@ -4,6 +4,7 @@
 
 use crate::agent_event::{AgentEvent, Voice};
 use crate::claim::{Claim, Patterns, Scanner};
+use crate::id::RunId;
 use crate::text;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -207,6 +208,9 @@ pub struct ProcessFacts {
     pub leaked_count: u32,
     /// The end of what it said on standard error.
     pub stderr_tail: String,
+    /// The child runs of this run that live on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<RunId>,
 }
 
 /// Everything that the verdict, the memory and the budget need to know about one agent process.
@@ -254,6 +258,7 @@ impl Observation {
                 leaked: Vec::new(),
                 leaked_count: 0,
                 stderr_tail: String::new(),
+                children: Vec::new(),
             },
             claim: Claim::None,
             marker: Marker::Absent,

@@ -15,7 +15,7 @@ use ralph_host::marker;
 use ralph_host::process::Command;
 use ralph_host::process::drive::{Job, Sink, Streams, drive};
 use ralph_host::raw_log::RawLog;
-use ralph_host::side_file;
+use ralph_host::{family, identity, side_file};
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -104,15 +104,18 @@ fn command(world: &World, launch: &Launch, line: CommandLine, prompt_file: Optio
     }
     let task_folder = world.folder.task_folder();
     let mut set: Vec<(OsString, OsString)> = vec![
-        ("RALPH_RUN_ID".into(), world.run.as_str().into()),
+        (identity::RUN_VARIABLE.into(), world.run.as_str().into()),
+        (family::FOLDER_VARIABLE.into(), world.run_folder.as_path().into()),
+        ("RUN_FOLDER".into(), world.run_folder.as_path().into()),
         ("RALPH_ITERATION".into(), launch.iteration.to_string().into()),
         ("RALPH_TASK_DIR".into(), task_folder.into()),
         ("TASK_FOLDER".into(), task_folder.into()),
         ("MESSAGE_BUS".into(), task_folder.join("TASK-MESSAGE-BUS.md").into()),
     ];
     set.extend(world.temp.as_ref().map(|temp| ("TMPDIR".into(), temp.path().into())));
-    let remove =
-        line.env_remove.into_iter().chain(launch.agent.env_remove.iter().cloned()).map(OsString::from).collect();
+    let unwanted = line.env_remove.into_iter().chain(launch.agent.env_remove.iter().cloned());
+    // This run's parent is no parent of what its agent starts.
+    let remove = unwanted.map(OsString::from).chain([family::PARENT_VARIABLE.into()]).collect();
     set.extend(line.env.into_iter().map(|(name, value)| (name.into(), value.into())));
     // What a person wrote in the settings stands last and so wins.
     set.extend(launch.agent.env.iter().map(|(name, value)| (name.into(), value.into())));

@@ -71,6 +71,7 @@ impl Heard {
             leaked: Vec::new(),
             leaked_count: 0,
             stderr_tail: String::new(),
+            children: Vec::new(),
         };
         observer.finish(process, Marker::Absent, self.failure(ending, ""))
     }

@@ -16,6 +16,7 @@ mod crash;
 mod disk;
 mod display;
 mod doctor;
+mod family;
 mod feedback;
 mod init;
 mod limits;
