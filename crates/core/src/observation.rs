@@ -225,7 +225,7 @@ pub struct ProcessFacts {
     pub leaked_count: u32,
     /// The end of what it said on standard error.
     pub stderr_tail: String,
-    /// Child runs that live on.
+    /// The child runs of this run that live on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<RunId>,
 }

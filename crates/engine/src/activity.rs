@@ -42,6 +42,8 @@ const LOOK_AT_CLOCK: Duration = Duration::from_secs(30);
 pub struct World {
     /// The run.
     pub run: RunId,
+    /// The run inside which it was started.
+    pub parent: Option<RunId>,
     /// The project's folder, where agents and checks run.
     pub root: PathBuf,
     /// The git work tree around it, if there is one.

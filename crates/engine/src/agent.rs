@@ -7,6 +7,7 @@ use ralph_agents::{CommandLine, Delivery, End, LineKind, Reader, SideFile};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::effect::{Launch, Purpose};
 use ralph_core::event::Event;
+use ralph_core::id::RunId;
 use ralph_core::observation::{Marker, Markers, Observation, Observer, ProcessFacts};
 use ralph_core::policy::Policy;
 use ralph_host::clock::{self, Clock};
@@ -16,7 +17,7 @@ use ralph_host::marker;
 use ralph_host::process::Command;
 use ralph_host::process::drive::{Job, Order, Sink, Streams, drive};
 use ralph_host::raw_log::{self, RawLog};
-use ralph_host::side_file;
+use ralph_host::{family, identity, side_file};
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -149,19 +150,44 @@ fn command(world: &World, launch: &Launch, line: CommandLine, prompt_file: Optio
     }
     let task_folder = world.folder.task_folder();
     let mut set: Vec<(OsString, OsString)> = vec![
-        ("RALPH_RUN_ID".into(), world.run.as_str().into()),
+        (identity::RUN_VARIABLE.into(), world.run.as_str().into()),
+        (family::FOLDER_VARIABLE.into(), world.run_folder.as_path().into()),
+        ("RUN_FOLDER".into(), world.run_folder.as_path().into()),
         ("RALPH_ITERATION".into(), launch.iteration.to_string().into()),
         ("RALPH_TASK_DIR".into(), task_folder.into()),
         ("TASK_FOLDER".into(), task_folder.into()),
-        ("MESSAGE_BUS".into(), task_folder.join("TASK-MESSAGE-BUS.md").into()),
+        ("MESSAGE_BUS".into(), world.buses.names().task_bus.as_path().into()),
     ];
+    set.extend(line_of_descent(world, launch));
     set.extend(world.temp.as_ref().map(|temp| ("TMPDIR".into(), temp.path().into())));
-    let remove =
-        line.env_remove.into_iter().chain(launch.agent.env_remove.iter().cloned()).map(OsString::from).collect();
+    let unwanted = line.env_remove.into_iter().chain(launch.agent.env_remove.iter().cloned());
+    // This run's parent is no parent of what its agent starts.
+    let remove = unwanted.map(OsString::from).chain([family::PARENT_VARIABLE.into()]).collect();
     set.extend(line.env.into_iter().map(|(name, value)| (name.into(), value.into())));
     // What a person wrote in the settings stands last and so wins.
     set.extend(launch.agent.env.iter().map(|(name, value)| (name.into(), value.into())));
     (Command { program: line.program.into(), args, folder: world.root.clone(), set, remove }, stdin)
+}
+
+/// Whose process this is: by ralph's names for every agent, by those of seed 003 too for a supervised one.
+fn line_of_descent(world: &World, launch: &Launch) -> Vec<(OsString, OsString)> {
+    let names = world.buses.names();
+    let parent = world.parent.as_ref().map_or("", RunId::as_str);
+    let mut set = vec![
+        ("RALPH_PROJECT_ID", names.project.as_str()),
+        ("RALPH_TASK_ID", names.task.as_str()),
+        ("RALPH_PARENT_ID", parent),
+    ];
+    if launch.purpose == Purpose::Supervised {
+        set.extend([
+            ("JRUN_PROJECT_ID", names.project.as_str()),
+            ("JRUN_TASK_ID", names.task.as_str()),
+            ("JRUN_ID", names.run.as_str()),
+            ("JRUN_PARENT_ID", parent),
+            ("RALPH_CONTINUES", if launch.iteration > 1 { "1" } else { "0" }),
+        ]);
+    }
+    set.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
 }
 
 struct AgentSink<'a> {

@@ -23,3 +23,81 @@ pub struct BusNames {
     /// The run.
     pub run: RunId,
 }
+
+/// The buses of one run.
+#[derive(Debug)]
+pub struct Buses {
+    names: BusNames,
+    follower: Follower,
+    /// It was told that the task's bus cannot be read.
+    told: bool,
+}
+
+impl Buses {
+    /// The buses of these names. What was said before counts too: a request may wait for its run.
+    pub fn new(names: BusNames) -> Buses {
+        Buses { follower: Follower::new(&names.task_bus), names, told: false }
+    }
+
+    /// Where they are, and whose.
+    pub(crate) fn names(&self) -> &BusNames {
+        &self.names
+    }
+
+    /// Posts a message of this run.
+    pub(crate) fn post(&self, post: &Post, at: WallTime, durability: Durability) -> Result<(), String> {
+        let BusNames { project, task, run, .. } = &self.names;
+        let path = match post.bus {
+            BusName::Task => &self.names.task_bus,
+            BusName::Project => &self.names.project_bus,
+        };
+        let kind = Kind::parse(post.kind).map_err(|error| error.to_string())?;
+        let id = MessageId::from_meaning(&format!("{run} {}", post.key));
+        let mut message = Message::new(id, at, kind, &format!("run {run}"), post.body.as_str());
+        message.project = project.clone();
+        message.task = task.to_string();
+        message.run = run.to_string();
+        message.parents = post.parents.iter().filter_map(|parent| MessageId::parse(parent).ok()).collect();
+        let bus = Bus::at(path);
+        let posted = match durability {
+            // What must be safe may have been posted before a crash.
+            Durability::Synced => bus.post_once(&message, durability),
+            Durability::Written => bus.post(&[message], durability),
+        };
+        posted.map_err(|error| error.to_string())
+    }
+
+    /// What was said to this run since this was last asked.
+    pub(crate) fn listen(&mut self) -> Option<Event> {
+        let messages = match self.follower.read() {
+            Ok(messages) => messages,
+            Err(error) if !self.told => {
+                self.told = true;
+                return Some(Event::Noted { text: format!("the bus cannot be read: {error}") });
+            }
+            Err(_) => return None,
+        };
+        let messages: Vec<Heard> = messages.into_iter().filter_map(|message| self.concerns(message)).collect();
+        (!messages.is_empty()).then_some(Event::Heard { messages })
+    }
+
+    fn concerns(&self, message: Message) -> Option<Heard> {
+        let own = message.run == self.names.run.as_str();
+        let heard = match &message.kind {
+            // A request to nobody in particular is for whoever works on the task.
+            kind if *kind == Kind::USER_REQUEST && (own || message.run.is_empty()) => Heard::Request(Request {
+                id: message.id.to_string(),
+                from: message.from,
+                at: message.at,
+                body: message.body,
+            }),
+            kind if *kind == Kind::ACK => {
+                Heard::Ack { of: message.parents.iter().map(ToString::to_string).collect() }
+            }
+            kind if *kind == Kind::WAIT_WITHOUT_RESTART && own => Heard::Wait { why: message.body },
+            kind if *kind == Kind::FACT => Heard::Fact { text: message.body },
+            _ => return None,
+        };
+        Some(heard.bounded())
+    }
+}

@@ -7,10 +7,12 @@
 //! was seen to carry the marker, through a handle that cannot change its owner in between.
 
 use crate::clock::Clock;
+use crate::process;
 use ralph_core::id::RunId;
 use ralph_core::time::Millis;
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use std::time::Duration;
 
 /// The variable that every process of a run inherits.
@@ -47,15 +49,15 @@ impl Identity {
         Some(Identity { pid, start, boot: boot_id() })
     }
 
+    /// No process at all.
+    pub(crate) fn nobody() -> Identity {
+        Identity { pid: 0, start: 0, boot: String::new() }
+    }
+
     /// Whether this very process still runs. One that ended and was not yet waited for does not.
     pub fn is_alive(&self) -> bool {
         self.boot == boot_id() && os::running_since(self.pid) == Some(self.start)
     }
-}
-
-/// The processes that carry the marker of `run`, without this one and those it descends from.
-pub fn marked_processes(run: &RunId) -> Vec<i32> {
-    os::marked(&marker(run))
 }
 
 /// What became of leftover processes.
@@ -68,15 +70,21 @@ pub struct Sweep {
 }
 
 /// Ends every process that carries the marker of `run`: politely first, then for sure, and again
-/// for what they start meanwhile, until none is left or `limit` has passed. Blocks that long.
-pub fn end_marked(run: &RunId, limit: Duration) -> Sweep {
+/// for what they start meanwhile, until none is left or `limit` has passed. Blocks that long. Child
+/// runs carry it too, because an agent of this run started them; those that registered in its folder
+/// are spared with everything below them.
+pub fn end_marked(run: &RunId, run_folder: &Path, limit: Duration) -> Sweep {
     let marker = marker(run);
     let clock = Clock::start();
     let limit = Millis::from(limit);
     let grace = GRACE.min(Millis(limit.0 / 2));
     let mut asked: Vec<i32> = Vec::new();
     loop {
-        let left = os::marked(&marker);
+        let mut left = os::marked(&marker);
+        if !left.is_empty() {
+            let spared = process::of_child_runs(run_folder);
+            left.retain(|pid| !spared.contains(pid));
+        }
         if left.is_empty() || clock.elapsed() > limit {
             asked.retain(|pid| !left.contains(pid));
             return Sweep { ended: asked, left };
@@ -327,15 +335,15 @@ mod tests {
         parent.wait().unwrap();
         // What it started may still be on its way.
         let deadline = std::time::Instant::now() + Duration::from_secs(10);
-        while marked_processes(&run).len() < 4 && std::time::Instant::now() < deadline {
+        while os::marked(&marker(&run)).len() < 4 && std::time::Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert!(marked_processes(&run).len() >= 4);
-        let sweep = end_marked(&run, Duration::from_secs(10));
+        assert!(os::marked(&marker(&run)).len() >= 4);
+        let sweep = end_marked(&run, Path::new("/nowhere"), Duration::from_secs(10));
         assert!(sweep.left.is_empty() && sweep.ended.contains(&pid(&deaf)) && sweep.ended.contains(&pid(&stopped)));
-        assert_eq!(marked_processes(&run), Vec::<i32>::new());
-        assert_eq!(marked_processes(&other), [pid(&bystander)]);
-        assert_eq!(end_marked(&run, Duration::from_secs(10)), Sweep::default());
+        assert_eq!(os::marked(&marker(&run)), Vec::<i32>::new());
+        assert_eq!(os::marked(&marker(&other)), [pid(&bystander)]);
+        assert_eq!(end_marked(&run, Path::new("/nowhere"), Duration::from_secs(10)), Sweep::default());
         bystander.kill().unwrap();
         for child in [&mut bystander, &mut deaf, &mut stopped] {
             child.wait().unwrap();
@@ -360,6 +368,9 @@ mod tests {
             assert!(status.success());
             return;
         };
-        assert_eq!(end_marked(&RunId::parse(&run).unwrap(), Duration::from_secs(5)), Sweep::default());
+        assert_eq!(
+            end_marked(&RunId::parse(&run).unwrap(), Path::new("/nowhere"), Duration::from_secs(5)),
+            Sweep::default()
+        );
     }
 }

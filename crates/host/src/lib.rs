@@ -16,6 +16,7 @@
 pub mod checkout;
 pub mod checks;
 pub mod clock;
+pub mod family;
 pub mod folder_watch;
 pub mod git;
 pub mod identity;

@@ -26,9 +26,9 @@ use std::time::Duration;
 
 /// How long a lock without a living owner is tried again: its text is not written yet, or a dying
 /// child still shares it. Refusing takes no longer than twice this.
-const PATIENCE: Millis = Millis(100);
+pub(crate) const PATIENCE: Millis = Millis(100);
 /// Time between two tries.
-const POLL: Duration = Duration::from_millis(5);
+pub(crate) const POLL: Duration = Duration::from_millis(5);
 /// Far more than an owner's text needs.
 const LARGEST_TEXT: u64 = 64 << 10;
 
@@ -171,8 +171,13 @@ impl Owner {
 
     /// For a lock whose text says nothing.
     fn unknown() -> Owner {
-        let identity = Identity { pid: 0, start: 0, boot: String::new() };
-        Owner { identity, host: String::new(), run: None, since: WallTime(0), command: String::new() }
+        Owner {
+            identity: Identity::nobody(),
+            host: String::new(),
+            run: None,
+            since: WallTime(0),
+            command: String::new(),
+        }
     }
 }
 
@@ -243,7 +248,8 @@ fn open_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(flags).open(path)
 }
 
-fn open_folder(path: &Path) -> io::Result<File> {
+/// Opens a folder that is no link, to be locked; makes it if it is missing.
+pub(crate) fn open_folder(path: &Path) -> io::Result<File> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_DIRECTORY).open(path),
@@ -252,7 +258,7 @@ fn open_folder(path: &Path) -> io::Result<File> {
 
 /// Locks what was opened; `None` if somebody else has it, or if it was deleted before it was locked
 /// and the lock would be on nothing.
-fn lock(opened: io::Result<File>, path: &Path) -> Result<Option<File>, LockError> {
+pub(crate) fn lock(opened: io::Result<File>, path: &Path) -> Result<Option<File>, LockError> {
     let file = opened.map_err(|source| LockError::Io { path: path.to_owned(), source })?;
     match file.try_lock() {
         Ok(()) => Ok(is_at(&file, path).then_some(file)),

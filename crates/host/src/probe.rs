@@ -34,7 +34,7 @@ pub enum Answer {
 /// Asks one program. Each question has a keeper of its own, so several can be asked at once; `name`
 /// is what that keeper goes by.
 pub async fn ask(name: &RunId, command: &Command, patience: Duration) -> Answer {
-    let mut keeper = match Keeper::start(name) {
+    let mut keeper = match Keeper::start_alone(name) {
         Ok(keeper) => keeper,
         Err(error) => return Answer::NotStarted { reason: error.to_string() },
     };

@@ -87,3 +87,11 @@ pub fn nudge(pid: i32) -> bool {
         && rustix::process::Pid::from_raw(pid)
             .is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::USR2).is_ok())
 }
+
+/// Asks another ralph to stop, as a person at its terminal would. Only the very process is meant, not
+/// whoever has its number by now.
+pub fn interrupt(who: &Identity) {
+    if let Some(pid) = rustix::process::Pid::from_raw(who.pid).filter(|_| who.is_alive()) {
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+    }
+}

@@ -15,6 +15,7 @@ use ralph_core::outcome::exit;
 use ralph_core::run::Run;
 use ralph_engine::{BusNames, Buses, Engine, World};
 use ralph_host::clock::Clock;
+use ralph_host::family::{self, RegisterError, Registration};
 use ralph_host::folder_watch::FolderWatch;
 use ralph_host::identity;
 use ralph_host::lock::{LockError, Owner, WorkTreeLock};
@@ -28,9 +29,7 @@ use ralph_host::tree::Fingerprinter;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
 use ralph_store::{Durability, Store};
-use std::fs::DirBuilder;
 use std::io::{self, IsTerminal as _};
-use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -47,15 +46,17 @@ pub enum Beginning {
     Old(Box<Run>, Resumed),
 }
 
-/// A run that may be carried: its work tree is locked for it.
+/// A run that may be carried: it is registered, and its work tree is locked for it.
 pub struct Claimed {
     store: Store,
     clock: Clock,
     lock: Option<WorkTreeLock>,
+    registration: Registration,
 }
 
 impl Claimed {
-    /// Locks what a run owns and opens the store. Nothing else has been written then.
+    /// Registers a run, locks what it owns and opens the store. Nothing else has been written then.
+    /// Registering comes first: until then a run inside a run is a leftover of its parent's agent.
     pub fn take(place: &Place, run: &RunId, policy: &Policy) -> Result<Claimed, CommandError> {
         let clock = Clock::start();
         state_dir::prepare(&place.state, &place.root).map_err(|error| {
@@ -65,9 +66,12 @@ impl Claimed {
                 .because(&error)
                 .hint("choose another one: export RALPH_STATE_DIR=/a/folder/outside/the/project")
         })?;
+        let registration = register(place, run);
+        // Whoever carries this run owns the tree too, or works in its ancestor's; the lock tells more about it.
         let lock = take_lock(place, run, &owned(place, policy), &clock)?;
+        let registration = registration?;
         let store = Store::open(&place.state)?;
-        Ok(Claimed { store, clock, lock })
+        Ok(Claimed { store, clock, lock, registration })
     }
 
     /// The store.
@@ -97,27 +101,24 @@ impl Claimed {
 
     /// Carries the run to its end and returns its exit code.
     pub fn carry(mut self, options: FaceOptions, place: &Place, mut beginning: Beginning) -> Result<u8, CommandError> {
-        let (run, policy) = match &beginning {
-            Beginning::New(started) => (started.run.clone(), started.policy.clone()),
-            Beginning::Old(machine, _) => (machine.id().clone(), machine.policy().clone()),
+        let (run, parent, policy) = match &beginning {
+            Beginning::New(started) => (started.run.clone(), started.parent.clone(), started.policy.clone()),
+            Beginning::Old(machine, _) => (machine.id().clone(), machine.row().parent, machine.policy().clone()),
         };
         if matches!(beginning, Beginning::Old(..)) {
             self.store.clear_cancel(&run)?;
             // What a crash left alive must not work beside its successor.
-            identity::end_marked(&run, END_OLD_TREE);
+            identity::end_marked(&run, &place.run_folder(&run), END_OLD_TREE);
+            tell_children(&place.run_folder(&run));
         }
         let task_spent = self.spent_by_others(&run, &policy.task)?;
         match &mut beginning {
             Beginning::New(started) => started.task_spent = task_spent,
             Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
         }
-        let Claimed { store, clock, lock } = self;
+        // Its record is removed when everything else is over.
+        let Claimed { store, clock, lock, registration: _registration } = self;
         let run_folder = place.run_folder(&run);
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&run_folder)
-            .map_err(|error| CommandError::io(format!("the folder {} cannot be made", run_folder.display()), &error))?;
         if options.volume == Volume::Verbose && !options.json {
             let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
             page::say(&format!("[ralph] Agent command: {}", [vec![line.program], line.args].concat().join(" ")));
@@ -134,8 +135,8 @@ impl Claimed {
         let outcome = runtime.block_on(async {
             let signals =
                 Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))?;
-            let keeper =
-                Keeper::start(&run).map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
+            let keeper = Keeper::start(&run, &run_folder)
+                .map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
             let (temp, unwritten) = match RunTemp::create(&std::env::temp_dir(), &run) {
                 Ok(temp) => (Some(temp), None),
                 Err(error) => {
@@ -144,6 +145,7 @@ impl Claimed {
             };
             let world = World {
                 run: run.clone(),
+                parent: parent.clone(),
                 root: policy.supervision.as_ref().map_or(place.root.clone(), |supervision| supervision.folder.clone().into()),
                 git_root: place.git_root.clone(),
                 run_folder,
@@ -221,15 +223,36 @@ fn owned(place: &Place, policy: &Policy) -> PathBuf {
     supervision.map_or_else(|| place.work_tree().to_owned(), |supervision| PathBuf::from(&supervision.task_folder))
 }
 
+/// Makes this process the one that carries the run, and a child of the run around it.
+fn register(place: &Place, run: &RunId) -> Result<Registration, CommandError> {
+    family::register(&place.run_folder(run), place.parent_folder().as_deref()).map_err(|error| match error {
+        RegisterError::Carried { pid } => {
+            let who = if pid == 0 { String::new() } else { format!(": process {pid}") };
+            CommandError::new(exit::LOCKED, format!("another ralph carries run {run}{who}"))
+                .hint("look at it: ralph status")
+                .hint(format!("stop it: ralph cancel {run}"))
+        }
+        other => CommandError::io(format!("run {run} cannot be registered"), &other),
+    })
+}
+
+/// Whoever goes on with a run should know who else still works for it.
+fn tell_children(run_folder: &Path) {
+    for child in family::live_descendants(run_folder) {
+        page::say(&format!(
+            "note: the child run {} still runs (process {}); stop it: ralph cancel {0}",
+            child.run, child.identity.pid
+        ));
+    }
+}
+
 /// Takes the lock. A run inside a run works in its ancestor's tree, under its lock.
 fn take_lock(place: &Place, run: &RunId, owned: &Path, clock: &Clock) -> Result<Option<WorkTreeLock>, CommandError> {
     let command = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
     let owner = Owner::this_process(Some(run.clone()), clock.now(), ralph_core::text::cut(&command, 200, "..."));
     match WorkTreeLock::take(&place.locks, owned, &owner) {
         Ok(lock) => Ok(Some(lock)),
-        Err(LockError::Held(holder)) if place::parent_run().as_ref() == holder.run.as_ref() && holder.run.is_some() => {
-            Ok(None)
-        }
+        Err(LockError::Held(holder)) if holder.run.as_ref().is_some_and(|run| is_ancestor(place, run)) => Ok(None),
         Err(LockError::Held(holder)) => {
             let error = CommandError::new(
                 exit::LOCKED,
@@ -240,6 +263,12 @@ fn take_lock(place: &Place, run: &RunId, owned: &Path, clock: &Clock) -> Result<
         }
         Err(error) => Err(CommandError::io(format!("{} cannot be locked", owned.display()), &error)),
     }
+}
+
+/// Whether this process was started inside that run, however deep.
+fn is_ancestor(place: &Place, run: &RunId) -> bool {
+    let above = place.parent_folder().map(|parent| family::ancestors(&parent)).unwrap_or_default();
+    place::parent_run().as_ref() == Some(run) || above.contains(run)
 }
 
 /// A fault in ralph itself: say so, say how to go on, and leave by its own exit code. The keeper

@@ -15,13 +15,12 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
-    let (first, second) = (args.next(), args.next());
+    let first = args.next();
     // Two calls that must cost nothing: the keeper of every run, and the version.
     if first.as_ref().is_some_and(|first| first == KEEPER_ARGUMENT) {
-        let run = second.map_or(String::new(), |run| run.to_string_lossy().into_owned());
-        return keeper_main(&run).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+        return keeper_main(args).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
-    if second.is_none() && first.is_some_and(|first| first == "--version" || first == "-v") {
+    if args.next().is_none() && first.is_some_and(|first| first == "--version" || first == "-v") {
         let printed = look::page::print(concat!("ralph ", env!("CARGO_PKG_VERSION"), "\n"));
         return printed.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }

@@ -3,6 +3,8 @@
 
 use crate::error::CommandError;
 use ralph_core::id::RunId;
+use ralph_host::family::{FOLDER_VARIABLE, PARENT_VARIABLE};
+use ralph_host::identity::RUN_VARIABLE;
 use ralph_host::process::find_program;
 use ralph_host::{look, state_dir, tree};
 use std::ffi::{OsStr, OsString};
@@ -63,6 +65,15 @@ impl Place {
     pub fn run_folder(&self, run: &RunId) -> PathBuf {
         self.state.join("runs").join(run.as_str())
     }
+
+    /// The folder of the run inside which this process was started. That run may be another project's,
+    /// and then only its agent's environment tells where it is.
+    pub fn parent_folder(&self) -> Option<PathBuf> {
+        let parent = parent_run()?;
+        let told = variable(FOLDER_VARIABLE).map(PathBuf::from);
+        let told = told.filter(|folder| folder.is_absolute() && folder.file_name() == Some(parent.as_str().as_ref()));
+        Some(told.unwrap_or_else(|| self.run_folder(&parent)))
+    }
 }
 
 /// `$RALPH_STATE_DIR`, else `$XDG_STATE_HOME/ralph`, else `~/.local/state/ralph`.
@@ -84,7 +95,7 @@ fn state_root() -> Result<PathBuf, CommandError> {
 /// The run inside which this process was started, if any.
 pub fn parent_run() -> Option<RunId> {
     let set = |name: &str| std::env::var(name).ok().and_then(|id| RunId::parse(&id));
-    set("RALPH_PARENT_RUN_ID").or_else(|| set("RALPH_RUN_ID"))
+    set(PARENT_VARIABLE).or_else(|| set(RUN_VARIABLE))
 }
 
 /// A variable that is set to something, for those who must not read it themselves.

@@ -2,7 +2,9 @@
 //! even after ralph and its keeper are both gone. Best effort: without it the tree and the marker in
 //! the environment still find everything.
 
+use super::tree;
 use ralph_core::id::RunId;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Moves this process, and so all that it will start, into the run's group.
@@ -32,19 +34,33 @@ pub(super) fn leave(folder: &std::path::Path) {
     }
 }
 
+/// Leaves the group of the run inside which this process was started, if it is in one: a child run is
+/// no member of its parent.
+pub(super) fn leave_foreign() {
+    if let Some(around) = around().filter(|_| is_inside_one()) {
+        // Where this is refused, those who end the group's members know whom to spare.
+        let _ = std::fs::write(around.join("cgroup.procs"), "0");
+    }
+}
+
 /// Whether this process is in the group of a run.
 pub(super) fn is_inside_one() -> bool {
     std::fs::read_to_string("/proc/self/cgroup")
         .is_ok_and(|own| own.lines().filter_map(|line| line.strip_prefix("0::/")).any(|group| group.contains("ralph-")))
 }
 
-/// Ends whatever is left in the run's groups, and removes them.
-pub(super) fn remove(run: &RunId) {
+/// Ends whatever is left in the run's groups but for those who are spared, and removes them.
+pub(super) fn remove(run: &RunId, spared: impl Fn() -> HashSet<i32>) {
     let Some(listing) = around().and_then(|around| std::fs::read_dir(around).ok()) else { return };
     let prefix = prefix(run);
     for entry in listing.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix)) {
         let folder = entry.path();
-        if !members(&folder).is_empty() {
+        let members = members(&folder);
+        let spared = if members.is_empty() { HashSet::new() } else { spared() };
+        if members.iter().any(|pid| spared.contains(pid)) {
+            let victims = members.iter().filter(|pid| !spared.contains(pid));
+            victims.for_each(|pid| tree::signal(*pid, rustix::process::Signal::KILL));
+        } else if !members.is_empty() {
             let _ = std::fs::write(folder.join("cgroup.kill"), "1");
         }
         let _ = std::fs::remove_dir(folder);

@@ -101,6 +101,7 @@ pub async fn drive(
 ) -> ProcessFacts {
     let began = Instant::now();
     let facts = |ending, drive: Option<&Drive<'_>>, ended: Ended| ProcessFacts {
+        children: Vec::new(),
         ending,
         duration: Millis::from(began.elapsed()),
         bytes: drive.map_or(0, |drive| drive.bytes),
@@ -136,7 +137,8 @@ pub async fn drive(
         answer_by: None,
     };
     let (ending, ended) = drive.run(keeper, sink, orders).await;
-    facts(ending, Some(&drive), ended)
+    let children = keeper.child_runs().into_iter().map(|child| child.run).collect();
+    ProcessFacts { children, ..facts(ending, Some(&drive), ended) }
 }
 
 type Pipes = (Option<AsyncFd<OwnedFd>>, Option<AsyncFd<OwnedFd>>, Option<AsyncFd<OwnedFd>>);

@@ -4,6 +4,7 @@
 use super::find::find_program;
 use super::wire::{self, Reply, Request};
 use super::{Command, Ended, cgroup, sys, tree};
+use crate::family;
 use ralph_core::id::RunId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, WaitStatus};
@@ -25,8 +26,10 @@ const AGAIN: Duration = Duration::from_millis(5);
 /// How often children are looked after where the system cannot announce their end on a descriptor.
 const NOW_AND_THEN: Duration = Duration::from_millis(20);
 
-/// The keeper's whole life. Standard input is the socket to ralph.
-pub fn keeper_main(run: &str) -> io::Result<()> {
+/// The keeper's whole life. Standard input is the socket to ralph, the arguments name the run and,
+/// unless it can have no child runs, its folder.
+pub fn keeper_main(mut args: impl Iterator<Item = OsString>) -> io::Result<()> {
+    let (run, folder) = (args.next(), args.next());
     sys::close_inherited();
     let socket = UnixStream::from(rustix::stdio::stdin().try_clone_to_owned()?);
     // The terminal's signals are for ralph; it tells the keeper what they mean.
@@ -37,8 +40,10 @@ pub fn keeper_main(run: &str) -> io::Result<()> {
     let _ = std::fs::write("/proc/self/oom_score_adj", "500");
     tree::become_subreaper();
     let children = sys::block_signals_and_watch_children()?;
-    let group = RunId::parse(run).and_then(|run| cgroup::enter(&run));
-    let mut keeper = Keeper { socket, children, group, leader: None, exit: None };
+    let run = run.and_then(|run| RunId::parse(run.to_str()?));
+    let group = run.and_then(|run| cgroup::enter(&run));
+    let folder = folder.map(PathBuf::from);
+    let mut keeper = Keeper { socket, children, group, folder, leader: None, exit: None };
     keeper.serve()
 }
 
@@ -46,6 +51,8 @@ struct Keeper {
     socket: UnixStream,
     children: OwnedFd,
     group: Option<PathBuf>,
+    /// Where child runs of this run register.
+    folder: Option<PathBuf>,
     /// The process that ralph asked for last, while it lives.
     leader: Option<i32>,
     exit: Option<WaitStatus>,
@@ -71,9 +78,11 @@ impl Keeper {
                     self.tell(&reply)?;
                 }
                 Wake::Request(Request::End { grace_ms }, _) => self.end(Duration::from_millis(grace_ms))?,
-                Wake::Request(Request::Cpu, _) => self.tell(&Reply::Cpu { ticks: tree::computing_time() })?,
-                Wake::Request(Request::Freeze, _) => signal_all(&tree::descendants(), Signal::STOP),
-                Wake::Request(Request::Thaw, _) => signal_all(&tree::descendants(), Signal::CONT),
+                Wake::Request(Request::Cpu, _) => {
+                    self.tell(&Reply::Cpu { ticks: tree::Table::read().computing_time() })?
+                }
+                Wake::Request(Request::Freeze, _) => signal_all(&self.victims(), Signal::STOP),
+                Wake::Request(Request::Thaw, _) => signal_all(&tree::Table::read().below_self(), Signal::CONT),
                 Wake::RalphIsGone => {
                     self.end_tree(GRACE_WITHOUT_RALPH);
                     self.group.take().inspect(|group| cgroup::leave(group));
@@ -162,7 +171,7 @@ impl Keeper {
     /// What still lived when the leader was gone is reported: it would have outlived the iteration.
     fn end_tree(&mut self, grace: Duration) -> Ended {
         let mut ended = Ended::default();
-        if self.reap_all() && self.strays().is_empty() {
+        if self.is_over() {
             return ended;
         }
         let victims = self.victims();
@@ -176,7 +185,7 @@ impl Keeper {
         signal_all(&victims, Signal::CONT);
         let mut killed = leader.is_none();
         loop {
-            if self.reap_all() && self.strays().is_empty() {
+            if self.is_over() {
                 return ended;
             }
             let now = Instant::now();
@@ -205,9 +214,24 @@ impl Keeper {
         }
     }
 
+    /// Whether nobody is left but child runs. Without them `waitpid` answers it for certain; with them
+    /// two looks do, because a process that forks away during the first is found by the second.
+    fn is_over(&mut self) -> bool {
+        if self.reap_all() && self.strays().is_empty() {
+            return true;
+        }
+        let has_child_runs = self.folder.as_deref().is_some_and(|folder| !family::live_children(folder).is_empty());
+        has_child_runs && self.victims().is_empty() && self.victims().is_empty()
+    }
+
+    /// Everything that must not outlive the iteration.
     fn victims(&self) -> Vec<i32> {
-        let mut victims = tree::descendants();
-        victims.extend(self.strays().into_iter().filter(|pid| !victims.contains(pid)).collect::<Vec<_>>());
+        let strays = self.strays();
+        let table = tree::Table::read();
+        let mut victims = table.below_self();
+        victims.extend(strays.into_iter().filter(|pid| !victims.contains(pid)).collect::<Vec<_>>());
+        let spared = self.folder.as_deref().map(|folder| table.of_child_runs(folder)).unwrap_or_default();
+        victims.retain(|pid| !spared.contains(pid));
         victims
     }
 

@@ -21,6 +21,12 @@
 //! * If both die at once, what is left carries the run's id in its environment and lies in the
 //!   run's cgroup where there is one; the next resume ends it before anything else.
 //!
+//! * A run that was started inside this one is no leftover. Its processes hang below the keeper, and
+//!   its ralph carries this run's id in its environment; but it has registered (see [`crate::family`])
+//!   and is spared with everything below it by all of the above, each of which reads the records
+//!   itself: ralph may be dead by then. What lives on is told in the facts, and loses its parent when
+//!   the keeper ends.
+//!
 //! `ralph` talks to the keeper through [`Keeper`]; one process's life is [`drive::drive`].
 
 mod cgroup;
@@ -36,8 +42,10 @@ pub use find::find_program;
 pub use keeper::keeper_main;
 pub(crate) use sys::{is_open_elsewhere, unblock_signals, watch};
 
+use crate::family::{self, Child};
 use ralph_core::id::RunId;
 use ralph_core::observation::Leaked;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -48,6 +56,16 @@ use std::time::{Duration, Instant};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use wire::{Decoder, Reply, Request};
+
+/// The processes of the child runs of the run of this folder, with everything below them.
+pub(crate) fn of_child_runs(run_folder: &Path) -> HashSet<i32> {
+    tree::Table::read().of_child_runs(run_folder)
+}
+
+/// Leaves the control group of the run inside which this process was started.
+pub(crate) fn leave_group_of_run() {
+    cgroup::leave_foreign();
+}
 
 /// The hidden first argument that makes the binary a keeper.
 pub const KEEPER_ARGUMENT: &str = "__keeper";
@@ -102,10 +120,18 @@ struct Ended {
     leaked: Vec<Leaked>,
 }
 
+/// Whose processes a keeper watches over.
+#[derive(Debug, Clone)]
+struct Charge {
+    run: RunId,
+    /// The run's folder, where its child runs register; `None` for what can have none.
+    folder: Option<PathBuf>,
+}
+
 /// ralph's end of the socket to the keeper; restarts it if it was lost.
 #[derive(Debug)]
 pub struct Keeper {
-    run: RunId,
+    charge: Charge,
     alive: Option<Alive>,
 }
 
@@ -117,18 +143,32 @@ struct Alive {
 }
 
 impl Keeper {
-    /// Starts the keeper of a run.
-    pub fn start(run: &RunId) -> Result<Keeper, ProcessError> {
+    /// Starts the keeper of a run, which spares the child runs that register in the run's folder.
+    pub fn start(run: &RunId, run_folder: &Path) -> Result<Keeper, ProcessError> {
+        Keeper::start_for(Charge { run: run.clone(), folder: Some(run_folder.to_owned()) })
+    }
+
+    /// Starts the keeper of something that is no run; it spares nobody.
+    pub fn start_alone(name: &RunId) -> Result<Keeper, ProcessError> {
+        Keeper::start_for(Charge { run: name.clone(), folder: None })
+    }
+
+    fn start_for(charge: Charge) -> Result<Keeper, ProcessError> {
         // Orphans of a lost keeper must become ours, or nobody could find them.
         tree::become_subreaper();
-        let alive = Alive::start(run).map_err(ProcessError::NoKeeper)?;
-        Ok(Keeper { run: run.clone(), alive: Some(alive) })
+        let alive = Alive::start(&charge).map_err(ProcessError::NoKeeper)?;
+        Ok(Keeper { charge, alive: Some(alive) })
+    }
+
+    /// The child runs that live now, the nearest ones.
+    pub fn child_runs(&self) -> Vec<Child> {
+        self.charge.folder.as_deref().map(family::live_children).unwrap_or_default()
     }
 
     async fn spawn(&mut self, command: &Command, ends: [OwnedFd; 3]) -> Result<i32, ProcessError> {
         let alive = match &mut self.alive {
             Some(alive) => alive,
-            lost => lost.insert(Alive::start(&self.run).map_err(ProcessError::NoKeeper)?),
+            lost => lost.insert(Alive::start(&self.charge).map_err(ProcessError::NoKeeper)?),
         };
         let request = Request::Spawn(command.clone());
         if alive.send(&request, &[ends[0].as_fd(), ends[1].as_fd(), ends[2].as_fd()]).is_err() {
@@ -173,8 +213,8 @@ impl Keeper {
         if let Some(mut alive) = self.alive.take() {
             let _ = alive.process.kill();
             let _ = alive.process.wait();
-            tree::end_own_children(Duration::from_secs(2));
-            cgroup::remove(&self.run);
+            tree::end_own_children(self.charge.folder.as_deref(), Duration::from_secs(2));
+            self.charge.remove_groups();
         }
         ProcessError::KeeperLost
     }
@@ -189,8 +229,14 @@ impl Keeper {
             while matches!(process.try_wait(), Ok(None)) && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            cgroup::remove(&self.run);
+            self.charge.remove_groups();
         }
+    }
+}
+
+impl Charge {
+    fn remove_groups(&self) {
+        cgroup::remove(&self.run, || self.folder.as_deref().map(of_child_runs).unwrap_or_default());
     }
 }
 
@@ -204,12 +250,12 @@ impl Drop for Keeper {
 }
 
 impl Alive {
-    fn start(run: &RunId) -> io::Result<Alive> {
+    fn start(charge: &Charge) -> io::Result<Alive> {
         let (ours, theirs) = UnixStream::pair()?;
         // The running binary, even if its file was replaced meanwhile.
         let program =
             if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { std::env::current_exe()? };
-        let process = start_keeper(&program, run, theirs.into())?;
+        let process = start_keeper(&program, charge, theirs.into())?;
         ours.set_nonblocking(true)?;
         Ok(Alive { socket: sys::watch(ours, Interest::READABLE)?, decoder: Decoder::default(), process })
     }
@@ -241,10 +287,11 @@ impl Alive {
 }
 
 #[allow(clippy::disallowed_methods, reason = "host/process is the place that spawns")]
-fn start_keeper(program: &Path, run: &RunId, socket: OwnedFd) -> io::Result<std::process::Child> {
+fn start_keeper(program: &Path, charge: &Charge, socket: OwnedFd) -> io::Result<std::process::Child> {
     std::process::Command::new(program)
         .arg(KEEPER_ARGUMENT)
-        .arg(run.as_str())
+        .arg(charge.run.as_str())
+        .args(charge.folder.as_deref())
         .stdin(Stdio::from(socket))
         .stdout(Stdio::null())
         .stderr(Stdio::null())

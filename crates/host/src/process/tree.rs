@@ -1,9 +1,11 @@
 //! Everything below a process, however it got there.
 
+use crate::family;
 use ralph_core::observation::Leaked;
 use ralph_core::text;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How many leftover processes are named; the count is always exact.
@@ -21,12 +23,64 @@ struct Stat {
     ticks: u64,
 }
 
-/// The process table: pid to parent and computing time.
+/// The process table: all living processes, each with its parent and computing time.
+pub(super) struct Table(HashMap<i32, Stat>);
+
+impl Table {
+    #[cfg(target_os = "linux")]
+    pub(super) fn read() -> Table {
+        let Ok(folder) = std::fs::read_dir("/proc") else { return Table(HashMap::new()) };
+        let pids = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        Table(pids.filter_map(|pid| Some((pid, Stat::of(pid)?))).collect())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn read() -> Table {
+        Table(HashMap::new())
+    }
+
+    /// All living processes below this one.
+    pub(super) fn below_self(&self) -> Vec<i32> {
+        self.below(&[own_pid()])
+    }
+
+    /// All living processes below these, without themselves.
+    fn below(&self, roots: &[i32]) -> Vec<i32> {
+        let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+        for (pid, stat) in &self.0 {
+            children.entry(stat.parent).or_default().push(*pid);
+        }
+        let mut found = Vec::new();
+        let mut seen: HashSet<i32> = roots.iter().copied().collect();
+        let mut next = roots.to_vec();
+        while let Some(pid) = next.pop() {
+            for child in children.get(&pid).into_iter().flatten() {
+                if seen.insert(*child) {
+                    found.push(*child);
+                    next.push(*child);
+                }
+            }
+        }
+        found
+    }
+
+    /// The processes of the child runs of the run of this folder: those that carry them, and whatever
+    /// is below. Who is a child is read after the table, so that none registers unseen between the two.
+    pub(super) fn of_child_runs(&self, run_folder: &Path) -> HashSet<i32> {
+        let mut own: Vec<i32> = family::live_descendants(run_folder).iter().map(|child| child.identity.pid).collect();
+        own.extend(self.below(&own));
+        own.into_iter().collect()
+    }
+
+    /// How much everything below this process has computed, in ticks of the system clock.
+    pub(super) fn computing_time(&self) -> u64 {
+        self.below_self().iter().filter_map(|pid| self.0.get(pid)).map(|stat| stat.ticks).sum()
+    }
+}
+
 #[cfg(target_os = "linux")]
-fn process_table() -> HashMap<i32, Stat> {
-    let Ok(folder) = std::fs::read_dir("/proc") else { return HashMap::new() };
-    let pids = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    pids.filter_map(|pid| {
+impl Stat {
+    fn of(pid: i32) -> Option<Stat> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The name stands in parentheses and may itself hold any character; fields follow the last one.
         let fields: Vec<&str> = stat.get(stat.rfind(')')? + 2..)?.split(' ').collect();
@@ -34,51 +88,15 @@ fn process_table() -> HashMap<i32, Stat> {
         let number = |index: usize| fields.get(index).and_then(|field| field.parse::<u64>().ok());
         // A zombie computes nothing and cannot be signalled; its parent reaps it.
         (state != "Z").then_some(())?;
-        Some((
-            pid,
-            Stat {
-                parent: i32::try_from(number(1)?).ok()?,
-                ticks: number(11)? + number(12)? + number(13)? + number(14)?,
-            },
-        ))
-    })
-    .collect()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn process_table() -> HashMap<i32, Stat> {
-    HashMap::new()
-}
-
-/// All living processes below this one.
-pub(super) fn descendants() -> Vec<i32> {
-    below(&process_table(), std::process::id().cast_signed())
-}
-
-fn below(table: &HashMap<i32, Stat>, root: i32) -> Vec<i32> {
-    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-    for (pid, stat) in table {
-        children.entry(stat.parent).or_default().push(*pid);
+        Some(Stat {
+            parent: i32::try_from(number(1)?).ok()?,
+            ticks: number(11)? + number(12)? + number(13)? + number(14)?,
+        })
     }
-    let mut found = Vec::new();
-    let mut seen = HashSet::from([root]);
-    let mut next = vec![root];
-    while let Some(pid) = next.pop() {
-        for child in children.get(&pid).into_iter().flatten() {
-            if seen.insert(*child) {
-                found.push(*child);
-                next.push(*child);
-            }
-        }
-    }
-    found
 }
 
-/// How much everything below this process has computed, in ticks of the system clock.
-pub(super) fn computing_time() -> u64 {
-    let table = process_table();
-    let below = below(&table, std::process::id().cast_signed());
-    below.iter().filter_map(|pid| table.get(pid)).map(|stat| stat.ticks).sum()
+fn own_pid() -> i32 {
+    std::process::id().cast_signed()
 }
 
 /// Sends a signal; a process that is gone already needs none.
@@ -119,18 +137,22 @@ pub(super) fn reap() -> Reaped {
     }
 }
 
-/// Ends everything below this process at once: the last resort of ralph itself after its keeper was
-/// killed. Other children of ralph than orphans do not exist then.
-pub(super) fn end_own_children(limit: Duration) {
+/// Ends everything below this process at once, but for child runs: the last resort of ralph itself
+/// after its keeper was killed. Other children of ralph than orphans do not exist then.
+pub(super) fn end_own_children(run_folder: Option<&Path>, limit: Duration) {
     let deadline = Instant::now() + limit;
     while Instant::now() < deadline {
-        for pid in descendants() {
-            signal(pid, Signal::KILL);
+        let table = Table::read();
+        let spared = run_folder.map(|folder| table.of_child_runs(folder)).unwrap_or_default();
+        let victims: Vec<i32> = table.below_self().into_iter().filter(|pid| !spared.contains(pid)).collect();
+        for pid in &victims {
+            signal(*pid, Signal::KILL);
         }
         loop {
             match reap() {
                 Reaped::One(..) => {}
                 Reaped::NoneLeft => return,
+                Reaped::AllAlive if victims.is_empty() && !spared.is_empty() => return,
                 Reaped::AllAlive => break,
             }
         }

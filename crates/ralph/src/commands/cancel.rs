@@ -19,9 +19,9 @@ use ralph_core::run::RunRow;
 use ralph_core::scm::ScmReport;
 use ralph_core::time::Millis;
 use ralph_host::clock::Clock;
-use ralph_host::lock::Owner;
+use ralph_host::identity::{self, Identity};
+use ralph_host::signals;
 use ralph_host::views::Folder;
-use ralph_host::{identity, signals};
 use ralph_store::Store;
 use std::time::Duration;
 
@@ -52,11 +52,10 @@ pub fn run(global: &Global, args: &CancelArgs) -> Result<u8, CommandError> {
     let store = pick::store(&place)?;
     let live = Live::look(&place);
     let row = wanted(&store, args, &live, &place)?;
-    let ended = match (live.owner_of(&row.run), live.state(&row)) {
-        (Some(owner), _) => stop(global, &place, row, owner)?,
-        (None, State::Crashed) => mark(&place, &row)?,
-        (None, State::Running) => return Err(nested(&row)),
-        (None, State::Ended(reason)) => {
+    let ended = match (live.process(&row.run), row.stop_reason) {
+        (Some(process), _) => stop(global, &place, row, &process)?,
+        (None, None) => mark(&place, &row)?,
+        (None, Some(reason)) => {
             page::narrate(global, &format!("run {} already ended: {}; nothing to do", row.run, reason.as_str()));
             row
         }
@@ -65,7 +64,7 @@ pub fn run(global: &Global, args: &CancelArgs) -> Result<u8, CommandError> {
     Ok(exit::OK)
 }
 
-fn wanted(store: &Store, args: &CancelArgs, live: &Live, place: &Place) -> Result<RunRow, CommandError> {
+fn wanted(store: &Store, args: &CancelArgs, live: &Live<'_>, place: &Place) -> Result<RunRow, CommandError> {
     if let Some(typed) = &args.run {
         return pick::run(store, Some(typed), place);
     }
@@ -86,8 +85,8 @@ fn wanted(store: &Store, args: &CancelArgs, live: &Live, place: &Place) -> Resul
         .hint("give the folder in which it was started: ralph -C DIR cancel"))
 }
 
-/// Asks the living owner, and waits until the run has ended.
-fn stop(global: &Global, place: &Place, before: RunRow, owner: &Owner) -> Result<RunRow, CommandError> {
+/// Asks the living process, and waits until the run has ended.
+fn stop(global: &Global, place: &Place, before: RunRow, process: &Identity) -> Result<RunRow, CommandError> {
     let clock = Clock::start();
     let run = &before.run;
     let mut store = Store::open(&place.state)?;
@@ -100,11 +99,11 @@ fn stop(global: &Global, place: &Place, before: RunRow, owner: &Owner) -> Result
             told = false;
         }
         // The number alone is not enough: it may belong to somebody else by now.
-        if !told && owner.identity.is_alive() {
-            told = signals::nudge(owner.identity.pid);
+        if !told && process.is_alive() {
+            told = signals::nudge(process.pid);
         }
-        // Looked at first: whatever an owner that is gone by now has written is in the row.
-        let gone = !owner.identity.is_alive();
+        // Looked at first: whatever a process that is gone by now has written is in the row.
+        let gone = !process.is_alive();
         let row = store.run(run)?.unwrap_or_else(|| before.clone());
         if row.stop_reason.is_some() && row.updated_at != before.updated_at {
             return Ok(row);
@@ -115,10 +114,10 @@ fn stop(global: &Global, place: &Place, before: RunRow, owner: &Owner) -> Result
         if clock.elapsed() > PATIENCE {
             return Err(CommandError::new(
                 exit::LOCKED,
-                format!("run {run} was told to stop, but has not ended after {PATIENCE}: {owner}"),
+                format!("run {run} was told to stop, but has not ended after {PATIENCE}: process {}", process.pid),
             )
-            .hint(format!("if it is suspended, let it go on: kill -CONT {}", owner.identity.pid))
-            .hint(format!("if it hangs: kill -KILL {} && ralph cancel {run}", owner.identity.pid)));
+            .hint(format!("if it is suspended, let it go on: kill -CONT {}", process.pid))
+            .hint(format!("if it hangs: kill -KILL {} && ralph cancel {run}", process.pid)));
         }
         page::pause(LOOK);
     }
@@ -129,7 +128,7 @@ fn mark(place: &Place, row: &RunRow) -> Result<RunRow, CommandError> {
     let store = Store::open(&place.state)?;
     let policy = pick::machine(&store, &row.run)?.policy().clone();
     let mut claimed = Claimed::take(place, &row.run, &policy)?;
-    identity::end_marked(&row.run, END_OLD_TREE);
+    identity::end_marked(&row.run, &place.run_folder(&row.run), END_OLD_TREE);
     let entries = claimed.store().entries(&row.run)?;
     let story = Story::of(&entries, None).map_err(|error| pick::unreadable(&row.run, &error))?;
     let mut machine = story.machine.clone();

@@ -108,7 +108,8 @@ fn write_project(root: &Path) -> Result<(), CommandError> {
 fn begin_repository(root: &Path) -> Result<(), String> {
     let runtime = event_loop().map_err(|error| error.to_string())?;
     runtime.block_on(async {
-        let mut keeper = Keeper::start(&RunId::from_random(clock::random_bits())).map_err(|error| error.to_string())?;
+        let mut keeper =
+            Keeper::start_alone(&RunId::from_random(clock::random_bits())).map_err(|error| error.to_string())?;
         let calls: [&[&str]; 3] = [
             &["init", "--quiet"],
             &["add", "--all"],

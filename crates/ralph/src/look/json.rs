@@ -126,6 +126,7 @@ pub fn observation(seen: &Observation) -> Value {
         "files": seen.files,
         "last_text": seen.last_text,
         "leaked": seen.process.leaked,
+        "children": seen.process.children,
         "stderr_tail": seen.process.stderr_tail,
         "lines": seen.lines,
     })

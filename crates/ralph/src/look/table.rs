@@ -27,7 +27,7 @@ pub struct Seen<'a> {
 
 impl<'a> Seen<'a> {
     /// Looks at a run.
-    pub fn of(row: &'a RunRow, live: &Live, place: &Place, now: WallTime) -> Seen<'a> {
+    pub fn of(row: &'a RunRow, live: &Live<'_>, place: &Place, now: WallTime) -> Seen<'a> {
         let state = live.state(row);
         let journal = words::between(row.updated_at, now);
         // Between two entries of the journal, an agent that prints is not silent.

@@ -16,6 +16,7 @@ mod crash;
 mod disk;
 mod display;
 mod doctor;
+mod family;
 mod feedback;
 mod init;
 mod limits;
@@ -31,6 +32,7 @@ mod shell;
 mod signals;
 mod sizes;
 mod story;
+mod supervise;
 mod usage;
 
 use ralph_testkit::TestEnv;

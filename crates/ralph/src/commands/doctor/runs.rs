@@ -17,7 +17,7 @@ pub(super) fn findings(place: &Place) -> Vec<Finding> {
     vec![lock(place, &live), runs(place, &live)]
 }
 
-fn lock(place: &Place, live: &Live) -> Finding {
+fn lock(place: &Place, live: &Live<'_>) -> Finding {
     match live.owner() {
         None => Finding::ok("lock", "no other ralph works here"),
         Some(owner) if owner.run.is_some() && owner.run == place::parent_run() => {
@@ -31,7 +31,7 @@ fn lock(place: &Place, live: &Live) -> Finding {
     }
 }
 
-fn runs(place: &Place, live: &Live) -> Finding {
+fn runs(place: &Place, live: &Live<'_>) -> Finding {
     let rows = match rows(place) {
         Ok(rows) => rows,
         Err(error) => {

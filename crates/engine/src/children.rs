@@ -1,0 +1,50 @@
+//! Waiting for child runs: they live on when the agent that started them is gone.
+
+use crate::activity::World;
+use ralph_core::effect::Leftover;
+use ralph_core::event::Event;
+use ralph_core::id::RunId;
+use ralph_core::time::Millis;
+use ralph_host::family::{self, Child};
+use ralph_host::signals;
+use std::path::Path;
+use std::time::Duration;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::{Instant, sleep, timeout_at};
+
+/// A child that ends must be noticed as soon as a file that appears.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long an interrupted child may take: its agent has five seconds, and itself some more.
+const INTERRUPTED: Duration = Duration::from_secs(15);
+
+/// Waits until no child of this run lives, or for as long as that.
+pub(crate) async fn wait(world: &World, span: Millis, then: Leftover, alarm: &UnboundedSender<Event>) -> Vec<Event> {
+    let folder = &world.run_folder;
+    let waiting = family::live_children(folder);
+    if !waiting.is_empty() {
+        let text = format!("waiting for child runs, {span} at most: {}", named(&waiting));
+        let _ = alarm.send(Event::Noted { text });
+    }
+    let deadline = Instant::now() + span.duration();
+    let _ = timeout_at(deadline, gone(folder)).await;
+    let left = family::live_children(folder);
+    if then == Leftover::Interrupt && !left.is_empty() {
+        // Once is a wish to finish what runs now, twice an order to stop.
+        for _ in 0..2 {
+            left.iter().for_each(|child| signals::interrupt(&child.identity));
+            sleep(LOOK).await;
+        }
+        let _ = timeout_at(Instant::now() + INTERRUPTED, gone(folder)).await;
+    }
+    vec![Event::ChildrenSeen { left: left.into_iter().map(|child| child.run).collect() }]
+}
+
+async fn gone(folder: &Path) {
+    while !family::live_children(folder).is_empty() {
+        sleep(LOOK).await;
+    }
+}
+
+fn named(children: &[Child]) -> String {
+    children.iter().map(|child| child.run.as_str()).collect::<Vec<_>>().join(", ")
+}

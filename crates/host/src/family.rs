@@ -1,0 +1,246 @@
+//! The family of a run: who carries it, and which runs were started inside it.
+//!
+//! A ralph that an agent starts is no leftover of an iteration but a run of its own, a *child run*.
+//! It may outlive the iteration, its parent, and whoever asks about it, so nobody is asked: each run
+//! writes its process into its own folder, and into its parent's folder a record of itself.
+//!
+//! ```text
+//! <state>/runs/<run>/process           who carries the run, and the parent's folder
+//! <state>/runs/<run>/children/<child>  who carries the child, and the child's folder
+//! ```
+//!
+//! Both hold a process's identity, so that one that crashed is known to be gone without having said
+//! so, even if its number lives again. The child's folder may be another project's.
+
+use crate::clock::Clock;
+use crate::identity::Identity;
+use crate::lock;
+use crate::plain_file::{self, Links};
+use crate::process;
+use ralph_core::id::RunId;
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+/// The variable that tells an agent's processes the folder of the run that they belong to.
+pub const FOLDER_VARIABLE: &str = "RALPH_RUN_DIR";
+
+/// The variable that names another run as the parent of what is started.
+pub const PARENT_VARIABLE: &str = "RALPH_PARENT_RUN_ID";
+
+const PROCESS: &str = "process";
+const CHILDREN: &str = "children";
+/// An identity and a path.
+const LARGEST_RECORD: u64 = 16 << 10;
+/// More generations than anybody starts; a ring of forged records must end somewhere.
+const GENERATIONS: usize = 64;
+
+/// A run that this process carries, until the value is dropped.
+#[derive(Debug)]
+pub struct Registration {
+    folder: PathBuf,
+    in_parent: Option<PathBuf>,
+    // The kernel's lock on the folder: it ends with the process, whatever the files say.
+    _lock: File,
+}
+
+/// Why a run cannot be carried.
+#[derive(Debug, thiserror::Error)]
+pub enum RegisterError {
+    /// Another process carries it.
+    #[error("another ralph carries this run: process {pid}")]
+    Carried {
+        /// The number of that process; 0 if it left none.
+        pid: i32,
+    },
+    /// The run's folder cannot be locked.
+    #[error(transparent)]
+    Lock(#[from] lock::LockError),
+    /// The run's folder or its parent's cannot be used.
+    #[error("{} cannot be written: {source}", .path.display())]
+    Io {
+        /// What was to be written.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// A living run that was started inside another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Child {
+    /// Its id.
+    pub run: RunId,
+    /// The process that carries it.
+    pub identity: Identity,
+    /// Its folder in the state directory, perhaps another project's.
+    pub folder: PathBuf,
+}
+
+/// Makes this process the one that carries the run of this folder, and a child of the run of the
+/// parent's folder. A parent whose folder is not there knows of no children, and nobody asks it.
+pub fn register(run_folder: &Path, parent: Option<&Path>) -> Result<Registration, RegisterError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| RegisterError::Io { path, source }
+    };
+    DirBuilder::new().recursive(true).mode(0o700).create(run_folder).map_err(failed(run_folder))?;
+    let lock = take(run_folder)?;
+    // A run that goes on from inside itself is not its own child.
+    let parent = parent.filter(|parent| *parent != run_folder && parent.is_dir());
+    let own = run_folder.join(PROCESS);
+    let identity = Identity::of_self();
+    Record { identity: identity.clone(), folder: parent.map(Path::to_owned) }.write(&own).map_err(failed(&own))?;
+    let mut registration = Registration { folder: run_folder.to_owned(), in_parent: None, _lock: lock };
+    forget_the_dead(run_folder);
+    if let (Some(parent), Some(run)) = (parent, run_folder.file_name()) {
+        let children = parent.join(CHILDREN);
+        DirBuilder::new().recursive(true).mode(0o700).create(&children).map_err(failed(&children))?;
+        let path = children.join(run);
+        Record { identity, folder: Some(run_folder.to_owned()) }.write(&path).map_err(failed(&path))?;
+        registration.in_parent = Some(path);
+        process::leave_group_of_run();
+    }
+    Ok(registration)
+}
+
+/// Locks the run's folder, or says who has it. See [`lock`] for why one without a living owner is
+/// tried again.
+fn take(run_folder: &Path) -> Result<File, RegisterError> {
+    let waiting = Clock::start();
+    loop {
+        if let Some(lock) = lock::lock(lock::open_folder(run_folder), run_folder)? {
+            return Ok(lock);
+        }
+        let holder = process_of(run_folder);
+        if holder.is_some() || waiting.elapsed() >= lock::PATIENCE {
+            return Err(RegisterError::Carried { pid: holder.map_or(0, |identity| identity.pid) });
+        }
+        std::thread::sleep(lock::POLL);
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        if let Some(record) = self.in_parent.take() {
+            if live_children(&self.folder).is_empty() {
+                let _ = std::fs::remove_file(record);
+            } else {
+                // Whoever lives below is found through it, though nobody carries this run any more.
+                let _ = Record { identity: Identity::nobody(), folder: Some(self.folder.clone()) }.write(&record);
+            }
+        }
+        let _ = std::fs::remove_file(self.folder.join(PROCESS));
+        // Only what nobody wrote to is removed: that of a run that never began.
+        let _ = std::fs::remove_dir(self.folder.join(CHILDREN));
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+}
+
+/// The living process that carries the run of this folder.
+pub fn process_of(run_folder: &Path) -> Option<Identity> {
+    Record::read(&run_folder.join(PROCESS)).map(|record| record.identity).filter(Identity::is_alive)
+}
+
+/// The nearest living runs below the run of this folder: where a child is gone before its own
+/// children, they stand in its place.
+pub fn live_children(run_folder: &Path) -> Vec<Child> {
+    living_below(run_folder, Depth::Nearest)
+}
+
+/// All living runs below the run of this folder, each behind those that were started inside it.
+pub fn live_descendants(run_folder: &Path) -> Vec<Child> {
+    living_below(run_folder, Depth::All)
+}
+
+/// The runs inside which the run of this folder was started, the nearest first, as far as they live.
+pub fn ancestors(run_folder: &Path) -> Vec<RunId> {
+    let parent =
+        |folder: &PathBuf| Record::read(&folder.join(PROCESS)).filter(|record| record.identity.is_alive())?.folder;
+    let folders = std::iter::successors(parent(&run_folder.to_owned()), parent).take(GENERATIONS);
+    folders.filter_map(|folder| run_of(&folder)).collect()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Nearest,
+    All,
+}
+
+fn living_below(run_folder: &Path, depth: Depth) -> Vec<Child> {
+    fn visit(run_folder: &Path, depth: Depth, seen: &mut HashSet<PathBuf>, found: &mut Vec<Child>) {
+        for (run, record) in records(run_folder) {
+            let Some(folder) = record.folder.filter(|folder| seen.insert(folder.clone())) else { continue };
+            // One that crashed and went on elsewhere has another process now.
+            let identity = Some(record.identity).filter(Identity::is_alive).or_else(|| process_of(&folder));
+            if identity.is_none() || depth == Depth::All {
+                visit(&folder, depth, seen, found);
+            }
+            found.extend(identity.map(|identity| Child { run, identity, folder }));
+        }
+    }
+    let mut found = Vec::new();
+    visit(run_folder, depth, &mut HashSet::from([run_folder.to_owned()]), &mut found);
+    found
+}
+
+/// Removes the records of children that are gone and below which nobody lives. Only the run itself
+/// does it, when it begins: whoever else looks may look at a record that is just being written.
+fn forget_the_dead(run_folder: &Path) {
+    for (run, record) in records(run_folder) {
+        let lives = |folder: &PathBuf| process_of(folder).is_some() || !live_children(folder).is_empty();
+        if !record.identity.is_alive() && !record.folder.as_ref().is_some_and(lives) {
+            let _ = std::fs::remove_file(run_folder.join(CHILDREN).join(run.as_str()));
+        }
+    }
+}
+
+/// What is recorded about the children of a run, dead or alive, in the order of their names.
+fn records(run_folder: &Path) -> Vec<(RunId, Record)> {
+    let entries = std::fs::read_dir(run_folder.join(CHILDREN)).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort_unstable();
+    paths.iter().filter_map(|path| Some((run_of(path)?, Record::read(path)?))).collect()
+}
+
+/// The run that a folder or a record is named after.
+fn run_of(path: &Path) -> Option<RunId> {
+    path.file_name()?.to_str().and_then(RunId::parse)
+}
+
+/// A process, and a folder that goes with it: a line of JSON, and the path byte for byte.
+#[derive(Debug, PartialEq, Eq)]
+struct Record {
+    identity: Identity,
+    folder: Option<PathBuf>,
+}
+
+impl Record {
+    /// Whoever reads finds all of it or nothing.
+    fn write(&self, path: &Path) -> io::Result<()> {
+        let mut bytes = serde_json::to_vec(&self.identity)?;
+        bytes.push(b'\n');
+        bytes.extend_from_slice(self.folder.as_deref().unwrap_or(Path::new("")).as_os_str().as_bytes());
+        // No run has a name with a dot, so nobody takes it for a record.
+        let beside = path.with_extension(format!("{}.new", self.identity.pid));
+        std::fs::write(&beside, bytes)
+            .and_then(|()| std::fs::rename(&beside, path))
+            .inspect_err(|_| drop(std::fs::remove_file(&beside)))
+    }
+
+    fn read(path: &Path) -> Option<Record> {
+        let contents = plain_file::read(rustix::fs::CWD, path, Links::Refuse, LARGEST_RECORD).ok()?;
+        let line = memchr::memchr(b'\n', &contents.bytes)?;
+        let (identity, folder) = contents.bytes.split_at_checked(line)?;
+        let folder = PathBuf::from(OsString::from_vec(folder.get(1..)?.to_vec()));
+        let identity = serde_json::from_slice(identity).ok()?;
+        Some(Record { identity, folder: Some(folder).filter(|folder| folder.is_absolute()) })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,262 @@
+//! `ralph supervise` with real processes: what starts the command again, what ends it, what it is told.
+
+use crate::env;
+use ralph_testkit::{TestEnv, eventually};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const LONG: Duration = Duration::from_secs(30);
+
+/// A command that runs a shell script with `n` set to the number of the attempt.
+fn counting(env: &TestEnv, script: &str) -> String {
+    let count = "n=$(($(cat \"$TASK_FOLDER/n\" 2>/dev/null || echo 0)+1)); echo $n > \"$TASK_FOLDER/n\"";
+    let path = env.program("agent.sh", &format!("#!/bin/sh\n{count}\n{script}\n"));
+    path.to_string_lossy().into_owned()
+}
+
+fn last(lines: &[Value]) -> (&str, i64, u64) {
+    let end = lines.last().unwrap();
+    let number = |key: &str| end[key].as_u64().unwrap();
+    (end["stop_reason"].as_str().unwrap(), end["exit_code"].as_i64().unwrap(), number("iterations"))
+}
+
+fn bus(env: &TestEnv, task: &str) -> Vec<(String, String)> {
+    let read = env.ralph(["bus", "read", "--task", task, "--tail", "1000", "--json"]).stdout_any().run();
+    let text = |message: &Value, key: &str| message[key].as_str().unwrap().to_owned();
+    read.json_lines().iter().map(|message| (text(message, "type"), text(message, "body"))).collect()
+}
+
+#[test]
+fn the_command_is_started_again_whatever_its_exit_code_until_done() {
+    let env = env();
+    let agent = counting(&env, "[ $n -lt 3 ] || touch \"$TASK_FOLDER/DONE\"; exit $((n % 2))");
+    let run = env.ralph(["supervise", "--task", "t", "--restart-delay", "10ms", "--", &agent]).stdout_any().stderr_any();
+    let run = run.run();
+    for line in [
+        "Starting agent (attempt 1/100)",
+        "Attempt 1: Agent failed (exit 1), restarting...",
+        "Attempt 2: Agent succeeded without DONE, restarting...",
+        "Attempt 3: Agent failed, but DONE is there",
+    ] {
+        assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
+    }
+    assert!(run.stdout.contains("task completed (DONE marker present, no active children)"), "{}", run.stdout);
+    assert_eq!(
+        bus(&env, "t"),
+        [
+            ("WARNING".to_owned(), "root agent failed on restart #0: exit 1".to_owned()),
+            ("INFO".to_owned(), "task completed (DONE marker present, no active children)".to_owned()),
+        ]
+    );
+    let project = env.read(".ralph/PROJECT-MESSAGE-BUS.md");
+    assert_eq!(project.matches("completed\n").count(), 1, "{project}");
+    assert!(project.contains("type: FACT") && project.contains("runs: 3"), "{project}");
+}
+
+#[test]
+fn c09_done_before_the_first_attempt_starts_nothing() {
+    let env = env();
+    env.write(".ralph/tasks/t/DONE", "");
+    let lines = env.ralph(["supervise", "--task", "t", "--json", "--", "false"]).stdout_any().run().json_lines();
+    assert_eq!(last(&lines), ("complete", 0, 0));
+    assert_eq!(lines[0]["kind"], "supervise");
+}
+
+#[test]
+fn restarts_are_used_up_without_a_pause_behind_the_last() {
+    let env = env();
+    let args = ["supervise", "--task", "t", "--max-restarts", "1", "--restart-delay", "1h", "--json", "--", "true"];
+    let lines = env.ralph(args).stdout_any().code(1).run().json_lines();
+    assert_eq!(last(&lines), ("max-restarts", 1, 1));
+    assert_eq!(bus(&env, "t").last().unwrap().1, "task failed: max restarts (1) exceeded");
+}
+
+#[test]
+fn c08_done_of_a_wrong_kind_is_an_error_and_never_blocks() {
+    for (kind, make) in [
+        ("directory", "mkdir \"$TASK_FOLDER/DONE\""),
+        ("symbolic link", "ln -s /etc/passwd \"$TASK_FOLDER/DONE\""),
+        ("named pipe", "mkfifo \"$TASK_FOLDER/DONE\""),
+    ] {
+        let env = env();
+        let agent = counting(&env, make);
+        let lines = env.ralph(["supervise", "--task", "t", "--json", "--", &agent]).stdout_any().code(2).run().json_lines();
+        assert_eq!(last(&lines), ("error", 2, 1));
+        let message = lines.last().unwrap()["message"].as_str().unwrap();
+        assert!(message.contains(&format!("DONE is a {kind}")), "{message}");
+    }
+}
+
+#[test]
+fn a_wish_to_wait_stops_it_and_resume_goes_on() {
+    for wish in [
+        "exit 42",
+        "touch \"$TASK_FOLDER/WAIT_WITHOUT_RESTART\"; exit 1",
+        "\"$RALPH\" bus post --type wait_without_restart 'for the key' >/dev/null",
+    ] {
+        let env = env();
+        let agent = counting(&env, &format!("if [ $n = 1 ]; then {wish}; else touch \"$TASK_FOLDER/DONE\"; fi"));
+        let ralph = env!("CARGO_BIN_EXE_ralph");
+        let lines = env
+            .ralph(["supervise", "--task", "t", "--json", "--", &agent])
+            .env("RALPH", ralph)
+            .stdout_any()
+            .code(6)
+            .run()
+            .json_lines();
+        assert_eq!(last(&lines), ("waiting", 6, 1), "{wish}");
+        let status = env.ralph(["status", "--json"]).stdout_any().run().json();
+        assert_eq!(status["runs"][0]["state"], "stopped", "{wish}");
+        let lines = env.ralph(["resume", "--json"]).env("RALPH", ralph).stdout_any().run().json_lines();
+        assert_eq!(last(&lines), ("complete", 0, 2), "{wish}");
+    }
+}
+
+#[test]
+fn a_command_that_cannot_be_started_is_fatal_and_one_that_dies_at_once_hits_the_start_limit() {
+    let env = env();
+    let fatal = env.ralph(["supervise", "--task", "a", "--json", "--", "no-such-program"]).stdout_any().code(5).run();
+    let lines = fatal.json_lines();
+    assert_eq!(last(&lines), ("error", 5, 0));
+    assert!(lines.last().unwrap()["message"].as_str().unwrap().starts_with("Fatal error: "));
+    let args = ["supervise", "--task", "b", "--restart-delay", "1ms", "--json", "--", "false"];
+    let lines = env.ralph(args).stdout_any().code(5).run().json_lines();
+    assert_eq!(last(&lines), ("error", 5, 5));
+    let args = ["supervise", "--task", "c", "--restart-delay", "0", "--max-restarts", "9", "--json", "--", "true"];
+    let lines = env.ralph(args).stdout_any().code(1).run().json_lines();
+    assert_eq!(last(&lines), ("max-restarts", 1, 9));
+}
+
+#[test]
+fn done_is_seen_during_the_pause_and_while_the_command_runs() {
+    let env = env();
+    let args = ["supervise", "--task", "t", "--restart-delay", "1h", "--poll-interval", "1h", "--", "true"];
+    let run = env.ralph(args).stdout_any().stderr_any().spawn();
+    run.wait_for_stderr("Attempt 1: Agent succeeded without DONE, restarting...");
+    env.write(".ralph/tasks/t/DONE", "");
+    assert_eq!(run.finish().code(), 0);
+    let args = ["supervise", "--task", "u", "--poll-interval", "1h", "--", "sleep", "1000"];
+    let run = env.ralph(args).stdout_any().stderr_any().code(130).spawn();
+    assert!(eventually(LONG, || env.exists(".ralph/tasks/u")));
+    run.wait_for_stderr("Starting agent");
+    env.write(".ralph/tasks/u/DONE", "");
+    run.wait_for_stderr("DONE is there; the agent has 30s to end by itself");
+    run.signal(15);
+    run.signal(15);
+    run.finish();
+}
+
+#[test]
+fn the_agent_is_told_where_and_who_it_is_and_that_it_continues() {
+    let env = env();
+    let script = "env | sort > \"$TASK_FOLDER/env.$n\"; cat > \"$TASK_FOLDER/in.$n\"; [ $n = 1 ] || touch \"$TASK_FOLDER/DONE\"";
+    let agent = counting(&env, script);
+    let args = ["supervise", "--task", "t", "--project", "shop", "--restart-delay", "0", "--json", "--", &agent];
+    let lines = env.ralph(args).env("RALPH_PARENT_RUN_ID", "outer1").stdout_any().run().json_lines();
+    let run = lines[0]["run"].as_str().unwrap();
+    let seen = env.read(".ralph/tasks/t/env.2");
+    let folder = env.project().join(".ralph/tasks/t");
+    let folder = folder.canonicalize().unwrap();
+    for (name, value) in [
+        ("RALPH_RUN_ID", run),
+        ("JRUN_ID", run),
+        ("RALPH_TASK_ID", "t"),
+        ("JRUN_TASK_ID", "t"),
+        ("RALPH_PROJECT_ID", "shop"),
+        ("JRUN_PROJECT_ID", "shop"),
+        ("RALPH_PARENT_ID", "outer1"),
+        ("JRUN_PARENT_ID", "outer1"),
+        ("RALPH_ITERATION", "2"),
+        ("RALPH_CONTINUES", "1"),
+        ("TASK_FOLDER", folder.to_str().unwrap()),
+        ("RALPH_TASK_DIR", folder.to_str().unwrap()),
+        ("MESSAGE_BUS", folder.join("TASK-MESSAGE-BUS.md").to_str().unwrap()),
+    ] {
+        assert!(seen.lines().any(|line| line == format!("{name}={value}")), "{name}={value}: {seen}");
+    }
+    assert!(seen.contains("\nRUN_FOLDER=/"), "{seen}");
+    assert!(!seen.contains("RALPH_PARENT_RUN_ID"), "{seen}");
+    assert_eq!(env.read(".ralph/tasks/t/in.1"), "");
+    assert!(env.read(".ralph/tasks/t/in.2").starts_with("You continue: this is attempt 2"));
+}
+
+#[test]
+fn a_request_is_said_by_anybody_and_blocks_done_until_it_is_acknowledged() {
+    let env = env();
+    let script = "cat > \"$TASK_FOLDER/in.$n\"
+        [ $n = 1 ] && while [ ! -e \"$TASK_FOLDER/go\" ]; do sleep 0.02; done
+        [ $n -ge 3 ] && echo \"<ack>$(sed -n 's/^Request \\(m[a-z0-9]*\\) from .*/\\1/p' \"$TASK_FOLDER/in.$n\")</ack>\"
+        touch \"$TASK_FOLDER/DONE\"";
+    let agent = counting(&env, script);
+    let args = ["supervise", "--task", "t", "--restart-delay", "0", "--", &agent];
+    let run = env.ralph(args).stdout_any().stderr_any().spawn();
+    run.wait_for_stderr("Starting agent (attempt 1/100)");
+    let id = env.ralph(["status", "--json"]).stdout_any().run().json()["runs"][0]["run"].as_str().unwrap().to_owned();
+    let said = env.ralph(["say", &id, "use tabs"]).stdout_any().stderr_any().run().stdout;
+    assert!(said.trim().starts_with('m'), "{said}");
+    env.write(".ralph/tasks/t/go", "");
+    assert_eq!(run.finish().code(), 0);
+    assert!(env.read(".ralph/tasks/t/in.2").contains(&format!("Request {} from", said.trim())));
+    assert!(env.read(".ralph/tasks/t/in.2").contains("use tabs"));
+    let kinds: Vec<String> = bus(&env, "t").into_iter().map(|(kind, _)| kind).collect();
+    assert_eq!(kinds, ["USER_REQUEST", "ACK", "INFO"]);
+}
+
+#[test]
+fn wrong_calls_are_refused_with_the_reason() {
+    let env = env();
+    env.write("file", "").write("folder/x", "");
+    let long = "x".repeat(300);
+    for (args, complaint) in [
+        (vec!["--task-dir", "no/such"], "there is no"),
+        (vec!["--task-dir", "file"], "is not a folder"),
+        (vec!["--max-restarts", "0"], "at least 1"),
+        (vec!["--max-restarts", "-1"], "at least 1"),
+        (vec!["--restart-delay", "-1s"], "-1s"),
+        (vec!["--restart-delay", "5"], "5s"),
+        (vec!["--timeout", "soon"], "soon"),
+        (vec!["--poll-interval", "0"], "at least 10ms"),
+        (vec!["--task", "../evil"], "'/'"),
+        (vec!["--task", ".."], "begins with `.`"),
+        (vec!["--task", "🎉"], "'🎉'"),
+        (vec!["--project", "a b"], "' '"),
+        (vec!["--task", &long], "300 bytes"),
+    ] {
+        let call = ["supervise"].into_iter().chain(args.iter().copied()).chain(["--", "true"]);
+        env.ralph(call).stderr_has(complaint).code(2).run();
+    }
+    env.ralph(["supervise"]).stderr_has("<CMD>").code(2).run();
+    assert!(!env.exists(".ralph"), "nothing is half-written");
+}
+
+#[test]
+fn a_second_supervisor_of_the_same_task_folder_is_refused() {
+    let env = env();
+    let run = env.ralph(["supervise", "--task-dir", "work", "--", "sleep", "1000"]).stdout_any().stderr_any().code(130).spawn();
+    run.wait_for_stderr("Starting agent");
+    let second = env.ralph(["supervise", "--task-dir", "work", "--", "true"]).stderr_any().code(75).run();
+    assert!(second.stderr.contains("another ralph owns") && second.stderr.contains("work"), "{}", second.stderr);
+    let other = env.ralph(["supervise", "--task-dir", "other", "--max-restarts", "1", "--", "true"]);
+    other.stdout_any().stderr_any().code(1).run();
+    run.signal(15);
+    run.signal(15);
+    run.finish();
+}
+
+#[test]
+fn a_request_to_a_prompt_loop_enters_its_next_prompt() {
+    let env = env();
+    env.program("other", "#!/bin/sh
+        cat > prompt.$RALPH_ITERATION
+        id=$(sed -n 's/^Request \\(m[a-z0-9]*\\) from .*/\\1/p' prompt.$RALPH_ITERATION)
+        if [ $RALPH_ITERATION = 1 ]; then \"$RALPH\" bus post --type USER_REQUEST 'use tabs' >/dev/null; fi
+        [ $RALPH_ITERATION = 3 ] && echo \"<ack>$id</ack>\"
+        echo '<response>DONE</response>'
+");
+    env.settings(json!({ "agent": { "command": "other" } }));
+    let run = env.ralph(["run", "-p", "x", "--json"]).env("RALPH", env!("CARGO_BIN_EXE_ralph"));
+    let lines = run.stdout_any().run().json_lines();
+    assert_eq!(last(&lines), ("complete", 0, 3));
+    assert!(env.read("prompt.2").contains("use tabs"), "{}", env.read("prompt.2"));
+    assert!(env.read("prompt.2").contains("## Requests"));
+}
