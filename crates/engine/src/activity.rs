@@ -14,6 +14,7 @@ use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::protect::{self, Pins};
 use ralph_core::scm::Pending;
 use ralph_core::time::{Millis, WallTime};
+use ralph_host::bus::Durability;
 use ralph_host::checkout::{self, Checkout};
 use ralph_host::checks::{self, CheckPlace};
 use ralph_host::clock::Clock;

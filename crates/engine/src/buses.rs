@@ -36,7 +36,7 @@ pub struct Buses {
 impl Buses {
     /// The buses of these names. What was said before counts too: a request may wait for its run.
     pub fn new(names: BusNames) -> Buses {
-        Buses { follower: Follower::new(&names.task_bus), names, told: false }
+        Buses { follower: Bus::at(&names.task_bus).follow(), names, told: false }
     }
 
     /// Where they are, and whose.
@@ -54,14 +54,14 @@ impl Buses {
         let kind = Kind::parse(post.kind).map_err(|error| error.to_string())?;
         let id = MessageId::from_meaning(&format!("{run} {}", post.key));
         let mut message = Message::new(id, at, kind, &format!("run {run}"), post.body.as_str());
-        message.project = project.clone();
-        message.task = task.to_string();
-        message.run = run.to_string();
+        message.project = Some(project.clone());
+        message.task = Some(task.clone());
+        message.run = Some(run.clone());
         message.parents = post.parents.iter().filter_map(|parent| MessageId::parse(parent).ok()).collect();
         let bus = Bus::at(path);
         let posted = match durability {
             // What must be safe may have been posted before a crash.
-            Durability::Synced => bus.post_once(&message, durability),
+            Durability::Synced => bus.post_once(&message, durability).map(drop),
             Durability::Written => bus.post(&[message], durability),
         };
         posted.map_err(|error| error.to_string())
@@ -69,23 +69,24 @@ impl Buses {
 
     /// What was said to this run since this was last asked.
     pub(crate) fn listen(&mut self) -> Option<Event> {
-        let messages = match self.follower.read() {
-            Ok(messages) => messages,
-            Err(error) if !self.told => {
-                self.told = true;
-                return Some(Event::Noted { text: format!("the bus cannot be read: {error}") });
-            }
-            Err(_) => return None,
-        };
-        let messages: Vec<Heard> = messages.into_iter().filter_map(|message| self.concerns(message)).collect();
+        let mut messages = Vec::new();
+        let run = &self.names.run;
+        let read = self.follower.read(|message| messages.extend(heard(message, run)));
+        if let Err(error) = read
+            && !std::mem::replace(&mut self.told, true)
+        {
+            return Some(Event::Noted { text: format!("the bus cannot be heard: {error}") });
+        }
         (!messages.is_empty()).then_some(Event::Heard { messages })
     }
+}
 
-    fn concerns(&self, message: Message) -> Option<Heard> {
-        let own = message.run == self.names.run.as_str();
+/// What a message means to this run, if anything.
+fn heard(message: Message, run: &RunId) -> Option<Heard> {
+        let own = message.run.as_ref() == Some(run);
         let heard = match &message.kind {
             // A request to nobody in particular is for whoever works on the task.
-            kind if *kind == Kind::USER_REQUEST && (own || message.run.is_empty()) => Heard::Request(Request {
+            kind if *kind == Kind::USER_REQUEST && (own || message.run.is_none()) => Heard::Request(Request {
                 id: message.id.to_string(),
                 from: message.from,
                 at: message.at,
@@ -99,5 +100,4 @@ impl Buses {
             _ => return None,
         };
         Some(heard.bounded())
-    }
 }

@@ -3,7 +3,6 @@
 use crate::activity::World;
 use ralph_core::effect::Leftover;
 use ralph_core::event::Event;
-use ralph_core::id::RunId;
 use ralph_core::time::Millis;
 use ralph_host::family::{self, Child};
 use ralph_host::signals;

@@ -10,9 +10,12 @@
 
 mod activity;
 mod agent;
+mod buses;
+mod children;
 mod face;
 
 pub use activity::World;
+pub use buses::{BusNames, Buses};
 pub use face::Face;
 
 use activity::{Activity, Links, Rules};
