@@ -83,21 +83,19 @@ impl Buses {
 
 /// What a message means to this run, if anything.
 fn heard(message: Message, run: &RunId) -> Option<Heard> {
-        let own = message.run.as_ref() == Some(run);
-        let heard = match &message.kind {
-            // A request to nobody in particular is for whoever works on the task.
-            kind if *kind == Kind::USER_REQUEST && (own || message.run.is_none()) => Heard::Request(Request {
-                id: message.id.to_string(),
-                from: message.from,
-                at: message.at,
-                body: message.body,
-            }),
-            kind if *kind == Kind::ACK => {
-                Heard::Ack { of: message.parents.iter().map(ToString::to_string).collect() }
-            }
-            kind if *kind == Kind::WAIT_WITHOUT_RESTART && own => Heard::Wait { why: message.body },
-            kind if *kind == Kind::FACT => Heard::Fact { text: message.body },
-            _ => return None,
-        };
-        Some(heard.bounded())
+    let own = message.run.as_ref() == Some(run);
+    let heard = match &message.kind {
+        // A request to nobody in particular is for whoever works on the task.
+        kind if *kind == Kind::USER_REQUEST && (own || message.run.is_none()) => Heard::Request(Request {
+            id: message.id.to_string(),
+            from: message.from,
+            at: message.at,
+            body: message.body,
+        }),
+        kind if *kind == Kind::ACK => Heard::Ack { of: message.parents.iter().map(ToString::to_string).collect() },
+        kind if *kind == Kind::WAIT_WITHOUT_RESTART && own => Heard::Wait { why: message.body },
+        kind if *kind == Kind::FACT => Heard::Fact { text: message.body },
+        _ => return None,
+    };
+    Some(heard.bounded())
 }

@@ -1,5 +1,6 @@
 //! Signals to ralph itself, as values.
 
+use crate::identity::Identity;
 use crate::process::unblock_signals;
 use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};

@@ -110,7 +110,6 @@ pub async fn drive(
         stderr_tail: drive.map_or(String::new(), |drive| {
             text::suffix(&String::from_utf8_lossy(&drive.stderr_tail), STDERR_TAIL).to_owned()
         }),
-        children: Vec::new(),
     };
     let started = start(keeper, job).await;
     let (stdin, stdout, stderr) = match started {
