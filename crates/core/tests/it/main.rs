@@ -2,6 +2,7 @@
 //! for either.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod bus;
 mod claims;
 mod committing;
 mod ends;
