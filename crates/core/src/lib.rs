@@ -6,6 +6,7 @@
 //! [`notice::Notice`]. The state of a run is the fold of its events, so any run can be replayed.
 
 pub mod agent_event;
+pub mod bus;
 pub mod check;
 pub mod claim;
 pub mod effect;

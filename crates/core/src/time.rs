@@ -12,6 +12,24 @@ use std::fmt;
 #[serde(transparent)]
 pub struct WallTime(pub i64);
 
+impl WallTime {
+    /// RFC 3339 in UTC, to the millisecond; the bare number for a moment that no calendar has.
+    pub fn rfc3339(self) -> String {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(at) => format!("{at:.3}"),
+            Err(_) => self.0.to_string(),
+        }
+    }
+
+    /// Reads RFC 3339 with any offset, and what [`WallTime::rfc3339`] writes.
+    pub fn parse(text: &str) -> Option<WallTime> {
+        match text.parse::<jiff::Timestamp>() {
+            Ok(at) => Some(WallTime(at.as_millisecond())),
+            Err(_) => text.parse().ok().map(WallTime),
+        }
+    }
+}
+
 /// A time as a clock on the wall shows it, without its zone. Some programs state resets like this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalTime {
@@ -150,6 +168,23 @@ mod tests {
         }
         for text in ["", "5", "-3s", "1.5h", "5s1h", "1s1s", "s", "9999999999999999999h", "5 s", "10x"] {
             assert!(text.parse::<Millis>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn g05_moments_survive_as_text() {
+        for (millis, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (1_794_732_301_123, "2026-11-15T08:45:01.123Z"),
+            (-1, "1969-12-31T23:59:59.999Z"),
+            (i64::MAX, "9223372036854775807"),
+        ] {
+            assert_eq!(WallTime(millis).rfc3339(), text);
+            assert_eq!(WallTime::parse(text), Some(WallTime(millis)));
+        }
+        assert_eq!(WallTime::parse("2026-11-15T09:45:01+01:00"), Some(WallTime(1_794_732_301_000)));
+        for text in ["", "yesterday", "2026-13-01T00:00:00Z", "2026-11-15T08:45"] {
+            assert_eq!(WallTime::parse(text), None, "{text}");
         }
     }
 

@@ -13,6 +13,7 @@
     )
 )]
 
+pub mod bus;
 pub mod checkout;
 pub mod checks;
 pub mod clock;

@@ -12,6 +12,7 @@ use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Resumed, Spent, Started};
 use ralph_core::id::{RunId, TaskName};
 use ralph_core::outcome::exit;
+use ralph_core::policy::Policy;
 use ralph_core::run::Run;
 use ralph_engine::{BusNames, Buses, Engine, World};
 use ralph_host::clock::Clock;

@@ -164,15 +164,13 @@ fn answer(in_flight: Option<InFlight>) -> Option<Event> {
             let (ending, duration, output) = (CheckEnding::Stopped, Millis::ZERO, String::new());
             Some(Event::ScmEnded(Box::new(ScmReport { spec, ending, duration, output })))
         }
-        InFlight::Prompt | InFlight::Tree | InFlight::Wait(_) => None,
+        InFlight::Prompt
+        | InFlight::Tree
+        | InFlight::Wait(_)
+        | InFlight::Rest
+        | InFlight::Children
+        | InFlight::Fact => None,
     }
-}
-
-/// A run inside another has no lock of its own, so its process is not known for certain.
-fn nested(row: &RunRow) -> CommandError {
-    let parent = row.parent.as_ref().map_or(String::new(), |parent| format!(" {parent}"));
-    CommandError::usage(format!("run {} runs inside run{parent} and cannot be cancelled alone", row.run))
-        .hint(format!("cancel both: ralph cancel{parent}"))
 }
 
 fn tell(global: &Global, row: &RunRow) -> Result<(), CommandError> {

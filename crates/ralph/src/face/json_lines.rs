@@ -13,10 +13,7 @@ pub const VERSION: u32 = 1;
 
 /// RFC 3339 in UTC, to the millisecond.
 pub fn timestamp(at: WallTime) -> String {
-    match jiff::Timestamp::from_millisecond(at.0) {
-        Ok(at) => format!("{at:.3}"),
-        Err(_) => at.0.to_string(),
-    }
+    at.rfc3339()
 }
 
 /// A notice as its line; `None` if it has none.

@@ -174,6 +174,12 @@ pub enum InFlight {
     Scm(ScmSpec),
     /// It was waiting until then.
     Wait(WallTime),
+    /// It paused between two attempts.
+    Rest,
+    /// It was waiting for child runs.
+    Children,
+    /// It was telling the project that the task is complete.
+    Fact,
 }
 
 impl<'a> Story<'a> {

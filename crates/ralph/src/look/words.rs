@@ -205,6 +205,9 @@ pub fn in_flight(in_flight: &InFlight, iteration: u32) -> String {
             };
             format!("guardrail \"{}\" {when}", text::for_terminal(&spec.command))
         }
+        InFlight::Rest => format!("pausing after attempt {iteration}"),
+        InFlight::Children => "waiting for child runs".to_owned(),
+        InFlight::Fact => "telling the project that the task is complete".to_owned(),
         InFlight::Scm(spec) => format!("scm task {} of iteration {iteration}", text::for_terminal(&spec.task)),
         InFlight::Wait(until) => format!("waiting until {} to repeat iteration {iteration}", local(*until)),
     }

@@ -56,7 +56,16 @@ impl<'a> Teller<'a> {
                     self.in_flight = Some(InFlight::Tree);
                 }
                 Effect::Scm(spec) => self.in_flight = Some(InFlight::Scm(spec)),
-                Effect::EndActivity | Effect::RemoveDone | Effect::WriteViews(_) | Effect::Finish => {}
+                Effect::LookAtMarkers => self.in_flight = Some(InFlight::Tree),
+                Effect::Rest { .. } => self.in_flight = Some(InFlight::Rest),
+                Effect::AwaitChildren { .. } => self.in_flight = Some(InFlight::Children),
+                Effect::PostSafely(_) => self.in_flight = Some(InFlight::Fact),
+                Effect::EndActivity
+                | Effect::RemoveDone
+                | Effect::RemoveWait
+                | Effect::Post(_)
+                | Effect::WriteViews(_)
+                | Effect::Finish => {}
             }
         }
     }
