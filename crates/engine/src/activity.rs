@@ -215,7 +215,10 @@ fn gather(world: &mut World, policy: &Policy, summary: bool) -> Vec<Event> {
         }
     };
     let summary = if summary { world.folder.read_summary(&policy.memory.summary_file) } else { String::new() };
-    let human = memory::human_feedback(&world.folder.read_feedback(&policy.memory.feedback_file));
+    let human = match policy.memory.feedback_file.as_str() {
+        "" => String::new(),
+        name => memory::human_feedback(&world.folder.read_feedback(name)),
+    };
     let mut events = world.notes();
     events.extend(world.listen());
     let base = match world.stands_alone() {

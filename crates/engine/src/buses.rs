@@ -52,7 +52,7 @@ impl Buses {
             BusName::Project => &self.names.project_bus,
         };
         let kind = Kind::parse(post.kind).map_err(|error| error.to_string())?;
-        let id = MessageId::from_meaning(&format!("{run} {}", post.key));
+        let id = MessageId::from_meaning(&format!("{run} {} {}", post.kind, post.key));
         let mut message = Message::new(id, at, kind, &format!("run {run}"), post.body.as_str());
         message.project = Some(project.clone());
         message.task = Some(task.clone());

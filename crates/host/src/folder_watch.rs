@@ -39,8 +39,8 @@ impl FolderWatch {
 #[cfg(target_os = "linux")]
 mod os {
     use crate::process::watch;
-    use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
     use rustix::fd::OwnedFd;
+    use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
     use tokio::io::Interest;

@@ -126,14 +126,7 @@ impl Folder {
     }
 
     fn of(root: &Path, own: Held, task: Held) -> Folder {
-        Folder {
-            root: root.to_owned(),
-            own,
-            task,
-            written: HashMap::new(),
-            spares: HashMap::new(),
-            notes: Vec::new(),
-        }
+        Folder { root: root.to_owned(), own, task, written: HashMap::new(), spares: HashMap::new(), notes: Vec::new() }
     }
 
     /// The task's folder.

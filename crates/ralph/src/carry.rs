@@ -5,7 +5,7 @@ use crate::commands::run::quoted;
 use crate::error::CommandError;
 use crate::face::{self, FaceOptions, Shown, Volume};
 use crate::look::page;
-use crate::place::{self, Place};
+use crate::place::{self, Place, TASKS};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::claim::Patterns;
 use ralph_core::effect::Effect;
@@ -67,6 +67,10 @@ impl Claimed {
                 .because(&error)
                 .hint("choose another one: export RALPH_STATE_DIR=/a/folder/outside/the/project")
         })?;
+        if policy.supervision.is_some() {
+            // What is locked must be there.
+            folder(place, policy)?;
+        }
         let registration = register(place, run);
         // Whoever carries this run owns the tree too, or works in its ancestor's; the lock tells more about it.
         let lock = take_lock(place, run, &owned(place, policy), &clock)?;
@@ -124,12 +128,7 @@ impl Claimed {
             let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
             page::say(&format!("[ralph] Agent command: {}", [vec![line.program], line.args].concat().join(" ")));
         }
-        let folder = match &policy.supervision {
-            Some(supervision) => Folder::with_task_folder(&place.root, Path::new(&supervision.task_folder))
-                .map_err(|error| CommandError::usage("the task folder cannot be used").because(&error)),
-            None => Folder::prepare(&place.root, &policy.task)
-                .map_err(|error| CommandError::usage("the project's .ralph folder cannot be used").because(&error)),
-        }?;
+        let folder = folder(place, &policy)?;
         let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
         let face = face::start(options, clock.clone(), shown(place))
             .map_err(|error| CommandError::io("the output threads cannot be started", &error))?;
@@ -147,7 +146,10 @@ impl Claimed {
             let world = World {
                 run: run.clone(),
                 parent: parent.clone(),
-                root: policy.supervision.as_ref().map_or(place.root.clone(), |supervision| supervision.folder.clone().into()),
+                root: policy
+                    .supervision
+                    .as_ref()
+                    .map_or(place.root.clone(), |supervision| supervision.folder.clone().into()),
                 git_root: place.git_root.clone(),
                 run_folder,
                 keeper,
@@ -163,9 +165,10 @@ impl Claimed {
                 lock,
                 base_known: None,
                 buses: buses(place, &run, &policy, folder.task_folder()),
-                watch: policy.supervision.as_ref().map(|supervision| {
-                    FolderWatch::new(folder.task_folder(), supervision.poll.duration())
-                }),
+                watch: policy
+                    .supervision
+                    .as_ref()
+                    .map(|supervision| FolderWatch::new(folder.task_folder(), supervision.poll.duration())),
                 folder,
                 variable: place::variable,
             };
@@ -217,6 +220,18 @@ fn settings_files(place: &Place) -> Vec<PathBuf> {
     [".ralph/settings.json", ".ralph/settings.local.json"].iter().map(|file| place.root.join(file)).collect()
 }
 
+/// The readable files of a run, with its task's folder.
+fn folder(place: &Place, policy: &Policy) -> Result<Folder, CommandError> {
+    let usual = place.root.join(TASKS).join(policy.task.as_str());
+    let elsewhere = policy.supervision.as_ref().map(|supervision| Path::new(&supervision.task_folder));
+    match elsewhere.filter(|folder| *folder != usual) {
+        Some(folder) => Folder::with_task_folder(&place.root, folder)
+            .map_err(|error| CommandError::usage("the task folder cannot be used").because(&error)),
+        None => Folder::prepare(&place.root, &policy.task)
+            .map_err(|error| CommandError::usage("the project's .ralph folder cannot be used").because(&error)),
+    }
+}
+
 /// What no second loop may work on: the work tree, or the task folder of a supervised agent, which leaves
 /// the tree to its child runs.
 fn owned(place: &Place, policy: &Policy) -> PathBuf {
@@ -255,10 +270,7 @@ fn take_lock(place: &Place, run: &RunId, owned: &Path, clock: &Clock) -> Result<
         Ok(lock) => Ok(Some(lock)),
         Err(LockError::Held(holder)) if holder.run.as_ref().is_some_and(|run| is_ancestor(place, run)) => Ok(None),
         Err(LockError::Held(holder)) => {
-            let error = CommandError::new(
-                exit::LOCKED,
-                format!("another ralph owns {}: {holder}", owned.display()),
-            );
+            let error = CommandError::new(exit::LOCKED, format!("another ralph owns {}: {holder}", owned.display()));
             let run = holder.run.as_ref().map_or(String::new(), |run| format!(" {run}"));
             Err(error.hint("look at it: ralph status").hint(format!("stop it: ralph cancel{run}")))
         }

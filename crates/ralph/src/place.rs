@@ -11,6 +11,9 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Where the folders of tasks are, seen from the project's.
+pub const TASKS: &str = ".ralph/tasks";
+
 /// A project and its state.
 #[derive(Debug, Clone)]
 pub struct Place {

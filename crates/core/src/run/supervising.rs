@@ -75,7 +75,7 @@ impl Run {
         let most = self.policy.limits.max_iterations;
         let mut effects = vec![
             self.note(format!("Attempt {}: Max restarts exceeded, stopping", self.iteration)),
-            self.post("max-restarts", "ERROR", format!("task failed: max restarts ({most}) exceeded")),
+            self.post("ERROR", format!("task failed: max restarts ({most}) exceeded")),
         ];
         let message = format!("max restarts exceeded: {} without DONE", text::count(self.iteration.into(), "attempt"));
         effects.extend(self.finish(StopReason::MaxRestarts, message, Continuation::NextIteration));
@@ -104,7 +104,7 @@ impl Run {
             return self.finish_stopped(cause, Continuation::SameIteration);
         }
         if let observation::Ending::NotStarted { reason } = &seen.process.ending {
-            let mut effects = vec![self.post("fatal", "ERROR", format!("fatal error: {reason}"))];
+            let mut effects = vec![self.post("ERROR", format!("fatal error: {reason}"))];
             let message = format!("Fatal error: {reason}");
             effects.extend(self.finish_with_code(StopReason::Error, exit::AGENT, message, Continuation::SameIteration));
             return effects;
@@ -143,7 +143,7 @@ impl Run {
         self.waited = true;
         let line = "Wait-without-restart signal detected";
         let mut effects = vec![self.attempt_finished(seen, Claim::Wait, VerdictWord::Stop, line)];
-        effects.push(self.post("waiting", "INFO", format!("task stopped: the agent waits ({asked})")));
+        effects.push(self.post("INFO", format!("task stopped: the agent waits ({asked})")));
         let message = format!("the agent asked to wait ({asked}), so it is not started again");
         effects.extend(self.finish(StopReason::Waiting, message, Continuation::NextIteration));
         effects
@@ -159,9 +159,8 @@ impl Run {
             return vec![self.attempt_finished(seen, Claim::None, VerdictWord::Continue, &line)];
         }
         let line = format!("Agent failed ({ending}){then}");
-        let key = format!("attempt {}", self.iteration);
         let body = format!("root agent failed on restart #{}: {ending}", self.iteration.saturating_sub(1));
-        vec![self.attempt_finished(seen, Claim::None, VerdictWord::Continue, &line), self.post(&key, "WARNING", body)]
+        vec![self.attempt_finished(seen, Claim::None, VerdictWord::Continue, &line), self.post("WARNING", body)]
     }
 
     fn restart(&mut self, seen: &Observation, too_fast: bool) -> Vec<Effect> {
@@ -173,7 +172,7 @@ impl Run {
         }
         if too_fast {
             let message = StartLimit::words(&seen.process.ending);
-            let mut effects = vec![self.post("start-limit", "ERROR", format!("task failed: {message}"))];
+            let mut effects = vec![self.post("ERROR", format!("task failed: {message}"))];
             effects.extend(self.finish(StopReason::Error, message, Continuation::NextIteration));
             return effects;
         }
@@ -224,7 +223,7 @@ impl Run {
             parents: Vec::new(),
             body: self.completion_fact(left),
         };
-        vec![self.post("complete", "INFO", completed(left)), Effect::PostSafely(fact)]
+        vec![self.post("INFO", completed(left)), Effect::PostSafely(fact)]
     }
 
     fn completion_fact(&self, left: &[RunId]) -> String {
@@ -281,8 +280,9 @@ impl Run {
         Effect::Tell(Notice::Note { text })
     }
 
-    fn post(&self, key: &str, kind: &'static str, body: String) -> Effect {
-        Effect::Post(Post { bus: BusName::Task, key: key.to_owned(), kind, parents: Vec::new(), body })
+    /// One message for this entry of the journal; no entry posts two of a kind.
+    fn post(&self, kind: &'static str, body: String) -> Effect {
+        Effect::Post(Post { bus: BusName::Task, key: format!("entry {}", self.seq), kind, parents: Vec::new(), body })
     }
 }
 

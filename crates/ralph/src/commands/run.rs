@@ -279,7 +279,7 @@ pub fn quoted(word: &str) -> String {
 
 /// The inputs of the first prompt, read without changing anything.
 fn gathered(place: &Place, policy: &Policy) -> Gathered {
-    let task_folder = place.root.join(".ralph/tasks").join(policy.task.as_str());
+    let task_folder = place.root.join(place::TASKS).join(policy.task.as_str());
     let read = |file: &str| std::fs::read_to_string(task_folder.join(file)).unwrap_or_default();
     let base = match &policy.prompt {
         PromptSource::Text(_) => None,

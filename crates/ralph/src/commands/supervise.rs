@@ -8,7 +8,6 @@ use crate::settings::Loaded;
 use clap::Args;
 use ralph_core::event::{Spent, Started};
 use ralph_core::id::{LONGEST_TASK_NAME, RunId, TaskName, plain_name};
-use ralph_core::policy::CHILD_WAIT;
 use ralph_core::supervise::{self, Restarts, Supervision};
 use ralph_core::text;
 use ralph_core::time::Millis;
@@ -38,19 +37,19 @@ pub struct SuperviseArgs {
     #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true)]
     max_restarts: i64,
     /// The pause between two attempts, like 250ms, 5s or 1m; 0 for none
-    #[arg(long, value_name = "TIME", default_value_t = Millis::from_secs(1), allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "1s", allow_hyphen_values = true)]
     restart_delay: Millis,
     /// How long DONE waits for child runs
-    #[arg(long, value_name = "TIME", default_value_t = CHILD_WAIT, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "300s", allow_hyphen_values = true)]
     wait_timeout: Millis,
     /// How often is looked for DONE where the file system does not tell of changes
-    #[arg(long, value_name = "TIME", default_value_t = Millis::from_secs(1), allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "1s", allow_hyphen_values = true)]
     poll_interval: Millis,
     /// How long one attempt may take; 0 for no limit
-    #[arg(long, value_name = "TIME", default_value_t = Millis::ZERO, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "0", allow_hyphen_values = true)]
     timeout: Millis,
     /// How long one attempt may neither print nor compute; 0 for no limit
-    #[arg(long, value_name = "TIME", default_value_t = Millis::ZERO, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", default_value = "0", allow_hyphen_values = true)]
     idle_timeout: Millis,
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "CMD")]
@@ -64,7 +63,10 @@ const SHORTEST_POLL: Millis = Millis(10);
 pub fn run(global: &Global, args: &SuperviseArgs) -> Result<u8, CommandError> {
     let place = Place::find(global.directory.as_deref())?;
     let most = u32::try_from(args.max_restarts).ok().filter(|&most| most > 0).ok_or_else(|| {
-        CommandError::usage(format!("--max-restarts {} is not possible: it needs a number of at least 1", args.max_restarts))
+        CommandError::usage(format!(
+            "--max-restarts {} is not possible: it needs a number of at least 1",
+            args.max_restarts
+        ))
     })?;
     if args.poll_interval < SHORTEST_POLL {
         return Err(CommandError::usage(format!("--poll-interval needs at least {SHORTEST_POLL}")));
@@ -74,12 +76,7 @@ pub fn run(global: &Global, args: &SuperviseArgs) -> Result<u8, CommandError> {
         None => TaskName::from_text(&place.name()).to_string(),
     };
     let (task, task_folder) = task(args, &place)?;
-    let restarts = Restarts {
-        most,
-        timeout: args.timeout,
-        idle: args.idle_timeout,
-        child_wait: args.wait_timeout,
-    };
+    let restarts = Restarts { most, timeout: args.timeout, idle: args.idle_timeout, child_wait: args.wait_timeout };
     let supervision = Supervision {
         project,
         task_folder: journalled(&task_folder)?,
@@ -113,7 +110,7 @@ fn task(args: &SuperviseArgs, place: &Place) -> Result<(TaskName, PathBuf), Comm
         let hash = text::short_hash(args.command.join("\0").as_bytes());
         TaskName::from_text(&format!("{}-{hash}", program.to_string_lossy()))
     });
-    let folder = place.root.join(".ralph/tasks").join(task.as_str());
+    let folder = place.root.join(place::TASKS).join(task.as_str());
     Ok((task, folder))
 }
 
@@ -129,8 +126,12 @@ fn resolved(folder: &Path) -> Result<PathBuf, CommandError> {
     }
     let parent = folder.parent().unwrap_or(Path::new("/"));
     let (Ok(parent), Some(name)) = (parent.canonicalize(), folder.file_name()) else {
-        return Err(CommandError::usage(format!("the task folder {} cannot be made: there is no {}", folder.display(), parent.display()))
-            .hint(format!("make it first: mkdir -p {}", parent.display())));
+        return Err(CommandError::usage(format!(
+            "the task folder {} cannot be made: there is no {}",
+            folder.display(),
+            parent.display()
+        ))
+        .hint(format!("make it first: mkdir -p {}", parent.display())));
     };
     Ok(parent.join(name))
 }
