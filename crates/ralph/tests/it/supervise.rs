@@ -233,7 +233,7 @@ fn wrong_calls_are_refused_with_the_reason() {
         env.ralph(call).stderr_has(complaint).code(2).run();
     }
     env.ralph(["supervise"]).stderr_has("<CMD>").code(2).run();
-    assert!(!env.exists(".ralph"), "nothing is half-written");
+    assert!(!env.exists(".ralph/tasks"), "nothing is half-written");
 }
 
 #[test]
