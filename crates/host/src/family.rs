@@ -146,6 +146,12 @@ pub fn process_of(run_folder: &Path) -> Option<Identity> {
     Record::read(&run_folder.join(PROCESS)).map(|record| record.identity).filter(Identity::is_alive)
 }
 
+/// Whether the run of this folder lives though the run inside which it was started is gone.
+pub fn is_orphan(run_folder: &Path) -> bool {
+    let own = Record::read(&run_folder.join(PROCESS)).filter(|record| record.identity.is_alive());
+    own.and_then(|record| record.folder).is_some_and(|parent| process_of(&parent).is_none())
+}
+
 /// The nearest living runs below the run of this folder: where a child is gone before its own
 /// children, they stand in its place.
 pub fn live_children(run_folder: &Path) -> Vec<Child> {

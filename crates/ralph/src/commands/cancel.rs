@@ -1,4 +1,4 @@
-//! `ralph cancel`: stops a run at once, and for good.
+//! `ralph cancel`: stops a run and the runs below it at once, and for good.
 
 use crate::carry::Claimed;
 use crate::cli::Global;
@@ -13,23 +13,27 @@ use clap::Args;
 use ralph_core::check::{CheckEnding, CheckReport};
 use ralph_core::effect::Effect;
 use ralph_core::event::Event;
+use ralph_core::id::RunId;
 use ralph_core::observation::{Ending, Failure, FailureClass, Observation};
 use ralph_core::outcome::exit;
 use ralph_core::run::RunRow;
 use ralph_core::scm::ScmReport;
 use ralph_core::time::Millis;
 use ralph_host::clock::Clock;
+use ralph_host::family::{self, Child};
 use ralph_host::identity::{self, Identity};
 use ralph_host::signals;
 use ralph_host::views::Folder;
 use ralph_store::Store;
+use serde_json::json;
+use std::path::Path;
 use std::time::Duration;
 
-/// Stop a run at once.
+/// Stop a run at once, with the runs that were started inside it.
 ///
-/// The running agent or check is ended with everything that it started, and the run ends as
-/// cancelled. A run that crashed is marked, so that it stays cancelled. `ralph resume` can still go
-/// on with it.
+/// Child runs are stopped first, also those in other projects. The running agent or check is ended
+/// with everything that it started, and the run ends as cancelled. A run that crashed is marked, so
+/// that it stays cancelled. `ralph resume` can still go on with it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ralph cancel              the run that is running here\n  ralph cancel 7f3a9k2m")]
 pub struct CancelArgs {
@@ -39,12 +43,16 @@ pub struct CancelArgs {
 
 /// How long the run may take to end: the stop ladder needs 5 s before it kills, a drain two more.
 const PATIENCE: Millis = Millis::from_secs(15);
-/// How long a run may take from its lock to its first entry; it takes milliseconds.
+/// How long a run may take from its start to its first entry; it takes milliseconds.
 const FIRST_ENTRY: Millis = Millis::from_secs(2);
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long what a crashed run left alive may take to be ended.
 const END_OLD_TREE: Duration = Duration::from_secs(10);
+/// How long a process may take to go when its run has ended: someone may not read what it prints.
+const GOING: Millis = Millis::from_secs(2);
+/// How often the runs below are looked for again: one may have started another until it was ended itself.
+const ROUNDS: usize = 10;
 
 /// Runs the command.
 pub fn run(global: &Global, args: &CancelArgs) -> Result<u8, CommandError> {
@@ -52,15 +60,25 @@ pub fn run(global: &Global, args: &CancelArgs) -> Result<u8, CommandError> {
     let store = pick::store(&place)?;
     let live = Live::look(&place);
     let row = wanted(&store, args, &live, &place)?;
+    let folder = place.run_folder(&row.run);
+    let mut below = end_below(global, &place, &folder)?;
     let ended = match (live.process(&row.run), row.stop_reason) {
         (Some(process), _) => stop(global, &place, row, &process)?,
         (None, None) => mark(&place, &row)?,
         (None, Some(reason)) => {
-            page::narrate(global, &format!("run {} already ended: {}; nothing to do", row.run, reason.as_str()));
+            let rest = if below.is_empty() { "; nothing to do" } else { "" };
+            page::narrate(global, &format!("run {} already ended: {}{rest}", row.run, reason.as_str()));
             row
         }
     };
-    tell(global, &ended)?;
+    // While its children were being ended, its agent may have started others.
+    for _ in 0..ROUNDS {
+        match end_below(global, &place, &folder)? {
+            more if more.is_empty() => break,
+            more => below.extend(more),
+        }
+    }
+    tell(global, &below, &ended)?;
     Ok(exit::OK)
 }
 
@@ -69,55 +87,113 @@ fn wanted(store: &Store, args: &CancelArgs, live: &Live<'_>, place: &Place) -> R
         return pick::run(store, Some(typed), place);
     }
     let Some((owner, run)) = live.owner().and_then(|owner| Some((owner, owner.run.as_ref()?))) else {
-        return Err(CommandError::usage("no run is running here")
-            .hint("list them: ralph status")
-            .hint("then: ralph cancel RUN"));
+        return without_lock(store, live);
     };
-    let clock = Clock::start();
     // Between taking the lock and its first entry a run is known to nobody else.
-    while clock.elapsed() < FIRST_ENTRY {
-        if let Some(row) = store.run(run)? {
-            return Ok(row);
-        }
-        page::pause(LOOK);
-    }
-    Err(CommandError::usage(format!("what runs in this work tree is no run of this project: {owner}"))
-        .hint("give the folder in which it was started: ralph -C DIR cancel"))
+    first_entry(store, run, &owner.identity)?.ok_or_else(|| {
+        CommandError::usage(format!("what runs in this work tree is no run of this project: {owner}"))
+            .hint("give the folder in which it was started: ralph -C DIR cancel")
+    })
 }
 
-/// Asks the living process, and waits until the run has ended.
+/// The only run that lives though nobody owns the work tree: its parent, in whose tree it worked, is gone.
+fn without_lock(store: &Store, live: &Live<'_>) -> Result<RunRow, CommandError> {
+    let mut running: Vec<RunRow> = store.runs()?;
+    running.retain(|row| live.process(&row.run).is_some());
+    let parents: Vec<RunId> = running.iter().map(|row| row.run.clone()).collect();
+    running.retain(|row| row.parent.as_ref().is_none_or(|parent| !parents.contains(parent)));
+    match (running.pop(), running.is_empty()) {
+        (Some(only), true) => Ok(only),
+        (None, _) => Err(CommandError::usage("no run is running here")
+            .hint("list them: ralph status")
+            .hint("then: ralph cancel RUN")),
+        (Some(one), false) => {
+            let all: Vec<String> = running.iter().chain([&one]).map(|row| row.run.to_string()).collect();
+            Err(CommandError::usage(format!("several runs are running here: {}", all.join(", ")))
+                .hint("say which: ralph cancel RUN"))
+        }
+    }
+}
+
+/// The row of a run that lives: it stands in the store with its first entry.
+fn first_entry(store: &Store, run: &RunId, process: &Identity) -> Result<Option<RunRow>, CommandError> {
+    let clock = Clock::start();
+    loop {
+        let alive = process.is_alive();
+        match store.run(run)? {
+            Some(row) => return Ok(Some(row)),
+            None if !alive || clock.elapsed() > FIRST_ENTRY => return Ok(None),
+            None => page::pause(LOOK),
+        };
+    }
+}
+
+/// Ends the living runs below the run of this folder, each after those that were started inside it.
+fn end_below(global: &Global, place: &Place, run_folder: &Path) -> Result<Vec<RunRow>, CommandError> {
+    let mut ended = Vec::new();
+    for child in family::live_descendants(run_folder) {
+        let Some((home, row)) = find(place, &child)? else { continue };
+        ended.push(stop(global, &home, row, &child.identity)?);
+    }
+    Ok(ended)
+}
+
+/// A child run as its own project knows it; `None` if it ended before it began.
+fn find(place: &Place, child: &Child) -> Result<Option<(Place, RunRow)>, CommandError> {
+    let state = child.folder.ancestors().nth(2).unwrap_or(&place.state);
+    let silent = || {
+        let pid = child.identity.pid;
+        CommandError::new(exit::LOCKED, format!("the child run {} (process {pid}) does not begin", child.run))
+            .hint(format!("end it: kill {pid}"))
+    };
+    let Some(store) = Store::open_existing(state)? else {
+        return if child.identity.is_alive() { Err(silent()) } else { Ok(None) };
+    };
+    let Some(row) = first_entry(&store, &child.run, &child.identity)? else {
+        return if child.identity.is_alive() { Err(silent()) } else { Ok(None) };
+    };
+    if state == place.state {
+        return Ok(Some((place.clone(), row)));
+    }
+    let entries = store.entries(&child.run)?;
+    let story = Story::of(&entries, None).map_err(|error| pick::unreadable(&child.run, &error))?;
+    let home = Place::find(Some(Path::new(&story.started.root)))?;
+    Ok(Some((Place { state: state.to_owned(), ..home }, row)))
+}
+
+/// Asks the living process, and waits until it has ended the run and itself.
 fn stop(global: &Global, place: &Place, before: RunRow, process: &Identity) -> Result<RunRow, CommandError> {
     let clock = Clock::start();
     let run = &before.run;
     let mut store = Store::open(&place.state)?;
     page::narrate(global, &format!("cancelling run {run}"));
-    let mut told = false;
+    let (mut told, mut gone_by) = (false, None);
     loop {
-        // A run that is just being resumed forgets earlier wishes, and does not listen yet.
-        if !store.cancel_requested(run)? {
-            store.request_cancel(run, clock.now())?;
-            told = false;
-        }
-        // The number alone is not enough: it may belong to somebody else by now.
-        if !told && process.is_alive() {
-            told = signals::nudge(process.pid);
-        }
         // Looked at first: whatever a process that is gone by now has written is in the row.
         let gone = !process.is_alive();
         let row = store.run(run)?.unwrap_or_else(|| before.clone());
-        if row.stop_reason.is_some() && row.updated_at != before.updated_at {
+        let ended = row.stop_reason.is_some() && row.updated_at != before.updated_at;
+        if ended && clock.elapsed() > *gone_by.get_or_insert(Millis(clock.elapsed().0 + GOING.0)) {
             return Ok(row);
         }
         if gone {
             return if row.stop_reason.is_some() { Ok(row) } else { mark(place, &row) };
         }
+        // A run that is just being resumed forgets earlier wishes, and does not listen yet.
+        if !ended && !store.cancel_requested(run)? {
+            store.request_cancel(run, clock.now())?;
+            told = false;
+        }
+        // The number alone is not enough: it may belong to somebody else by now.
+        if !ended && !told && process.is_alive() {
+            told = signals::nudge(process.pid);
+        }
         if clock.elapsed() > PATIENCE {
-            return Err(CommandError::new(
-                exit::LOCKED,
-                format!("run {run} was told to stop, but has not ended after {PATIENCE}: process {}", process.pid),
-            )
-            .hint(format!("if it is suspended, let it go on: kill -CONT {}", process.pid))
-            .hint(format!("if it hangs: kill -KILL {} && ralph cancel {run}", process.pid)));
+            let pid = process.pid;
+            let problem = format!("run {run} was told to stop, but has not ended after {PATIENCE}: process {pid}");
+            return Err(CommandError::new(exit::LOCKED, problem)
+                .hint(format!("if it is suspended, let it go on: kill -CONT {pid}"))
+                .hint(format!("if it hangs: kill -KILL {pid} && ralph cancel {run}")));
         }
         page::pause(LOOK);
     }
@@ -173,12 +249,18 @@ fn answer(in_flight: Option<InFlight>) -> Option<Event> {
     }
 }
 
-fn tell(global: &Global, row: &RunRow) -> Result<(), CommandError> {
-    let state = State::of(row, false);
+fn tell(global: &Global, below: &[RunRow], row: &RunRow) -> Result<(), CommandError> {
+    let stopped = |row: &RunRow| State::of(row, false);
     if global.json {
-        return page::print_json(&json::run(row, state));
+        let mut object = json::run(row, stopped(row));
+        let children: Vec<_> = below.iter().map(|child| json::run(child, stopped(child))).collect();
+        json::extend(&mut object, json!({ "children": children }));
+        return page::print_json(&object);
     }
     let paint = page::paint(global);
-    let word = state.painted(row.verified, paint, state.words(row.verified));
-    page::print(&format!("run {} · {word} · {}\n", row.run, words::one_line(&row.message)))
+    below.iter().chain([row]).try_for_each(|row| {
+        let state = stopped(row);
+        let word = state.painted(row.verified, paint, state.words(row.verified));
+        page::print(&format!("run {} · {word} · {}\n", row.run, words::one_line(&row.message)))
+    })
 }

@@ -6,10 +6,12 @@ use ralph_core::claim::{Claim, Completion};
 use ralph_core::event::{Entry, Event, Gathered, Started};
 use ralph_core::guardrail::{FailAction, Guardrail};
 use ralph_core::id::{RunId, TaskName};
-use ralph_core::observation::{Ending, Failure, FailureClass, Observation};
+use ralph_core::observation::{Ending, Failure, FailureClass, Observation, Tokens};
+use ralph_core::outcome::StopReason;
 use ralph_core::policy::{
     AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, PromptVia, StopCriteria,
 };
+use ralph_core::run::RunRow;
 use ralph_core::time::{Millis, WallTime};
 use std::collections::BTreeMap;
 
@@ -26,6 +28,28 @@ pub fn agent() -> AgentPolicy {
         env: BTreeMap::from([("TOKEN".to_owned(), "secret".to_owned())]),
         env_remove: Vec::new(),
         stream: true,
+    }
+}
+
+/// A run at a glance.
+pub fn row(run: &str, stop_reason: Option<StopReason>) -> RunRow {
+    RunRow {
+        run: RunId::parse(run).unwrap(),
+        parent: None,
+        kind: LoopKind::Prompt,
+        task: TaskName::from_text("login"),
+        agent: "claude".to_owned(),
+        stop_reason,
+        message: String::new(),
+        verified: stop_reason == Some(StopReason::Complete),
+        exit_code: None,
+        iteration: 3,
+        max_iterations: 10,
+        started_at: WallTime(0),
+        updated_at: WallTime(372_000),
+        last_check: Some(("cargo test".to_owned(), stop_reason.is_some())),
+        cost_usd: Some(0.5),
+        tokens: Tokens::default(),
     }
 }
 

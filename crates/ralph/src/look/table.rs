@@ -1,61 +1,54 @@
 //! The table of runs: one line each, in columns that fit what is in them.
 
-use super::live::Live;
+use super::forest::Grown;
+use super::heartbeat::{Beat, Heartbeat};
 use super::state::State;
 use super::words;
 use crate::face::local_time;
 use crate::face::paint::Paint;
-use crate::place::Place;
-use ralph_core::run::RunRow;
-use ralph_core::time::{Millis, WallTime};
-use std::time::UNIX_EPOCH;
+use ralph_core::time::WallTime;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The widest task and check in the table.
 const NAME_WIDTH: usize = 32;
 
 /// A run as it looks at this moment.
-pub struct Seen<'a> {
-    /// What is stored about it.
-    pub row: &'a RunRow,
+#[derive(Debug)]
+pub struct Seen {
     /// Whether it runs.
     pub state: State,
-    /// How long ago it did anything.
-    quiet: Millis,
-    now: WallTime,
+    /// Its newest sign of life, if it runs.
+    pub heartbeat: Option<Heartbeat>,
+    /// Whether it runs though the run inside which it was started is gone.
+    pub orphan: bool,
 }
 
-impl<'a> Seen<'a> {
-    /// Looks at a run.
-    pub fn of(row: &'a RunRow, live: &Live<'_>, place: &Place, now: WallTime) -> Seen<'a> {
-        let state = live.state(row);
-        let journal = words::between(row.updated_at, now);
-        // Between two entries of the journal, an agent that prints is not silent.
-        let quiet = match state {
-            State::Running => log_age(place, row, now).map_or(journal, |log| log.min(journal)),
-            _ => journal,
-        };
-        Seen { row, state, quiet, now }
-    }
+/// A line of the table.
+pub struct Line<'a> {
+    /// The run in its place.
+    pub run: Grown<'a>,
+    /// How it looks.
+    pub seen: &'a Seen,
+}
 
-    fn cells(&self) -> [String; 9] {
-        let Seen { row, state, quiet, now } = self;
-        let end = if *state == State::Running { *now } else { row.updated_at };
+impl Line<'_> {
+    fn cells(&self, now: WallTime) -> [String; 9] {
+        let Line { run: Grown { row, branch, parent_elsewhere }, seen } = self;
+        let end = if seen.state == State::Running { now } else { row.updated_at };
         let check = row
             .last_check
             .as_ref()
             .map_or("-".to_owned(), |(name, passed)| format!("{} {}", if *passed { "✓" } else { "✗" }, one_cell(name)));
+        let parent = parent_elsewhere.map_or(String::new(), |parent| format!(" in {parent}"));
+        let orphan = if seen.orphan { ", parent gone" } else { "" };
         [
-            row.run.to_string(),
-            state.words(row.verified).to_owned(),
+            format!("{branch}{}{parent}", row.run),
+            format!("{}{orphan}", seen.state.words(row.verified)),
             format!("{}/{}", row.iteration, row.max_iterations),
-            local_time::short(row.started_at, *now),
+            local_time::short(row.started_at, now),
             words::between(row.started_at, end).to_string(),
-            if *state == State::Running {
-                format!("quiet {}", words::age(*quiet))
-            } else {
-                format!("{} ago", words::age(*quiet))
-            },
+            seen.heartbeat
+                .map_or_else(|| format!("{} ago", words::age(words::between(row.updated_at, now))), Heartbeat::words),
             row.cost_usd.map_or("-".to_owned(), |cost| format!("${cost:.2}")),
             one_cell(row.task.as_str()),
             check,
@@ -66,18 +59,21 @@ impl<'a> Seen<'a> {
 const HEADS: [&str; 9] = ["RUN", "STATE", "ITER", "STARTED", "TIME", "ACTIVE", "COST", "TASK", "LAST CHECK"];
 
 /// The table; on a terminal no line is wider than it.
-pub fn table(seen: &[Seen<'_>], paint: Paint, width: Option<usize>) -> String {
-    let rows: Vec<[String; 9]> = seen.iter().map(Seen::cells).collect();
+pub fn table(lines: &[Line<'_>], now: WallTime, paint: Paint, width: Option<usize>) -> String {
+    let rows: Vec<[String; 9]> = lines.iter().map(|line| line.cells(now)).collect();
     let heads = HEADS.map(str::to_owned);
     let mut widths = [0; 9];
     for cells in rows.iter().chain([&heads]) {
         widths.iter_mut().zip(cells).for_each(|(width, cell)| *width = cell.width().max(*width));
     }
     let mut text = line(&heads, &widths, width, |_, head| paint.dim(head));
-    for (seen, cells) in seen.iter().zip(&rows) {
-        let passed = seen.row.last_check.as_ref().map(|(_, passed)| *passed);
+    for (Line { run: Grown { row, .. }, seen }, cells) in lines.iter().zip(&rows) {
+        let passed = row.last_check.as_ref().map(|(_, passed)| *passed);
+        let beat = seen.heartbeat.map(|heartbeat| heartbeat.beat);
         text += &line(cells, &widths, width, |column, cell| match (HEADS.get(column), passed) {
-            (Some(&"STATE"), _) => seen.state.painted(seen.row.verified, paint, cell),
+            (Some(&"STATE"), _) if seen.orphan => paint.yellow(cell),
+            (Some(&"STATE"), _) => seen.state.painted(row.verified, paint, cell),
+            (Some(&"ACTIVE"), _) if beat == Some(Beat::Stale) => paint.yellow(cell),
             (Some(&"LAST CHECK"), Some(true)) => paint.green(cell),
             (Some(&"LAST CHECK"), Some(false)) => paint.red(cell),
             _ => cell.to_owned(),
@@ -105,7 +101,8 @@ fn line(cells: &[String], widths: &[usize], limit: Option<usize>, brush: impl Fn
     line + "\n"
 }
 
-fn cut_to(line: &str, width: usize) -> String {
+/// The beginning of a line that fits.
+pub fn cut_to(line: &str, width: usize) -> String {
     if line.width() <= width {
         return line.to_owned();
     }
@@ -123,56 +120,31 @@ fn one_cell(name: &str) -> String {
     cut_to(&words::one_line(name).replace('\t', " "), NAME_WIDTH)
 }
 
-/// How long ago the agent printed anything, by its raw logs.
-fn log_age(place: &Place, row: &RunRow, now: WallTime) -> Option<Millis> {
-    let folder = place.run_folder(&row.run);
-    let age = |stream: &str| {
-        let log = std::fs::metadata(folder.join(format!("{:03}.{stream}.log", row.iteration))).ok()?;
-        let written = log.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        Some(words::between(WallTime(i64::try_from(written.as_millis()).ok()?), now))
-    };
-    ["stdout", "stderr"].into_iter().filter_map(age).min()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::face::paint::ColorChoice;
-    use ralph_core::id::{RunId, TaskName};
-    use ralph_core::observation::Tokens;
+    use crate::look::forest::{Branches, grow};
+    use crate::look::sample;
+    use ralph_core::id::RunId;
     use ralph_core::outcome::StopReason;
-    use ralph_core::policy::LoopKind;
-
-    fn row(run: &str, stop_reason: Option<StopReason>) -> Option<RunRow> {
-        Some(RunRow {
-            run: RunId::parse(run)?,
-            parent: None,
-            kind: LoopKind::Prompt,
-            task: TaskName::from_text("login"),
-            agent: "claude".to_owned(),
-            stop_reason,
-            message: String::new(),
-            verified: stop_reason == Some(StopReason::Complete),
-            exit_code: None,
-            iteration: 3,
-            max_iterations: 10,
-            started_at: WallTime(0),
-            updated_at: WallTime(372_000),
-            last_check: Some(("cargo test".to_owned(), stop_reason.is_some())),
-            cost_usd: Some(0.5),
-            tokens: Tokens::default(),
-        })
-    }
+    use ralph_core::run::RunRow;
+    use ralph_core::time::Millis;
 
     #[test]
     fn the_table_is_aligned_and_says_what_matters() {
-        let rows: Vec<RunRow> =
-            [row("aaaa", Some(StopReason::Complete)), row("bbbbbb", None)].into_iter().flatten().collect();
+        let child = RunRow { parent: RunId::parse("aaaa"), ..sample::row("cccc", None) };
+        let rows = [sample::row("aaaa", Some(StopReason::Complete)), sample::row("bbbbbb", None), child];
+        let heartbeat = Heartbeat { age: Millis(28_000), beat: Beat::Quiet };
+        let orphan = Seen { state: State::Running, heartbeat: Some(heartbeat), orphan: true };
+        let alone = |row: &RunRow| Seen { state: State::of(row, false), heartbeat: None, orphan: false };
         let now = WallTime(400_000);
-        let seen: Vec<Seen<'_>> =
-            rows.iter().map(|row| Seen { row, state: State::of(row, false), quiet: Millis(28_000), now }).collect();
+        let seen = [alone(&rows[0]), alone(&rows[1]), orphan];
+        let grown = grow(&rows.iter().collect::<Vec<_>>(), Branches::Lines);
+        let lines: Vec<Line<'_>> =
+            grown.into_iter().zip([0, 2, 1]).map(|(run, at)| Line { run, seen: &seen[at] }).collect();
         let plain = Paint::for_end(ColorChoice::Never, &std::io::stdout(), true);
-        let shown = table(&seen, plain, None);
+        let shown = table(&lines, now, plain, None);
         let lines: Vec<Vec<&str>> = shown
             .lines()
             .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
@@ -186,6 +158,7 @@ mod tests {
             [
                 ["RUN", "STATE", "ITER", "TIME", "ACTIVE", "COST", "TASK", "LAST CHECK"],
                 ["aaaa", "complete", "3/10", "6m12s", "28s ago", "$0.50", "login", "✓ cargo test"],
+                ["└─ cccc", "running, parent gone", "3/10", "6m40s", "quiet 28s", "$0.50", "login", "✗ cargo test"],
                 ["bbbbbb", "crashed", "3/10", "6m12s", "28s ago", "$0.50", "login", "✗ cargo test"],
             ]
         );

@@ -2,12 +2,15 @@
 //! it is, and ends when somebody says so.
 
 use crate::env;
-use crate::process::only;
+use crate::process::{only, signal};
 use crate::story::runs;
-use ralph_testkit::{TestEnv, alive, eventually};
+use ralph_testkit::{TestEnv, alive, eventually, has_tool, json_lines};
 use serde_json::{Value, json};
 use std::time::Duration;
 
+const SIGINT: i32 = 2;
+const SIGKILL: i32 = 9;
+const SIGSTOP: i32 = 19;
 /// What ends with ralph has ended by then.
 const SOON: Duration = Duration::from_secs(2);
 const LONG: Duration = Duration::from_secs(10);
@@ -28,6 +31,33 @@ fn child(agent: &str) -> String {
         "background setsid {ralph} run -p {agent} --agent {agent} > $HOME/{agent}.log 2>&1 < /dev/null &\n\
          wait-file $HOME/{agent}.pid\n"
     )
+}
+
+/// An agent that starts another run of ralph in the folder `$HOME/NAME` and holds on.
+fn parent_of(agent: &str) -> String {
+    let ralph = env!("CARGO_BIN_EXE_ralph");
+    let start = format!("setsid {ralph} run -p {agent} --agent {agent} > $HOME/{agent}.log 2>&1 < /dev/null &\n");
+    let wait = format!("until test -e $HOME/{agent}.pid; do sleep 0.02; done\n");
+    HOLDER.replacen("name=", &format!("{start}{wait}name="), 1)
+}
+
+/// Waits until the agent of a child run works; then everything above it works too.
+fn wait_for_agent(env: &TestEnv, name: &str) {
+    assert!(eventually(LONG, || env.home().join(format!("{name}.pid")).exists()), "{:?}", env.processes());
+}
+
+/// The keeper of a run.
+fn keeper_of(env: &TestEnv, run: &Value) -> u32 {
+    let words = format!("__keeper {}", id(run));
+    env.processes().iter().find(|process| process.command.contains(&words)).expect("it has a keeper").pid
+}
+
+/// The files of the family that are left in the state folder.
+fn records(env: &TestEnv) -> Vec<String> {
+    let runs = std::fs::read_dir(env.state()).unwrap().flatten().map(|project| project.path().join("runs"));
+    let folders = runs.flat_map(std::fs::read_dir).flatten().flatten().map(|run| run.path());
+    let files = folders.flat_map(|run| [run.join("process"), run.join("children")]);
+    files.filter(|file| file.exists()).map(|file| file.display().to_string()).collect()
 }
 
 fn with_holders(names: &[&str]) -> TestEnv {
@@ -65,38 +95,263 @@ fn nobody_is_left(env: &TestEnv) {
 fn a_child_run_outlives_the_iteration_and_its_parent() {
     let env = with_holders(&["inner"]);
     env.script(&format!("{}setsid-child $HOME/tool.pid\nclaim\n", child("inner")));
-    let outer = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run();
+    outlives(&env, &[]);
+}
+
+#[test]
+fn a_child_run_outlives_its_parent_where_there_are_no_control_groups() {
+    let env = with_holders(&["inner"]);
+    env.script(&format!("{}setsid-child $HOME/tool.pid\nclaim\n", child("inner")));
+    if !has_tool("unshare") || !rustix::process::geteuid().is_root() {
+        eprintln!("note: nothing can be unmounted here: this test does nothing");
+        return;
+    }
+    let without_groups = "umount -a -t cgroup2; ! grep -q ' - cgroup2 ' /proc/self/mountinfo || exit 90; exec \"$@\"";
+    outlives(&env, &["unshare", "--mount", "sh", "-c", without_groups, "sh"]);
+}
+
+fn outlives(env: &TestEnv, under: &[&str]) {
+    let outer = env.ralph(["run", "-p", "x", "--json"]).under(under).stdout_any().run();
     let iteration = only(&outer, "iteration.finished");
     assert_eq!(iteration["leaked"], 1, "only the tool is a leftover: {iteration}");
     assert_eq!(only(&outer, "run.finished")["stop_reason"], "complete");
-    assert!(!alive(env.read_pid(env.home().join("tool.pid"))) && alive(agent_pid(&env, "inner")));
-    let (inner, outer) = (run_of(&env, "inner"), run_of(&env, "scripted-agent"));
+    assert!(!alive(env.read_pid(env.home().join("tool.pid"))) && alive(agent_pid(env, "inner")));
+    let (inner, outer) = (run_of(env, "inner"), run_of(env, "scripted-agent"));
     assert_eq!((&inner["state"], &inner["parent"]), (&json!("running"), &outer["run"]));
+    assert_eq!((&inner["orphan"], &inner["heartbeat"]["state"]), (&json!(true), &json!("live")), "{inner}");
+    assert_eq!((&outer["orphan"], &outer["heartbeat"]), (&json!(false), &Value::Null), "{outer}");
     let seen = env.ralph(["show", &format!("{}/1", id(&outer)), "--json"]).stdout_any().run().json_lines().remove(0);
     assert_eq!(seen["observation"]["children"], json!([inner["run"]]), "{seen}");
-    let_go(&env, "inner");
-    nobody_is_left(&env);
-    assert_eq!(run_of(&env, "inner")["stop_reason"], "complete");
+    let_go(env, "inner");
+    nobody_is_left(env);
+    assert_eq!(run_of(env, "inner")["stop_reason"], "complete");
+    env.ralph(["resume", &id(&outer)]).stderr_any().any_end().run();
+    assert_eq!(records(env), Vec::<String>::new());
 }
 
 #[test]
 fn a_child_run_outlives_a_killed_parent_whose_own_tree_goes() {
+    for with_keeper in [false, true] {
+        let env = with_holders(&["inner"]);
+        env.script(&format!("{}pidfile agent.pid\ndaemonise tool.pid\nsleep forever\n", child("inner")));
+        let outer = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().any_end().spawn();
+        outer.wait_for_file("tool.pid");
+        let (inner, top) = (id(&run_of(&env, "inner")), run_of(&env, "scripted-agent"));
+        let own = [env.read_pid("agent.pid"), env.read_pid("tool.pid")];
+        if with_keeper {
+            let keeper = keeper_of(&env, &top);
+            signal(outer.pid(), SIGSTOP);
+            signal(keeper, SIGKILL);
+        }
+        outer.kill9();
+        outer.finish();
+        if !with_keeper {
+            assert!(eventually(SOON, || own.iter().all(|pid| !alive(*pid))), "{:?}", env.processes());
+        }
+        assert!(alive(agent_pid(&env, "inner")));
+        let seen = run_of(&env, "inner");
+        assert_eq!((&seen["state"], &seen["orphan"]), (&json!("running"), &json!(true)), "{seen}");
+        env.ralph(["status"])
+            .stdout_has(&format!("└─ {inner}  running, parent gone"))
+            .stderr_has(&format!("run {inner} has lost its parent, end it with: ralph cancel {inner}\n"))
+            .stderr_has(&format!("run {0} crashed, resume with: ralph resume {0}\n", id(&top)))
+            .run();
+        // Going on with the parent ends what is left of it, and not the child.
+        env.script("claim");
+        let told = format!("note: the child run {inner} still runs (process ");
+        env.ralph(["resume", &id(&top)]).stdout_any().stderr_has(&told).run();
+        assert!(alive(agent_pid(&env, "inner")) && own.iter().all(|pid| !alive(*pid)));
+        let_go(&env, "inner");
+        nobody_is_left(&env);
+    }
+}
+
+#[test]
+fn a_child_run_outlives_the_keeper_of_its_parent() {
     let env = with_holders(&["inner"]);
-    env.script(&format!("{}pidfile agent.pid\ndaemonise tool.pid\nsleep forever\n", child("inner")));
-    let outer = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().any_end().spawn();
-    outer.wait_for_file("tool.pid");
-    outer.kill9();
+    env.script(&format!("[1]\n{}daemonise $HOME/tool.pid\nsleep forever\n[2]\nclaim\n", child("inner")));
+    let outer = env.ralph(["run", "-p", "x"]).stdout_has("complete").stderr_any().spawn();
+    outer.wait_for_file(env.home().join("tool.pid"));
+    let tool = env.read_pid(env.home().join("tool.pid"));
+    signal(keeper_of(&env, &run_of(&env, "scripted-agent")), SIGKILL);
     outer.finish();
-    let own = [env.read_pid("agent.pid"), env.read_pid("tool.pid")];
-    assert!(eventually(SOON, || own.iter().all(|pid| !alive(*pid))), "{:?}", env.processes());
-    assert!(alive(agent_pid(&env, "inner")));
-    assert_eq!(run_of(&env, "inner")["state"], "running");
-    // Going on with the parent ends what is left of it, and not the child.
-    let inner = id(&run_of(&env, "inner"));
-    env.script("claim");
-    let told = format!("note: the child run {inner} still runs");
-    env.ralph(["resume", &id(&run_of(&env, "scripted-agent"))]).stdout_any().stderr_has(&told).run();
-    assert!(alive(agent_pid(&env, "inner")));
+    assert!(!alive(tool) && alive(agent_pid(&env, "inner")), "{:?}", env.processes());
     let_go(&env, "inner");
     nobody_is_left(&env);
+}
+
+#[test]
+fn f03_a_record_whose_pid_now_belongs_to_another_process_spares_nobody() {
+    let env = with_holders(&["inner"]);
+    // Every number starts a hundred times later than it did.
+    let other =
+        "run sed -i 's/\"start\":\\([0-9]*\\)/\"start\":\\100/' $RALPH_RUN_DIR/children/* $RALPH_RUN_DIR/../*/process";
+    env.script(&format!("{}{other}\nclaim\n", child("inner")));
+    let outer = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run();
+    let leaked = only(&outer, "iteration.finished")["leaked"].as_u64().unwrap();
+    assert!(leaked >= 3, "ralph, its keeper and its agent are leftovers: {leaked}");
+    nobody_is_left(&env);
+    assert_eq!(run_of(&env, "inner")["state"], "stopped");
+}
+
+#[test]
+fn cancel_ends_children_first_also_in_other_projects() {
+    let env = with_holders(&["leaf"]);
+    let other = env.root().join("other");
+    std::fs::create_dir_all(other.join(".ralph")).unwrap();
+    let in_other = parent_of("leaf").replace("setsid ", &format!("cd {} && setsid ", other.display()));
+    env.program("middle", &in_other);
+    env.script(&format!("{}sleep forever\n", child("middle")));
+    let outer = env.ralph(["run", "-p", "x"]).stdout_has("cancelled").stderr_any().code(130).spawn();
+    wait_for_agent(&env, "middle");
+    let (top, middle) = (run_of(&env, "scripted-agent"), run_of(&env, "middle"));
+    let elsewhere = || env.ralph(["status", "--json"]).current_dir(&other).stdout_any().run().json_lines().remove(0);
+    let leaf = elsewhere()["runs"][0].clone();
+    assert_eq!((&leaf["parent"], &leaf["orphan"]), (&middle["run"], &json!(false)), "{leaf}");
+    env.ralph(["status"])
+        .current_dir(&other)
+        .stdout_has(&format!("\n{} in {}  running ", id(&leaf), id(&middle)))
+        .run();
+    let told: String = [&leaf, &middle, &top].iter().map(|run| format!("cancelling run {}\n", id(run))).collect();
+    let object = env.ralph(["cancel", &id(&top), "--json"]).stdout_any().stderr(told).run().json_lines().remove(0);
+    outer.finish();
+    assert_eq!((&object["run"], &object["stop_reason"]), (&top["run"], &json!("cancelled")));
+    let children: Vec<&Value> = object["children"].as_array().unwrap().iter().map(|child| &child["run"]).collect();
+    assert_eq!(children, [&leaf["run"], &middle["run"]]);
+    assert_eq!(elsewhere()["runs"][0]["stop_reason"], "cancelled");
+    assert_eq!(run_of(&env, "middle")["stop_reason"], "cancelled");
+    assert_eq!(env.processes(), []);
+    assert_eq!(records(&env), Vec::<String>::new());
+}
+
+#[test]
+fn a_child_run_can_be_cancelled_alone_and_below_a_parent_that_is_over() {
+    for parent_is_over in [false, true] {
+        let env = with_holders(&["inner"]);
+        let end = if parent_is_over { "claim\n" } else { "wait-file $HOME/go\nclaim\n" };
+        env.script(&format!("{}{end}", child("inner")));
+        let outer = env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_any().spawn();
+        wait_for_agent(&env, "inner");
+        let inner = run_of(&env, "inner");
+        if parent_is_over {
+            outer.finish();
+            let top = id(&run_of(&env, "scripted-agent"));
+            env.ralph(["cancel", &top])
+                .stdout(format!("run {} · cancelled · [..]\nrun {top} · complete · [..]\n", id(&inner)))
+                .stderr(format!("cancelling run {}\nrun {top} already ended: complete\n", id(&inner)))
+                .run();
+        } else {
+            env.ralph(["cancel", &id(&inner)]).stdout_has("cancelled").stderr_any().run();
+            std::fs::write(env.home().join("go"), "").unwrap();
+            outer.finish();
+        }
+        assert_eq!(run_of(&env, "inner")["stop_reason"], "cancelled");
+        nobody_is_left(&env);
+    }
+}
+
+#[test]
+fn without_a_name_cancel_means_the_only_run_that_lives() {
+    let env = with_holders(&["one", "two"]);
+    env.script(&format!("{}{}claim\n", child("one"), child("two")));
+    env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().run();
+    env.ralph(["cancel"]).stderr_has("error: several runs are running here: ").code(2).run();
+    env.ralph(["cancel", &id(&run_of(&env, "one"))]).stdout_any().stderr_any().run();
+    let two = id(&run_of(&env, "two"));
+    env.ralph(["cancel"]).stdout_has(&format!("run {two} · cancelled")).stderr_any().run();
+    nobody_is_left(&env);
+}
+
+#[test]
+fn a_grandchild_works_in_its_ancestors_tree_and_outlives_its_parent() {
+    let env = with_holders(&["leaf"]);
+    env.program("middle", &parent_of("leaf"));
+    env.script(&format!("{}wait-file $HOME/go\nclaim\n", child("middle")));
+    let outer = env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_any().spawn();
+    wait_for_agent(&env, "middle");
+    let_go(&env, "middle");
+    let is_over = |agent: &str| run_of(&env, agent)["state"] == "stopped";
+    assert!(eventually(LONG, || is_over("middle")), "{:?}", runs(&env));
+    // The top's keeper has taken it over, and knows it through its dead parent.
+    std::fs::write(env.home().join("go"), "").unwrap();
+    outer.finish();
+    assert!(alive(agent_pid(&env, "leaf")) && !is_over("leaf"));
+    let shown = env.ralph(["status"]).stdout_any().stderr_any().run().stdout;
+    assert!(shown.contains(&format!("\n└─ {}", id(&run_of(&env, "middle")))), "{shown}");
+    assert!(shown.contains(&format!("\n   └─ {}  running, parent gone", id(&run_of(&env, "leaf")))), "{shown}");
+    let plain = env.ralph(["status"]).env("LC_ALL", "C").stdout_any().stderr_any().run().stdout;
+    assert!(plain.contains(&format!("\n   `- {}", id(&run_of(&env, "leaf")))), "{plain}");
+    env.ralph(["cancel", &id(&run_of(&env, "scripted-agent"))]).stdout_any().stderr_any().run();
+    assert_eq!(env.processes(), []);
+}
+
+#[test]
+fn a_refused_run_leaves_no_folder() {
+    let env = with_holders(&[]);
+    env.script("touch $HOME/ready\nwait-file $HOME/go\nclaim\n");
+    let first = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().spawn();
+    first.wait_for_file(env.home().join("ready"));
+    env.ralph(["run", "-p", "y"]).stderr_any().code(75).run();
+    let folder = std::fs::read_dir(env.state()).unwrap().flatten().find(|folder| folder.path().join("runs").exists());
+    assert_eq!(std::fs::read_dir(folder.unwrap().path().join("runs")).unwrap().count(), 1);
+    std::fs::write(env.home().join("go"), "").unwrap();
+    first.finish();
+}
+
+#[test]
+fn watching_tells_programs_of_every_change_and_ends_when_interrupted() {
+    let env = with_holders(&["inner"]);
+    env.script(&format!("{}claim\n", child("inner")));
+    let watch = env.ralph(["status", "--watch", "--json"]).stdout_any().spawn();
+    watch.wait_for_stdout("{\"runs\":[]}\n");
+    env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().run();
+    watch.wait_for_stdout("\"orphan\":true");
+    let_go(&env, "inner");
+    let is_over = || {
+        let told = watch.stdout_so_far();
+        let last = told.lines().last().map(json_lines).unwrap_or_default();
+        last.iter().all(|last| last["runs"].as_array().unwrap().iter().all(|run| run["stop_reason"] == "complete"))
+    };
+    watch.wait_until("the child is over", is_over);
+    watch.signal(SIGINT);
+    let told = watch.finish();
+    let objects = told.json_lines();
+    assert!((3..=12).contains(&objects.len()), "each differs from the one before: {}", told.stdout);
+    nobody_is_left(&env);
+}
+
+#[test]
+fn watching_redraws_in_place_on_a_terminal() {
+    let env = with_holders(&[]);
+    env.script("touch $HOME/ready\nwait-file $HOME/go\nclaim\n");
+    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().spawn();
+    run.wait_for_file(env.home().join("ready"));
+    let terminal = env.ralph(["status", "--watch"]).env("NO_COLOR", "1").stdout_any().spawn_on_terminal(60, 10);
+    terminal.wait_for_stdout("running");
+    std::fs::write(env.home().join("go"), "").unwrap();
+    run.finish();
+    terminal.wait_for_stdout("complete");
+    terminal.send("\x03");
+    let screen = terminal.finish().stdout;
+    let frames: Vec<&str> = screen.split("\r\x1b[2A").collect();
+    assert!(frames.len() > 1, "{screen:?}");
+    for line in screen.lines().filter(|line| line.contains("RUN") || line.contains("running")) {
+        let text = line.replace("\x1b[K", "").replace("\x1b[J", "").replace("\x1b[2A", "").replace('\r', "");
+        assert!(text.chars().count() <= 60, "{text:?}");
+    }
+}
+
+#[test]
+fn watching_without_a_terminal_prints_the_table_only_when_it_changed() {
+    let env = with_holders(&[]);
+    env.script("claim\n");
+    env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().run();
+    let watch = env.ralph(["status", "--watch"]).stdout_any().spawn();
+    watch.wait_for_stdout("complete");
+    env.ralph(["run", "-p", "y"]).stdout_any().stderr_any().run();
+    let both = || watch.stdout_so_far().rsplit("RUN ").next().is_some_and(|last| last.matches("complete").count() == 2);
+    watch.wait_until("both are shown", both);
+    watch.signal(SIGINT);
+    let shown = watch.finish().stdout;
+    assert!((2..=6).contains(&shown.matches("RUN ").count()) && !shown.contains('\x1b'), "{shown}");
 }

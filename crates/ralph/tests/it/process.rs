@@ -379,14 +379,21 @@ fn an_agent_is_given_the_environment_that_the_manual_promises() {
     let invocation = env.ralph(["run", "-p", "x", "--json", "--task", "the-task"]).stdout_any();
     let marks = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT"];
     let invocation = marks.iter().fold(invocation, |invocation, mark| invocation.env(mark, "1"));
+    let invocation = invocation.env("RALPH_PARENT_RUN_ID", "abcdefgh");
     let run = invocation.env("SECRET", "s").env("CHANGED", "old").env("OWN", "stays").run();
     let folder = env.path(".ralph/tasks/the-task").display().to_string();
     let bus = format!("{folder}/TASK-MESSAGE-BUS.md");
     let id = only(&run, "run.started")["run"].as_str().unwrap().to_owned();
     let given = env.read("env.txt");
     let value = |name: &str| given.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+    let state = env.state().display().to_string();
+    for name in ["RALPH_RUN_DIR", "RUN_FOLDER"] {
+        let folder = value(name).expect("it is given");
+        assert!(folder.starts_with(&state) && folder.ends_with(&format!("/runs/{id}")), "{name}={folder}");
+    }
     for (name, expected) in [
         ("RALPH_RUN_ID", Some(id.as_str())),
+        ("RALPH_PARENT_RUN_ID", None),
         ("RALPH_ITERATION", Some("1")),
         ("RALPH_TASK_DIR", Some(folder.as_str())),
         ("TASK_FOLDER", Some(folder.as_str())),

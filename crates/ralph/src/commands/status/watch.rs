@@ -1,0 +1,100 @@
+//! `ralph status --watch`: the same, again and again.
+
+use super::{Sight, screen};
+use crate::carry::event_loop;
+use crate::cli::Global;
+use crate::error::CommandError;
+use crate::look::page::{self, Audience};
+use crate::look::table::cut_to;
+use crate::place;
+use ralph_core::outcome::exit;
+use ralph_host::signals::{self, Sign, Signals};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Time between two looks: ages are shown in seconds.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Shows what is taken until somebody interrupts, or nobody reads.
+pub(super) fn watch<'p>(
+    global: &Global,
+    mut take: impl FnMut() -> Result<Sight<'p>, CommandError>,
+) -> Result<u8, CommandError> {
+    let in_place =
+        !global.json && !global.plain && screen().is_some() && place::term().is_none_or(|term| term != "dumb");
+    let mut show = if in_place { Show::InPlace { drawn: 0 } } else { Show::Changes { last: Value::Null } };
+    let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
+    runtime.block_on(async {
+        let mut signals =
+            Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))?;
+        loop {
+            if show.show(global, &take()?)? == Audience::Gone || page::pause(Duration::ZERO) == Audience::Gone {
+                return Ok(exit::OK);
+            }
+            match tokio::time::timeout(LOOK, signals.next()).await {
+                Ok(Sign::Interrupt) => return Ok(exit::OK),
+                Ok(Sign::Suspend) => signals::suspend_self(),
+                Ok(Sign::Resized) => show.forget(),
+                Ok(Sign::LookForRequests) | Err(_) => {}
+            }
+        }
+    })
+}
+
+/// How it is shown again.
+enum Show {
+    /// Over what was there before.
+    InPlace {
+        /// Lines on the screen.
+        drawn: usize,
+    },
+    /// Below it, and only if it is different.
+    Changes {
+        /// What was shown last.
+        last: Value,
+    },
+}
+
+impl Show {
+    fn show(&mut self, global: &Global, sight: &Sight<'_>) -> Result<Audience, CommandError> {
+        match self {
+            Show::InPlace { drawn } => {
+                let frame = frame(global, sight);
+                let up = if *drawn > 0 { format!("\u{1b}[{drawn}A") } else { String::new() };
+                *drawn = frame.len();
+                // Each line is wiped only behind what is new of it, so that nothing flickers.
+                let lines: String = frame.iter().map(|line| format!("{line}\u{1b}[K\n")).collect();
+                page::put(format!("\r{up}{lines}\u{1b}[J").as_bytes())
+            }
+            Show::Changes { last } => {
+                let now = sight.without_age();
+                if *last == now {
+                    return Ok(Audience::There);
+                }
+                *last = now;
+                if global.json {
+                    return page::put(format!("{}\n", sight.json()).as_bytes());
+                }
+                sight.advice().iter().for_each(|line| page::narrate(global, line));
+                page::put(sight.table(global).as_bytes())
+            }
+        }
+    }
+
+    /// The terminal has another size and has broken the lines anew: begin at its top.
+    fn forget(&mut self) {
+        if let Show::InPlace { drawn } = self {
+            *drawn = 0;
+            let _ = page::put(b"\x1b[H\x1b[2J");
+        }
+    }
+}
+
+/// The lines that fit on the screen, with one left for the cursor.
+fn frame(global: &Global, sight: &Sight<'_>) -> Vec<String> {
+    let (columns, lines) = screen().unwrap_or((usize::MAX, usize::MAX));
+    let table = sight.table(global);
+    let advice = if global.quiet { Vec::new() } else { sight.advice() };
+    let advice = advice.iter().map(|line| cut_to(line, columns));
+    table.lines().map(str::to_owned).chain(advice).take(lines.saturating_sub(1)).collect()
+}
