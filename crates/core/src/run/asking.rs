@@ -32,8 +32,13 @@ impl Run {
         told.collect()
     }
 
+    /// What people want and nobody has acknowledged.
+    pub fn open_requests(&self) -> &[Request] {
+        self.inbox.open()
+    }
+
     /// The open requests, as the end of a sentence.
-    pub(super) fn open_requests(&self) -> String {
+    pub(super) fn requests_in_words(&self) -> String {
         self.inbox.open().iter().map(Request::words).collect::<Vec<_>>().join("; ")
     }
 }

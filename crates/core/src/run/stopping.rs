@@ -115,7 +115,7 @@ impl Run {
             message += &format!("; but {failure}");
         }
         if !self.inbox.open().is_empty() {
-            message += &format!("; not acknowledged: {}", self.open_requests());
+            message += &format!("; not acknowledged: {}", self.requests_in_words());
         }
         let outcome = Outcome {
             reason,

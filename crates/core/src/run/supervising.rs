@@ -197,7 +197,7 @@ impl Run {
             let text = format!(
                 "DONE was removed: {} not acknowledged: {}",
                 if open == 1 { "a request is" } else { "requests are" },
-                self.open_requests()
+                self.requests_in_words()
             );
             let mut effects = vec![self.note(text), Effect::RemoveDone];
             if let StopWish::AfterActivity(cause) | StopWish::Now(cause) = self.wish {

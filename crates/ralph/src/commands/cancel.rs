@@ -260,7 +260,7 @@ fn tell(global: &Global, below: &[RunRow], row: &RunRow) -> Result<(), CommandEr
     let paint = page::paint(global);
     below.iter().chain([row]).try_for_each(|row| {
         let state = stopped(row);
-        let word = state.painted(row.verified, paint, state.words(row.verified));
+        let word = state.painted(row, paint, state.words(row));
         page::print(&format!("run {} · {word} · {}\n", row.run, words::one_line(&row.message)))
     })
 }

@@ -45,7 +45,7 @@ pub fn run(global: &Global, args: &ExplainArgs) -> Result<u8, CommandError> {
 
 fn for_people(case: &Case<'_>, paint: Paint) -> String {
     let Case { story, row, state, .. } = case;
-    let word = state.heading(row.verified, paint);
+    let word = state.heading(row, paint);
     let mut page = format!("{} · {word}\n", paint.bold(&format!("run {}", row.run)));
     let _ = writeln!(page, "  {}", words::one_line(&case.message()));
     for sentence in case.grounds() {
@@ -69,8 +69,9 @@ fn for_people(case: &Case<'_>, paint: Paint) -> String {
 }
 
 fn conditions(case: &Case<'_>, paint: Paint) -> String {
-    let Some(chapter) = case.story.chapter(None) else { return "\nno iteration was begun\n".to_owned() };
-    let head = format!("iteration {}: what complete needs", chapter.iteration);
+    let Some(chapter) = case.story.chapter(None) else { return "\nno agent was started\n".to_owned() };
+    let policy = case.story.machine.policy();
+    let head = format!("{} {}: what complete needs", policy.kind.step(), chapter.iteration);
     let mut page = format!("\n{}\n", paint.bold(&head));
     for Condition { name, met, detail, .. } in &case.conditions {
         let mark = match met {
@@ -80,7 +81,7 @@ fn conditions(case: &Case<'_>, paint: Paint) -> String {
         let detail = paint.dim(&words::one_line(detail));
         let _ = writeln!(page, "  {mark} {}: {detail}", words::one_line(name));
     }
-    if case.story.machine.policy().guardrails.is_empty() {
+    if policy.guardrails.is_empty() && policy.supervision.is_none() {
         let sentence = "no guardrail is configured, so nothing but the agent's word could stand behind a claim";
         let _ = writeln!(page, "  {} {sentence}", paint.yellow("!"));
     }

@@ -1,5 +1,6 @@
 //! `ralph show`: a run, or one of its iterations, as the journal tells it.
 
+use super::run::quoted;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::face::json_lines::VERSION;
@@ -14,6 +15,7 @@ use crate::look::{chapter, json, page};
 use crate::place::Place;
 use clap::Args;
 use ralph_core::outcome::exit;
+use ralph_core::policy::LoopKind;
 use ralph_core::run::RunRow;
 use ralph_core::text;
 use ralph_host::clock::Clock;
@@ -91,10 +93,10 @@ fn exact_prompt(prompt: &str) -> String {
 fn whole(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String {
     let mut text = header(story, row, state, paint);
     for chapter in &story.chapters {
-        text.push_str(&chapter_lines(chapter, paint));
+        text.push_str(&chapter_lines(chapter, row.kind, paint));
     }
     if story.chapters.is_empty() {
-        text.push_str("  no iteration was begun\n");
+        text.push_str("  no agent was started\n");
     }
     for (at, note) in &story.notes {
         let _ =
@@ -111,14 +113,25 @@ fn header(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String
     }
     let checks: Vec<&str> = policy.guardrails.iter().map(|rule| rule.command.as_str()).collect();
     let checks = if checks.is_empty() { "none".to_owned() } else { checks.join(", ") };
-    let mut facts =
-        vec![("task", vec![row.task.to_string()]), ("prompt", words::prompt(&policy.prompt)), ("agent", vec![agent])];
-    facts.push(("limits", vec![words::limits(policy)]));
-    facts.push(("checks", vec![checks]));
+    let limits = ("limits", vec![words::limits(policy)]);
+    let mut facts = vec![("task", vec![row.task.to_string()])];
+    match &policy.supervision {
+        Some(supervision) => {
+            let command = std::iter::once(&policy.agent.command).chain(&policy.agent.flags);
+            let command: Vec<String> = command.map(|word| quoted(word)).collect();
+            facts.extend([("command", vec![command.join(" ")]), limits]);
+            facts.push(("folder", vec![supervision.task_folder.clone()]));
+        }
+        None => {
+            facts.extend([("prompt", words::prompt(&policy.prompt)), ("agent", vec![agent]), limits]);
+            facts.push(("checks", vec![checks]));
+            let settings = format!("{} · ralph {}", words::short(&policy.config_hash), story.started.version);
+            facts.push(("settings", vec![settings]));
+        }
+    }
     facts.push(("began", vec![format!("{} in {}", words::local(row.started_at), story.started.root)]));
-    facts.push(("settings", vec![format!("{} · ralph {}", words::short(&policy.config_hash), story.started.version)]));
     facts.extend(row.parent.as_ref().map(|parent| ("inside", vec![format!("run {parent}")])));
-    let state = state.heading(row.verified, paint);
+    let state = state.heading(row, paint);
     let mut head = format!("{} · {state}\n", paint.bold(&format!("run {}", row.run)));
     for (name, lines) in facts {
         for (index, line) in lines.iter().enumerate() {
@@ -130,7 +143,12 @@ fn header(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String
 }
 
 /// One line for an iteration, and one more for each reason why it was not accepted.
-fn chapter_lines(chapter: &Chapter<'_>, paint: Paint) -> String {
+fn chapter_lines(chapter: &Chapter<'_>, kind: LoopKind, paint: Paint) -> String {
+    let reasons = chapter.judged.as_ref().map(|judged| judged.reasons.as_slice()).unwrap_or_default();
+    if let (LoopKind::Supervise, [line]) = (kind, reasons) {
+        let span = chapter.duration().map_or(String::new(), |span| format!(" ({span})"));
+        return format!("  {}{span}\n", words::one_line(line));
+    }
     let mut parts = vec![format!("{:>3}", chapter.iteration)];
     parts.extend((chapter.attempt > 1).then(|| format!("attempt {}", chapter.attempt)));
     parts.extend(chapter.duration().map(|span| span.to_string()));
@@ -154,7 +172,6 @@ fn chapter_lines(chapter: &Chapter<'_>, paint: Paint) -> String {
     let verdict = words::verdict(chapter);
     parts.push(if verdict == "accepted" { paint.green(verdict) } else { verdict.to_owned() });
     let mut lines = parts.join(" · ") + "\n";
-    let reasons = chapter.judged.as_ref().map(|judged| judged.reasons.as_slice()).unwrap_or_default();
     for reason in reasons {
         let _ = writeln!(lines, "{}", paint.dim(&format!("      - {}", words::one_line(reason))));
     }
@@ -176,12 +193,12 @@ fn end(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String {
         }
     };
     let mut facts = vec![
-        text::count(story.judged().into(), "iteration"),
+        text::count(story.judged().into(), row.kind.step()),
         format!("{} of work", story.worked(state, Clock::start().now())),
     ];
     facts.extend(row.cost_usd.map(|cost| format!("${cost:.2}")));
     facts.extend((row.tokens.total() > 0).then(|| amounts::tokens(row.tokens)));
-    let word = state.heading(row.verified, paint);
+    let word = state.heading(row, paint);
     let mut block = format!("\n{word}\n  {}\n  {}\n", words::one_line(&message), paint.dim(&facts.join(" · ")));
     // Not this command again.
     let mut next: Vec<String> =

@@ -9,7 +9,9 @@ use ralph_core::check::{CheckKind, TreePrint};
 use ralph_core::claim::Claim;
 use ralph_core::evidence::{self, Criterion};
 use ralph_core::guardrail::Guardrail;
+use ralph_core::inbox::Request;
 use ralph_core::observation::Marker;
+use ralph_core::outcome::StopReason;
 use serde_json::{Value, json};
 
 /// One thing that had to be so.
@@ -57,7 +59,11 @@ impl Condition {
 /// The conditions of the last iteration; none if there was none.
 pub fn of(story: &Story<'_>) -> Vec<Condition> {
     let Some(chapter) = story.chapter(None) else { return Vec::new() };
+    if story.machine.policy().supervision.is_some() {
+        return [done(story, chapter)].into_iter().chain(acknowledged(story)).collect();
+    }
     let mut all = vec![ended_well(chapter), claimed(story, chapter)];
+    all.extend(acknowledged(story));
     all.extend(guardrails(story, chapter));
     all.extend(evidence_of(story, chapter));
     all.extend(others(story, chapter));
@@ -65,6 +71,31 @@ pub fn of(story: &Story<'_>) -> Vec<Condition> {
         all.push(tree_stood_still(chapter));
     }
     all
+}
+
+/// A supervised agent needs nothing but its file.
+fn done(story: &Story<'_>, chapter: &Chapter<'_>) -> Condition {
+    let complete = story.machine.outcome().is_some_and(|outcome| outcome.reason == StopReason::Complete);
+    let (met, detail) = match chapter.agent.as_ref().map(|agent| &agent.seen.marker) {
+        _ if complete => (Some(true), "it is there".to_owned()),
+        None => (None, "the end of the last attempt was not seen".to_owned()),
+        Some(Marker::WrongKind(kind)) => (Some(false), format!("DONE is a {kind}, not a file")),
+        Some(Marker::Present | Marker::Absent) => {
+            (Some(false), format!("it was not there after attempt {}", chapter.iteration))
+        }
+    };
+    let folder = story.machine.policy().supervision.as_ref().map_or("", |supervision| supervision.task_folder.as_str());
+    Condition::new("the file DONE stands in the task folder", met, detail)
+        .needing(format!("the agent, or somebody else, would have had to write {folder}/DONE"))
+}
+
+/// What people wanted, if anything of it is still open.
+fn acknowledged(story: &Story<'_>) -> Option<Condition> {
+    let open: Vec<String> = story.machine.open_requests().iter().map(Request::words).collect();
+    let needed = "each request would have had to be acknowledged: its id in an <ack> tag, or `ralph bus post --type ACK \
+                  --parent ID TEXT`";
+    (!open.is_empty())
+        .then(|| Condition::new("every request is acknowledged", Some(false), open.join("; ")).needing(needed))
 }
 
 fn ended_well(chapter: &Chapter<'_>) -> Condition {

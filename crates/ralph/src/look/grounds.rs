@@ -23,6 +23,9 @@ const FAILURES: usize = 3;
 /// at least, if any iteration was begun.
 pub fn of(story: &Story<'_>, state: State, worked: Millis) -> Vec<String> {
     let Some(last) = story.chapter(None) else { return vec!["no agent was started".to_owned()] };
+    if story.machine.policy().supervision.is_some() {
+        return attempts(story, last);
+    }
     let sentences = match state {
         State::Ended(StopReason::Complete) => vec![Some(accepted(last))],
         State::Ended(StopReason::Blocked | StopReason::Waiting) => vec![last_words(last), Some(standing(story))],
@@ -45,6 +48,17 @@ pub fn of(story: &Story<'_>, state: State, worked: Millis) -> Vec<String> {
         }
     };
     sentences.into_iter().flatten().collect()
+}
+
+/// How often a supervised agent was started, and how that went.
+fn attempts(story: &Story<'_>, last: &Chapter<'_>) -> Vec<String> {
+    let ended: Vec<bool> = story.counted().filter_map(|chapter| Some(chapter.agent.as_ref()?.well)).collect();
+    let failed = ended.iter().filter(|well| !**well).count();
+    let made = text::count(ended.len() as u64, "attempt");
+    let mut sentences = vec![format!("{made} came to an end, {failed} of them by a failure")];
+    sentences
+        .extend(last.agent.as_ref().map(|agent| format!("attempt {}: {}", last.iteration, words::agent_end(agent))));
+    sentences
 }
 
 fn accepted(last: &Chapter<'_>) -> String {

@@ -2,6 +2,7 @@
 
 use crate::face::paint::Paint;
 use ralph_core::outcome::StopReason;
+use ralph_core::policy::LoopKind;
 use ralph_core::run::RunRow;
 
 /// Whether a run goes on, has ended, or was left behind.
@@ -26,36 +27,42 @@ impl State {
     }
 
     /// The state in one or two words.
-    pub fn words(self, verified: bool) -> &'static str {
+    pub fn words(self, row: &RunRow) -> &'static str {
         match self {
             State::Running => "running",
             State::Crashed => "crashed",
-            State::Ended(StopReason::Complete) if !verified => "complete, unverified",
+            State::Ended(StopReason::Complete) if !is_as_good_as_promised(row) => "complete, unverified",
             State::Ended(reason) => reason.as_str(),
         }
     }
 
     /// The state with its standing.
-    pub fn standing(self, verified: bool) -> &'static str {
-        match (self, verified) {
-            (State::Ended(StopReason::Complete), true) => "complete · verified",
-            (State::Ended(StopReason::Complete), false) => "complete · claimed, not verified",
-            _ => self.words(verified),
+    pub fn standing(self, row: &RunRow) -> &'static str {
+        match (self, row.kind) {
+            (State::Ended(StopReason::Complete), LoopKind::Supervise) => "complete · DONE",
+            (State::Ended(StopReason::Complete), LoopKind::Prompt) if row.verified => "complete · verified",
+            (State::Ended(StopReason::Complete), LoopKind::Prompt) => "complete · claimed, not verified",
+            _ => self.words(row),
         }
     }
 
     /// The state with its standing, for a heading.
-    pub fn heading(self, verified: bool, paint: Paint) -> String {
-        self.painted(verified, paint, self.standing(verified))
+    pub fn heading(self, row: &RunRow, paint: Paint) -> String {
+        self.painted(row, paint, self.standing(row))
     }
 
     /// Text in the colour of the state.
-    pub fn painted(self, verified: bool, paint: Paint, text: &str) -> String {
+    pub fn painted(self, row: &RunRow, paint: Paint, text: &str) -> String {
         match self {
             State::Running => paint.cyan(text),
-            State::Ended(StopReason::Complete) if verified => paint.green(text),
+            State::Ended(StopReason::Complete) if is_as_good_as_promised(row) => paint.green(text),
             State::Ended(StopReason::Complete | StopReason::Waiting | StopReason::SinglePass) => paint.yellow(text),
             State::Ended(_) | State::Crashed => paint.red(text),
         }
     }
+}
+
+/// Whether a complete run is all that somebody asked for. Nobody asked a supervisor to check anything.
+fn is_as_good_as_promised(row: &RunRow) -> bool {
+    row.verified || row.kind == LoopKind::Supervise
 }

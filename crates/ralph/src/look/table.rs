@@ -43,7 +43,7 @@ impl Line<'_> {
         let orphan = if seen.orphan { ", parent gone" } else { "" };
         [
             format!("{branch}{}{parent}", row.run),
-            format!("{}{orphan}", seen.state.words(row.verified)),
+            format!("{}{orphan}", seen.state.words(row)),
             format!("{}/{}", row.iteration, row.max_iterations),
             local_time::short(row.started_at, now),
             words::between(row.started_at, end).to_string(),
@@ -72,7 +72,7 @@ pub fn table(lines: &[Line<'_>], now: WallTime, paint: Paint, width: Option<usiz
         let beat = seen.heartbeat.map(|heartbeat| heartbeat.beat);
         text += &line(cells, &widths, width, |column, cell| match (HEADS.get(column), passed) {
             (Some(&"STATE"), _) if seen.orphan => paint.yellow(cell),
-            (Some(&"STATE"), _) => seen.state.painted(row.verified, paint, cell),
+            (Some(&"STATE"), _) => seen.state.painted(row, paint, cell),
             (Some(&"ACTIVE"), _) if beat == Some(Beat::Stale) => paint.yellow(cell),
             (Some(&"LAST CHECK"), Some(true)) => paint.green(cell),
             (Some(&"LAST CHECK"), Some(false)) => paint.red(cell),

@@ -47,7 +47,7 @@ fn runs(place: &Place, live: &Live<'_>) -> Finding {
     };
     let left: Vec<&RunRow> = rows.iter().enumerate().filter(left).map(|(_, row)| row).take(NAMED).collect();
     let Some(newest) = left.first() else { return Finding::ok("runs", "none was left unfinished") };
-    let told = left.iter().map(|row| format!("{} ({})", row.run, live.state(row).words(row.verified)));
+    let told = left.iter().map(|row| format!("{} ({})", row.run, live.state(row).words(row)));
     let told: Vec<String> = told.collect();
     Finding::note("runs", format!("unfinished: {}", told.join(", "))).fix(format!("ralph resume {}", newest.run))
 }

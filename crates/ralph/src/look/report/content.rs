@@ -27,7 +27,7 @@ pub fn of(case: &Case<'_>) -> Document {
 
 /// The state in a few words.
 fn headline(case: &Case<'_>) -> &'static str {
-    case.state.standing(case.row.verified)
+    case.state.standing(&case.row)
 }
 
 pub(super) fn section(heading: &'static str, blocks: Vec<Block>) -> Section {
