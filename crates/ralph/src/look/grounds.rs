@@ -57,7 +57,7 @@ fn attempts(story: &Story<'_>, last: &Chapter<'_>) -> Vec<String> {
     let made = text::count(ended.len() as u64, "attempt");
     let mut sentences = vec![format!("{made} came to an end, {failed} of them by a failure")];
     sentences
-        .extend(last.agent.as_ref().map(|agent| format!("attempt {}: {}", last.iteration, words::agent_end(agent))));
+        .extend(last.agent.as_ref().map(|agent| format!("the last one, attempt {}: {}", last.iteration, agent.how)));
     sentences
 }
 
