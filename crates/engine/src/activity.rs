@@ -73,7 +73,7 @@ pub struct World {
     pub settings: SettingsWatch,
     /// Why the views could not be written last time.
     pub unwritten: Option<String>,
-    /// The lock that makes this the only loop in the work tree; `None` inside an ancestor's.
+    /// What makes this the only loop in the work tree, or the guest of an ancestor.
     pub lock: Option<WorkTreeLock>,
     /// Hash of the prompt file's text as core knows it.
     pub base_known: Option<String>,
@@ -107,6 +107,12 @@ impl World {
             None | Some(Standing::Firm) => Ok(None),
             Some(Standing::Mended) => {
                 Ok(Some(Event::Noted { text: "a part of the work tree's lock was deleted and is back".to_owned() }))
+            }
+            Some(Standing::Inherited) => Ok(Some(Event::Noted {
+                text: "the run in whose work tree this one works has ended; the tree is this run's now".to_owned(),
+            })),
+            Some(Standing::Taken(owner)) => {
+                Err(format!("the run in whose work tree this one worked has ended, and another ralph came in: {owner}"))
             }
             Some(Standing::Lost) => {
                 Err("the work tree's lock was deleted, so another ralph may have come in; nothing more is started"

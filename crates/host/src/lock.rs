@@ -9,6 +9,10 @@
 //! close on exec, so a child can keep the lock only between its fork and its exec. If ralph is killed
 //! within that instant, the next one finds a lock whose owner is dead, and tries again for a time
 //! that is far longer before it believes that.
+//!
+//! A child run works in the tree of its ancestor as a *guest*, without a lock. When the ancestor is
+//! gone, whichever of its guests looks first owns the tree in its place, and the others stay guests:
+//! a newcomer is still refused, though the family may have several who work there.
 
 use crate::clock::Clock;
 use crate::identity::Identity;
@@ -32,13 +36,19 @@ pub(crate) const POLL: Duration = Duration::from_millis(5);
 /// Far more than an owner's text needs.
 const LARGEST_TEXT: u64 = 64 << 10;
 
-/// A work tree that this process owns until the value is dropped.
+/// A work tree that this process may work in until the value is dropped: its own, or an ancestor's.
 #[derive(Debug)]
 pub struct WorkTreeLock {
     places: Places,
+    owner: Owner,
+    held: Option<Held>,
+}
+
+/// What is locked.
+#[derive(Debug)]
+struct Held {
     file: File,
     folder: File,
-    text: Vec<u8>,
 }
 
 /// Who owns a work tree, as far as people want to know.
@@ -55,6 +65,9 @@ pub struct Owner {
     pub since: WallTime,
     /// What was typed.
     pub command: String,
+    /// The run as whose guest it worked here, if it did: it owns the tree in that run's place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heir_of: Option<RunId>,
 }
 
 /// Why a work tree could not be taken.
@@ -82,10 +95,14 @@ pub enum LockError {
 }
 
 /// What the holder finds when it looks at its own lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     /// As it was taken.
     Firm,
+    /// Its ancestor is gone, and the tree is its own now.
+    Inherited,
+    /// Its ancestor is gone, and somebody else was quicker.
+    Taken(Box<Owner>),
     /// A part was deleted. The other part kept everybody out, and the deleted one is back.
     Mended,
     /// Both parts were deleted: another ralph may have come in, so this one must stop.
@@ -98,9 +115,8 @@ impl WorkTreeLock {
         let places = Places::of(locks_folder, work_tree)?;
         let waiting = Clock::start();
         loop {
-            if let Some((file, folder)) = places.try_take()? {
-                let text = serde_json::to_vec(owner).unwrap_or_default();
-                let lock = WorkTreeLock { places, file, folder, text };
+            if let Some(held) = places.try_take()? {
+                let lock = WorkTreeLock { places, owner: owner.clone(), held: Some(held) };
                 lock.write_text();
                 return Ok(lock);
             }
@@ -113,20 +129,33 @@ impl WorkTreeLock {
         }
     }
 
-    /// Looks whether both parts are still in place, and puts a deleted one back.
+    /// Works in the tree that an ancestor owns, as its guest.
+    pub fn join(
+        locks_folder: &Path,
+        work_tree: &Path,
+        owner: Owner,
+        ancestor: RunId,
+    ) -> Result<WorkTreeLock, LockError> {
+        let places = Places::of(locks_folder, work_tree)?;
+        Ok(WorkTreeLock { places, owner: Owner { heir_of: Some(ancestor), ..owner }, held: None })
+    }
+
+    /// Looks whether both parts are still in place, and puts a deleted one back; a guest looks
+    /// whether its ancestor is still there.
     pub fn check(&mut self) -> Standing {
-        match (is_at(&self.file, &self.places.file), is_at(&self.folder, &self.places.folder)) {
+        let Some(held) = &mut self.held else { return self.check_as_guest() };
+        match (is_at(&held.file, &self.places.file), is_at(&held.folder, &self.places.folder)) {
             (true, true) => return Standing::Firm,
             (false, false) => return Standing::Lost,
             // A contender may hold the new part for an instant; then it is taken at the next look.
             (false, true) => {
                 if let Ok(Some(file)) = lock(open_file(&self.places.file), &self.places.file) {
-                    self.file = file;
+                    held.file = file;
                 }
             }
             (true, false) => {
                 if let Ok(Some(folder)) = lock(open_folder(&self.places.folder), &self.places.folder) {
-                    self.folder = folder;
+                    held.folder = folder;
                 }
             }
         }
@@ -134,14 +163,30 @@ impl WorkTreeLock {
         Standing::Mended
     }
 
+    fn check_as_guest(&mut self) -> Standing {
+        // A disk that refuses now is asked again at the next look.
+        if let Ok(Some(held)) = self.places.try_take() {
+            self.held = Some(held);
+            self.write_text();
+            return Standing::Inherited;
+        }
+        let stranger = |holder: &Owner| ![&holder.run, &holder.heir_of].contains(&&self.owner.heir_of);
+        match self.places.read_owner().filter(|holder| holder.identity.is_alive()) {
+            Some(holder) if stranger(&holder) => Standing::Taken(Box::new(holder)),
+            _ => Standing::Firm,
+        }
+    }
+
     /// The text is information: a full disk must not keep anybody from working.
     fn write_text(&self) {
+        let Some(held) = &self.held else { return };
+        let text = serde_json::to_vec(&self.owner).unwrap_or_default();
         let write = |mut file: &File| {
             file.set_len(0)?;
             file.rewind()?;
-            file.write_all(&self.text)
+            file.write_all(&text)
         };
-        _ = write(&self.file);
+        _ = write(&held.file);
         // The copy in the folder names the owner to whoever finds the lock file deleted.
         _ = open_file(&self.places.copy()).and_then(|copy| write(&copy));
     }
@@ -150,10 +195,11 @@ impl WorkTreeLock {
 impl Drop for WorkTreeLock {
     /// Only the text goes. Deleting a lock file would let two others lock two different files.
     fn drop(&mut self) {
-        if is_at(&self.folder, &self.places.folder) {
+        let Some(held) = &self.held else { return };
+        if is_at(&held.folder, &self.places.folder) {
             _ = std::fs::remove_file(self.places.copy());
         }
-        _ = self.file.set_len(0);
+        _ = held.file.set_len(0);
     }
 }
 
@@ -166,7 +212,7 @@ pub fn owner(locks_folder: &Path, work_tree: &Path) -> Option<Owner> {
 impl Owner {
     /// This process.
     pub fn this_process(run: Option<RunId>, since: WallTime, command: String) -> Owner {
-        Owner { identity: Identity::of_self(), host: host_name(), run, since, command }
+        Owner { identity: Identity::of_self(), host: host_name(), run, since, command, heir_of: None }
     }
 
     /// For a lock whose text says nothing.
@@ -177,6 +223,7 @@ impl Owner {
             run: None,
             since: WallTime(0),
             command: String::new(),
+            heir_of: None,
         }
     }
 }
@@ -223,13 +270,13 @@ impl Places {
         self.folder.join("owner.json")
     }
 
-    fn try_take(&self) -> Result<Option<(File, File)>, LockError> {
+    fn try_take(&self) -> Result<Option<Held>, LockError> {
         if let Some(locks_folder) = self.file.parent() {
             let failed = |source| LockError::Io { path: locks_folder.to_owned(), source };
             DirBuilder::new().recursive(true).mode(0o700).create(locks_folder).map_err(failed)?;
         }
         let Some(file) = lock(open_file(&self.file), &self.file)? else { return Ok(None) };
-        Ok(lock(open_folder(&self.folder), &self.folder)?.map(|folder| (file, folder)))
+        Ok(lock(open_folder(&self.folder), &self.folder)?.map(|folder| Held { file, folder }))
     }
 
     /// The first text that can be read.
@@ -238,6 +285,7 @@ impl Places {
             let contents = plain_file::read(rustix::fs::CWD, path, Links::Refuse, LARGEST_TEXT).ok()?;
             let mut owner: Owner = serde_json::from_slice(&contents.bytes).ok()?;
             owner.run = owner.run.and_then(|run| RunId::parse(run.as_str()));
+            owner.heir_of = owner.heir_of.and_then(|run| RunId::parse(run.as_str()));
             Some(owner)
         })
     }

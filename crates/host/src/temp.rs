@@ -14,10 +14,15 @@ pub struct RunTemp {
 }
 
 impl RunTemp {
+    /// What the folder of a run is called.
+    pub fn name(run: &RunId) -> String {
+        format!("ralph-{run}")
+    }
+
     /// The run's folder in `base`; one that an earlier process of the same run left is used again. The
     /// name is short, because agents put sockets there and a socket's path may have 107 bytes.
     pub fn create(base: &Path, run: &RunId) -> io::Result<RunTemp> {
-        let path = base.join(format!("ralph-{run}"));
+        let path = base.join(RunTemp::name(run));
         match DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => Ok(RunTemp { path }),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {

@@ -51,7 +51,7 @@ pub enum Beginning {
 pub struct Claimed {
     store: Store,
     clock: Clock,
-    lock: Option<WorkTreeLock>,
+    lock: WorkTreeLock,
     registration: Registration,
 }
 
@@ -137,7 +137,7 @@ impl Claimed {
                 Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))?;
             let keeper = Keeper::start(&run, &run_folder)
                 .map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
-            let (temp, unwritten) = match RunTemp::create(&std::env::temp_dir(), &run) {
+            let (temp, unwritten) = match RunTemp::create(&place::temp_folder(), &run) {
                 Ok(temp) => (Some(temp), None),
                 Err(error) => {
                     (None, Some(format!("no temporary folder for the run ({error}); agents use the usual one")))
@@ -162,7 +162,7 @@ impl Claimed {
                 pinned_files: PinnedFiles::new(&place.root, &place.run_folder(&run).join("pinned")),
                 checkout: None,
                 unwritten,
-                lock,
+                lock: Some(lock),
                 base_known: None,
                 buses: buses(place, &run, &policy, folder.task_folder()),
                 watch: policy
@@ -263,25 +263,24 @@ fn tell_children(run_folder: &Path) {
 }
 
 /// Takes the lock. A run inside a run works in its ancestor's tree, under its lock.
-fn take_lock(place: &Place, run: &RunId, owned: &Path, clock: &Clock) -> Result<Option<WorkTreeLock>, CommandError> {
+fn take_lock(place: &Place, run: &RunId, owned: &Path, clock: &Clock) -> Result<WorkTreeLock, CommandError> {
     let command = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
     let owner = Owner::this_process(Some(run.clone()), clock.now(), ralph_core::text::cut(&command, 200, "..."));
-    match WorkTreeLock::take(&place.locks, owned, &owner) {
-        Ok(lock) => Ok(Some(lock)),
-        Err(LockError::Held(holder)) if holder.run.as_ref().is_some_and(|run| is_ancestor(place, run)) => Ok(None),
-        Err(LockError::Held(holder)) => {
-            let error = CommandError::new(exit::LOCKED, format!("another ralph owns {}: {holder}", owned.display()));
-            let run = holder.run.as_ref().map_or(String::new(), |run| format!(" {run}"));
-            Err(error.hint("look at it: ralph status").hint(format!("stop it: ralph cancel{run}")))
-        }
-        Err(error) => Err(CommandError::io(format!("{} cannot be locked", owned.display()), &error)),
+    let failed = |error: &LockError| CommandError::io(format!("{} cannot be locked", owned.display()), error);
+    let locks = &place.locks;
+    let holder = match WorkTreeLock::take(locks, owned, &owner) {
+        Err(LockError::Held(holder)) => holder,
+        taken => return taken.map_err(|error| failed(&error)),
+    };
+    let inside = [&holder.run, &holder.heir_of].into_iter().flatten().find(|run| place.is_inside(run));
+    // Two may work in one tree, one inside the other; nobody can be supervised twice.
+    if let Some(ancestor) = inside.filter(|_| owned == place.work_tree()) {
+        return WorkTreeLock::join(locks, owned, owner, ancestor.clone()).map_err(|error| failed(&error));
     }
-}
-
-/// Whether this process was started inside that run, however deep.
-fn is_ancestor(place: &Place, run: &RunId) -> bool {
-    let above = place.parent_folder().map(|parent| family::ancestors(&parent)).unwrap_or_default();
-    place::parent_run().as_ref() == Some(run) || above.contains(run)
+    let run = holder.run.as_ref().map_or(String::new(), |run| format!(" {run}"));
+    Err(CommandError::new(exit::LOCKED, format!("another ralph owns {}: {holder}", owned.display()))
+        .hint("look at it: ralph status")
+        .hint(format!("stop it: ralph cancel{run}")))
 }
 
 /// A fault in ralph itself: say so, say how to go on, and leave by its own exit code. The keeper

@@ -3,9 +3,10 @@
 
 use crate::error::CommandError;
 use ralph_core::id::RunId;
-use ralph_host::family::{FOLDER_VARIABLE, PARENT_VARIABLE};
+use ralph_host::family::{self, FOLDER_VARIABLE, PARENT_VARIABLE};
 use ralph_host::identity::RUN_VARIABLE;
 use ralph_host::process::find_program;
+use ralph_host::temp::RunTemp;
 use ralph_host::{look, state_dir, tree};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -77,6 +78,12 @@ impl Place {
         let told = told.filter(|folder| folder.is_absolute() && folder.file_name() == Some(parent.as_str().as_ref()));
         Some(told.unwrap_or_else(|| self.run_folder(&parent)))
     }
+
+    /// Whether this process was started inside that run, however deep.
+    pub fn is_inside(&self, run: &RunId) -> bool {
+        let above = || self.parent_folder().map(|parent| family::ancestors(&parent)).unwrap_or_default();
+        parent_run().as_ref() == Some(run) || above().contains(run)
+    }
 }
 
 /// `$RALPH_STATE_DIR`, else `$XDG_STATE_HOME/ralph`, else `~/.local/state/ralph`.
@@ -99,6 +106,16 @@ fn state_root() -> Result<PathBuf, CommandError> {
 pub fn parent_run() -> Option<RunId> {
     let set = |name: &str| std::env::var(name).ok().and_then(|id| RunId::parse(&id));
     set(PARENT_VARIABLE).or_else(|| set(RUN_VARIABLE))
+}
+
+/// Where temporary folders of runs are made. Inside a run, not in the run's own: that goes with it.
+pub fn temp_folder() -> PathBuf {
+    let folder = std::env::temp_dir();
+    let of_run = variable(RUN_VARIABLE).and_then(|run| RunId::parse(run.to_str()?)).map(|run| RunTemp::name(&run));
+    match (folder.file_name(), folder.parent(), of_run) {
+        (Some(name), Some(around), Some(of_run)) if *name == *of_run => around.to_owned(),
+        _ => folder,
+    }
 }
 
 /// A variable that is set to something, for those who must not read it themselves.

@@ -213,3 +213,25 @@ fn l05_every_way_to_a_tree_meets_the_same_lock() {
     refused(WorkTreeLock::take(&place.locks(), &place.guard.path().join("tree/../alias"), &me()));
     place.take().unwrap();
 }
+
+#[test]
+fn a_guest_inherits_the_tree_and_a_stranger_who_was_quicker_is_named() {
+    let place = Place::new();
+    let run = |name: &str| RunId::parse(name).unwrap();
+    let owner = |name: &str| Owner { run: Some(run(name)), ..me() };
+    let take = |name: &str| WorkTreeLock::take(&place.locks(), &place.tree(), &owner(name));
+    let join = |name: &str| WorkTreeLock::join(&place.locks(), &place.tree(), owner(name), run("top")).unwrap();
+    let top = take("top").unwrap();
+    let (mut one, mut two) = (join("one"), join("two"));
+    assert_eq!((one.check(), two.check()), (Standing::Firm, Standing::Firm));
+    drop(top);
+    assert_eq!((one.check(), two.check(), one.check()), (Standing::Inherited, Standing::Firm, Standing::Firm));
+    let holder = refused(take("new"));
+    assert_eq!((holder.run, holder.heir_of), (Some(run("one")), Some(run("top"))));
+    drop(one);
+    let stranger = take("new").unwrap();
+    assert!(matches!(two.check(), Standing::Taken(owner) if owner.run == Some(run("new"))));
+    drop(two);
+    assert_eq!(refused(take("other")).run, Some(run("new")), "a guest that goes takes nobody's name away");
+    drop(stranger);
+}

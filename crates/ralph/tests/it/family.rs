@@ -19,6 +19,7 @@ const LONG: Duration = Duration::from_secs(10);
 const HOLDER: &str = "#!/bin/sh
 cat > /dev/null
 name=$(basename \"$0\")
+echo $TMPDIR > $HOME/$name.tmp
 echo $$ > $HOME/$name.pid.new && mv $HOME/$name.pid.new $HOME/$name.pid
 until test -e $HOME/$name.go; do sleep 0.02; done
 echo '<response>DONE</response>'
@@ -122,6 +123,8 @@ fn outlives(env: &TestEnv, under: &[&str]) {
     assert_eq!((&outer["orphan"], &outer["heartbeat"]), (&json!(false), &Value::Null), "{outer}");
     let seen = env.ralph(["show", &format!("{}/1", id(&outer)), "--json"]).stdout_any().run().json_lines().remove(0);
     assert_eq!(seen["observation"]["children"], json!([inner["run"]]), "{seen}");
+    let temp = env.read(env.home().join("inner.tmp"));
+    assert!(temp.contains(&id(&inner)) && env.exists(temp.trim()), "its parent's end took {temp} away");
     let_go(env, "inner");
     nobody_is_left(env);
     assert_eq!(run_of(env, "inner")["stop_reason"], "complete");
@@ -283,6 +286,25 @@ fn a_grandchild_works_in_its_ancestors_tree_and_outlives_its_parent() {
     assert!(plain.contains(&format!("\n   `- {}", id(&run_of(&env, "leaf")))), "{plain}");
     env.ralph(["cancel", &id(&run_of(&env, "scripted-agent"))]).stdout_any().stderr_any().run();
     assert_eq!(env.processes(), []);
+}
+
+#[test]
+fn a_child_run_that_outlives_its_parent_owns_the_tree_in_its_place() {
+    let env = env();
+    let agent =
+        HOLDER.replace("echo '<response>", "test $RALPH_ITERATION = 1 && rm $HOME/$name.go && exit\necho '<response>");
+    env.program("inner", &agent);
+    env.guardrail("true").script(&format!("{}claim\n", child("inner")));
+    env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_any().run();
+    std::fs::remove_file(env.home().join("inner.pid")).unwrap();
+    let_go(&env, "inner");
+    wait_for_agent(&env, "inner");
+    let inner = id(&run_of(&env, "inner"));
+    env.ralph(["run", "-p", "y"]).stderr_has("error: another ralph owns [PROJECT]: process ").code(75).run();
+    let told = env.read(env.home().join("inner.log"));
+    assert!(told.contains("the tree is this run's now"), "{told}");
+    env.ralph(["cancel"]).stdout_has(&format!("run {inner} · cancelled")).stderr_any().run();
+    nobody_is_left(&env);
 }
 
 #[test]

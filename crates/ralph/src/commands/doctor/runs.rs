@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use crate::look::live::Live;
 use crate::look::state::State;
-use crate::place::{self, Place};
+use crate::place::Place;
 use ralph_core::outcome::{StopReason, exit};
 use ralph_core::run::RunRow;
 use ralph_store::{Store, StoreError};
@@ -20,7 +20,7 @@ pub(super) fn findings(place: &Place) -> Vec<Finding> {
 fn lock(place: &Place, live: &Live<'_>) -> Finding {
     match live.owner() {
         None => Finding::ok("lock", "no other ralph works here"),
-        Some(owner) if owner.run.is_some() && owner.run == place::parent_run() => {
+        Some(owner) if owner.run.as_ref().is_some_and(|run| place.is_inside(run)) => {
             Finding::ok("lock", format!("this is inside the run that owns the work tree: {owner}"))
         }
         Some(owner) => {
