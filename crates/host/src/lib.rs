@@ -19,6 +19,7 @@ pub mod checks;
 pub mod clock;
 pub mod family;
 pub mod folder_watch;
+pub mod footprint;
 pub mod git;
 pub mod identity;
 pub mod lines;
