@@ -189,6 +189,7 @@ pub(crate) mod tests {
         AgentPolicy {
             command: command.to_owned(),
             flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
+            whole_flags: false,
             dialect: String::new(),
             format: String::new(),
             model: String::new(),
