@@ -349,6 +349,14 @@ pub fn read_prompt_file(path: &Path) -> Result<String, String> {
     if text.trim_start_matches('\u{feff}').trim().is_empty() { Err(refuse("is empty")) } else { Ok(text) }
 }
 
+/// Makes what is missing of `.ralph/`, and of a task's folder in it. The caller need not own the work tree.
+pub fn make_folder(root: &Path, task: Option<&TaskName>) -> Result<(), ViewError> {
+    match task {
+        Some(task) => make_folders(root, task.as_str()).map(drop),
+        None => make_own_folder(root).map(drop),
+    }
+}
+
 fn make_folders(root: &Path, task: &str) -> Result<(Held, Held), ViewError> {
     let own = make_own_folder(root)?;
     let tasks = Held::make(own.open.as_fd(), "tasks", own.path.join("tasks"))?;

@@ -1,0 +1,51 @@
+//! `ralph bus`: messages between people, agents and runs.
+
+mod post;
+mod read;
+mod shown;
+mod which;
+
+use crate::cli::Global;
+use crate::error::CommandError;
+use clap::Subcommand;
+use ralph_core::outcome::exit;
+use ralph_host::bus::BusError;
+
+/// Post and read messages between people, agents and runs.
+///
+/// A bus is a text file: `.ralph/tasks/TASK/TASK-MESSAGE-BUS.md` of a task, or
+/// `.ralph/PROJECT-MESSAGE-BUS.md` of a project. Which one is meant: `--bus`, else `--task`, else
+/// `--project`, else $MESSAGE_BUS, else $RALPH_TASK_DIR, else the nearest task bus upward, else the
+/// project's.
+#[derive(Debug, Subcommand)]
+#[command(
+    after_help = "Examples:\n  ralph bus post --type USER_REQUEST --task checkout 'use the new price list'\n  ralph bus read --task checkout\n  ralph bus tail -f"
+)]
+pub enum BusCommand {
+    /// Post a message and print its id
+    Post(post::PostArgs),
+    /// Print the last messages
+    Read(read::ReadArgs),
+    /// Print the last messages, and with -f those that come
+    Tail(read::TailArgs),
+}
+
+/// Runs the command.
+pub fn run(global: &Global, command: BusCommand) -> Result<u8, CommandError> {
+    match command {
+        BusCommand::Post(args) => post::run(global, args),
+        BusCommand::Read(args) => read::run(global, &args),
+        BusCommand::Tail(args) => read::tail(global, &args),
+    }
+}
+
+impl From<BusError> for CommandError {
+    fn from(error: BusError) -> CommandError {
+        let code = match &error {
+            BusError::Locked { .. } => exit::LOCKED,
+            error if error.is_io() => exit::IO,
+            _ => exit::USAGE,
+        };
+        CommandError::new(code, error.to_string())
+    }
+}
