@@ -211,12 +211,12 @@ impl Writer<'_> {
                 None => {
                     self.left = 0;
                     let (file, stat) = bus.open(OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)?;
-                    (file, (stat.st_dev, stat.st_ino))
+                    (file, plain_file::inode(&stat))
                 }
             };
             wait_for_lock(bus, &file)?;
             match rustix::fs::lstat(&bus.path) {
-                Ok(stat) if (stat.st_dev, stat.st_ino) == inode => {
+                Ok(stat) if plain_file::inode(&stat) == inode => {
                     let (file, _) = self.open.insert((file, inode));
                     return Ok(Locked { bus, file, length: stat.st_size.cast_unsigned(), left: &mut self.left });
                 }

@@ -9,7 +9,7 @@ mod settings_file;
 
 pub use settings_file::write_settings;
 
-use crate::plain_file::{self, Links};
+use crate::plain_file::{self, Links, inode};
 use crate::process::is_open_elsewhere;
 use ralph_core::effect::Purpose;
 use ralph_core::id::TaskName;
@@ -450,11 +450,6 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> ViewError {
 /// A plain file with one name.
 fn is_alone(stat: &Stat) -> bool {
     rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_nlink == 1
-}
-
-#[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]
-fn inode(stat: &Stat) -> (u64, u64) {
-    (stat.st_dev as u64, stat.st_ino as u64)
 }
 
 #[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]

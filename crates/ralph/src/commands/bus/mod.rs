@@ -12,14 +12,9 @@ use ralph_core::outcome::exit;
 use ralph_host::bus::BusError;
 
 /// Post and read messages between people, agents and runs.
-///
-/// A bus is a text file: `.ralph/tasks/TASK/TASK-MESSAGE-BUS.md` of a task, or
-/// `.ralph/PROJECT-MESSAGE-BUS.md` of a project. Which one is meant: `--bus`, else `--task`, else
-/// `--project`, else $MESSAGE_BUS, else $RALPH_TASK_DIR, else the nearest task bus upward, else the
-/// project's.
 #[derive(Debug, Subcommand)]
 #[command(
-    after_help = "Examples:\n  ralph bus post --type USER_REQUEST --task checkout 'use the new price list'\n  ralph bus read --task checkout\n  ralph bus tail -f"
+    after_help = "Examples:\n  ralph bus post --type USER_REQUEST --task checkout 'use the new price list'\n  ralph bus read --task checkout\n  ralph bus tail -f\n\nWhich bus: --bus FILE, else that of --task, else with --project the project's, else $MESSAGE_BUS, else\nthat in $RALPH_TASK_DIR, else the nearest TASK-MESSAGE-BUS.md upward, else the project's,\nwhich is .ralph/PROJECT-MESSAGE-BUS.md."
 )]
 pub enum BusCommand {
     /// Post a message and print its id

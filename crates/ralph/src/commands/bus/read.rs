@@ -163,7 +163,7 @@ impl<'a> Viewer<'a> {
         let say = |line: String| page::narrate(self.global, &line);
         match (all, shown) {
             (0, _) if follower.offset() == 0 && !self.bus.path().exists() => {
-                say(format!("no message was posted to {path} yet; post one: ralph bus post --type INFO 'hello'"));
+                say(format!("no message was posted to {path} yet"));
             }
             (0, _) => say(format!("no messages on {path}")),
             (all, 0) => say(format!("none of {} on {path} is wanted", text::count(all, "message"))),

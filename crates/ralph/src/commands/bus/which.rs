@@ -98,6 +98,7 @@ fn project(text: &str) -> Result<String, NotAName> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use std::path::Path;
@@ -118,14 +119,14 @@ mod tests {
 
     #[test]
     fn what_is_said_nearest_counts() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().unwrap();
         let cwd = folder.path().join("a/b");
-        std::fs::create_dir_all(&cwd).expect("folders");
+        std::fs::create_dir_all(&cwd).unwrap();
         let place = place(&cwd);
         let (no_args, nothing) = (args(None, None, None), RunAround::default());
         let find = |args: &WhichArgs, around: &RunAround| args.find(&place, around).bus(&place).path().to_owned();
         assert_eq!(find(&no_args, &nothing), cwd.join(".ralph/PROJECT-MESSAGE-BUS.md"));
-        std::fs::write(folder.path().join(TASK_BUS), "").expect("a bus");
+        std::fs::write(folder.path().join(TASK_BUS), "").unwrap();
         assert_eq!(find(&no_args, &nothing), folder.path().join(TASK_BUS), "upward");
         assert_eq!(find(&no_args, &around(None, Some("/t"))), Path::new("/t").join(TASK_BUS));
         let run = around(Some("/m.md"), Some("/t"));
