@@ -4,6 +4,7 @@
 //! rounds counts. A verdict line says whether the goal is met. Not part of the tests: they fail on
 //! behaviour, not on the clock.
 
+mod bus;
 mod crash;
 mod iteration;
 mod project;
@@ -23,13 +24,14 @@ pub fn run(only: Option<&str>) -> Result<(), String> {
     Step::new("cargo build --release --package ralph-loop-testkit --bin scripted-agent").run()?;
     let release = root().join("target/release");
     let (ralph, agent) = (release.join("ralph"), release.join("scripted-agent"));
-    let benches: [(&str, Bench); 6] = [
+    let benches: [(&str, Bench); 7] = [
         ("iteration", iteration::run),
         ("stream", stream::run),
         ("idle", rest::idle),
         ("start", rest::start),
         ("stop", stop::run),
         ("crash", crash::run),
+        ("bus", bus::run),
     ];
     for (name, bench) in benches {
         if only.is_none_or(|only| only == name) {

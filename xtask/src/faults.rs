@@ -77,7 +77,7 @@ const FAULTS: &[Fault] = &[
     ("F05", "a descriptor reaches the agent", ""),
     ("F06", "equal temporary names", ""),
     ("F07", "two agents on one task", "there is no board yet"),
-    ("F08", "two senders on the bus", "there is no bus yet"),
+    ("F08", "two senders on the bus", ""),
     ("F09", "readers beside the writer", ""),
     ("F10", "a person runs git meanwhile", "ralph only reads, without taking git's lock; no test of its own"),
     ("G01", "the wall clock jumps", ""),

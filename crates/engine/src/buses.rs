@@ -84,9 +84,11 @@ impl Buses {
 /// What a message means to this run, if anything.
 fn heard(message: Message, run: &RunId) -> Option<Heard> {
     let own = message.run.as_ref() == Some(run);
+    // A sender's own run says where a message comes from; another one, whom it is for.
+    let for_another = message.run.as_ref().is_some_and(|run| message.from != format!("run {run}")) && !own;
     let heard = match &message.kind {
         // A request to nobody in particular is for whoever works on the task.
-        kind if *kind == Kind::USER_REQUEST && (own || message.run.is_none()) => Heard::Request(Request {
+        kind if *kind == Kind::USER_REQUEST && !for_another => Heard::Request(Request {
             id: message.id.to_string(),
             from: message.from,
             at: message.at,

@@ -28,10 +28,10 @@ use std::time::Duration;
 /// How long a writer waits for the others. Each needs microseconds, so this is a stopped process.
 const PATIENCE: Millis = Millis::from_secs(10);
 /// How often the lock is tried before sleeping: the others are most probably gone by then.
-const QUICK_TRIES: u32 = 50;
+const QUICK_TRIES: u32 = 20;
 /// The first sleep between two tries; it doubles up to the longest.
-const SHORTEST_NAP: Duration = Duration::from_micros(50);
-const LONGEST_NAP: Duration = Duration::from_millis(5);
+const SHORTEST_NAP: Duration = Duration::from_micros(100);
+const LONGEST_NAP: Duration = Duration::from_millis(2);
 
 /// A bus file, which need not exist yet.
 #[derive(Debug, Clone)]
@@ -122,8 +122,7 @@ impl Bus {
 
     /// Appends messages, all or none, one behind the other.
     pub fn post(&self, messages: &[Message], durability: Durability) -> Result<(), BusError> {
-        let entries = self.encode(messages)?;
-        self.lock()?.append(entries, durability)
+        self.writer().post(messages, durability)
     }
 
     /// Appends a message unless one with its id stands there already.
@@ -133,12 +132,18 @@ impl Bus {
         let mut look = |other: Message| is_there |= other.id == message.id;
         // Most of the file is read before anybody has to wait for it.
         follower.read(&mut look)?;
-        let locked = self.lock()?;
-        follower.read_file(&locked.file, &mut look)?;
+        let mut writer = self.writer();
+        let locked = writer.lock()?;
+        follower.read_file(locked.file, &mut look)?;
         if is_there {
             return Ok(Posted::Before);
         }
         locked.append(entry, durability).map(|()| Posted::Now)
+    }
+
+    /// For somebody who posts much: the file stays open between messages.
+    pub fn writer(&self) -> Writer<'_> {
+        Writer { bus: self, open: None, left: 0 }
     }
 
     /// Reads from the beginning on, again and again.
@@ -158,19 +163,6 @@ impl Bus {
         messages.iter().map(Message::encode).collect::<Result<String, _>>().map_err(refused)
     }
 
-    /// Opens and locks the file. One that is deleted meanwhile is left, and made anew.
-    fn lock(&self) -> Result<Locked<'_>, BusError> {
-        loop {
-            let (file, _) = self.open(OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)?;
-            self.wait_for_lock(&file)?;
-            let stat = rustix::fs::fstat(&file).map_err(self.failed("looked at"))?;
-            if stat.st_nlink > 0 {
-                let length = stat.st_size.cast_unsigned();
-                return Ok(Locked { bus: self, file, length });
-            }
-        }
-    }
-
     fn open(&self, access: OFlags) -> Result<(File, Stat), BusError> {
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let not_a_file = |kind| BusError::NotAFile { path: self.path.clone(), kind };
@@ -188,39 +180,83 @@ impl Bus {
         }
     }
 
-    /// The kernel wakes those who wait for a lock one by one, and without a deadline. Trying again is
-    /// faster, because a lock is held for microseconds only.
-    fn wait_for_lock(&self, file: &File) -> Result<(), BusError> {
-        let (mut tries, mut nap, mut began) = (0, SHORTEST_NAP, None);
-        loop {
-            match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(()),
-                Err(Errno::WOULDBLOCK | Errno::INTR) => {}
-                Err(errno) => return Err(self.failed("locked")(errno)),
-            }
-            tries += 1;
-            if tries < QUICK_TRIES {
-                std::thread::yield_now();
-                continue;
-            }
-            if began.get_or_insert_with(Clock::start).elapsed() >= PATIENCE {
-                return Err(BusError::Locked { path: self.path.clone(), holder: holder::of(file) });
-            }
-            std::thread::sleep(nap);
-            nap = (nap * 2).min(LONGEST_NAP);
-        }
-    }
-
     fn failed<E: Into<io::Error>>(&self, doing: &'static str) -> impl Fn(E) -> BusError {
         move |source| BusError::Io { path: self.path.clone(), doing, source: source.into() }
+    }
+}
+
+/// A bus that is written to, perhaps more than once.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    bus: &'a Bus,
+    /// The file with its device and inode.
+    open: Option<(File, (u64, u64))>,
+    /// How long it was when this writer left it. If it still is, its end is known to be whole.
+    left: u64,
+}
+
+impl Writer<'_> {
+    /// Appends messages, all or none, one behind the other.
+    pub fn post(&mut self, messages: &[Message], durability: Durability) -> Result<(), BusError> {
+        let entries = self.bus.encode(messages)?;
+        self.lock()?.append(entries, durability)
+    }
+
+    /// Locks the file that stands at the path now: one that was moved or deleted meanwhile is left.
+    fn lock(&mut self) -> Result<Locked<'_>, BusError> {
+        let bus = self.bus;
+        loop {
+            let (file, inode) = match self.open.take() {
+                Some(open) => open,
+                None => {
+                    self.left = 0;
+                    let (file, stat) = bus.open(OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)?;
+                    (file, plain_file::inode(&stat))
+                }
+            };
+            wait_for_lock(bus, &file)?;
+            match rustix::fs::lstat(&bus.path) {
+                Ok(stat) if plain_file::inode(&stat) == inode => {
+                    let (file, _) = self.open.insert((file, inode));
+                    return Ok(Locked { bus, file, length: stat.st_size.cast_unsigned(), left: &mut self.left });
+                }
+                // Closing unlocks, and the next turn opens what is there by now.
+                Ok(_) | Err(Errno::NOENT) => {}
+                Err(errno) => return Err(bus.failed("looked at")(errno)),
+            }
+        }
+    }
+}
+
+/// The kernel wakes those who wait for a lock one by one, and without a deadline. Trying again is
+/// faster, because a lock is held for microseconds only.
+fn wait_for_lock(bus: &Bus, file: &File) -> Result<(), BusError> {
+    let (mut tries, mut nap, mut began) = (0, SHORTEST_NAP, None);
+    loop {
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+            Err(errno) => return Err(bus.failed("locked")(errno)),
+        }
+        tries += 1;
+        if tries < QUICK_TRIES {
+            std::thread::yield_now();
+            continue;
+        }
+        if began.get_or_insert_with(Clock::start).elapsed() >= PATIENCE {
+            return Err(BusError::Locked { path: bus.path.clone(), holder: holder::of(file) });
+        }
+        std::thread::sleep(nap);
+        nap = (nap * 2).min(LONGEST_NAP);
     }
 }
 
 /// A bus that nobody else writes to until this is dropped.
 struct Locked<'a> {
     bus: &'a Bus,
-    file: File,
+    file: &'a File,
     length: u64,
+    left: &'a mut u64,
 }
 
 impl Locked<'_> {
@@ -232,6 +268,7 @@ impl Locked<'_> {
             let _ = self.file.set_len(self.length).and_then(|()| self.write(&torn));
             return Err(self.bus.failed("written")(error));
         }
+        *self.left = self.length + entries.len() as u64;
         match durability {
             Durability::Synced => self.file.sync_data().map_err(self.bus.failed("synced to the disk")),
             Durability::Written => Ok(()),
@@ -240,18 +277,21 @@ impl Locked<'_> {
 
     /// Whether the file is empty or ends with a whole entry, as its last bytes show.
     fn is_whole(&self) -> io::Result<bool> {
+        if self.length == *self.left {
+            return Ok(true);
+        }
         let mut end = [0; LONGEST_END];
         let known = self.length.min(LONGEST_END as u64);
         let end = end.get_mut(..usize::try_from(known).unwrap_or(LONGEST_END)).unwrap_or_default();
         self.file.read_exact_at(end, self.length - known)?;
-        Ok(self.length == 0 || ends_whole(end))
+        Ok(ends_whole(end))
     }
 
     /// Takes what is left of an entry out of the file, and puts an entry that holds it before the new
     /// ones. Other text gets the end of its line.
     fn mend(&mut self, entries: String) -> Result<(Vec<u8>, String), BusError> {
         let mut follower = self.bus.follow();
-        follower.read_file(&self.file, |_| {})?;
+        follower.read_file(self.file, |_| {})?;
         let rest = self.read_from(follower.offset()).map_err(self.bus.failed("read"))?;
         let (id, now) = (MessageId::from_random(random_bits()), Clock::start().now());
         let torn = Message::new(id, now, Kind::TORN, "ralph", String::from_utf8_lossy(&rest));
@@ -274,20 +314,20 @@ impl Locked<'_> {
 
     /// One call, so that a reader sees the whole or the beginning, and a kill falls before or behind it.
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        let written = rustix::io::retry_on_intr(|| rustix::io::write(&self.file, bytes))?;
+        let written = rustix::io::retry_on_intr(|| rustix::io::write(self.file, bytes))?;
         if written == bytes.len() {
             return Ok(());
         }
         // The rest tells why: no space, a quota, a limit on the size of files.
         let rest = bytes.get(written..).unwrap_or_default();
-        io::Write::write_all(&mut &self.file, rest)
+        io::Write::write_all(&mut &*self.file, rest)
     }
 }
 
 impl Drop for Locked<'_> {
     /// Closing would not do: a child of this process may share the open file until it executes something.
     fn drop(&mut self) {
-        let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+        let _ = rustix::fs::flock(self.file, FlockOperation::Unlock);
     }
 }
 

@@ -5,7 +5,7 @@
 //! can neither block nor leave the place.
 
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags, Stat};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -61,6 +61,12 @@ pub(crate) struct Contents {
 pub(crate) fn open_folder(dir: impl AsFd, path: impl rustix::path::Arg) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(dir, path, flags, Mode::empty())
+}
+
+/// By which a file is known again: its device and its number there.
+#[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]
+pub(crate) fn inode(stat: &Stat) -> (u64, u64) {
+    (stat.st_dev as u64, stat.st_ino as u64)
 }
 
 /// What people call a kind of file.

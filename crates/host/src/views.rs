@@ -9,7 +9,7 @@ mod settings_file;
 
 pub use settings_file::write_settings;
 
-use crate::plain_file::{self, Links};
+use crate::plain_file::{self, Links, inode};
 use crate::process::is_open_elsewhere;
 use ralph_core::effect::Purpose;
 use ralph_core::id::TaskName;
@@ -358,6 +358,14 @@ pub fn read_prompt_file(path: &Path) -> Result<String, String> {
     if text.trim_start_matches('\u{feff}').trim().is_empty() { Err(refuse("is empty")) } else { Ok(text) }
 }
 
+/// Makes what is missing of `.ralph/`, and of a task's folder in it. The caller need not own the work tree.
+pub fn make_folder(root: &Path, task: Option<&TaskName>) -> Result<(), ViewError> {
+    match task {
+        Some(task) => make_folders(root, task.as_str()).map(drop),
+        None => make_own_folder(root).map(drop),
+    }
+}
+
 fn make_folders(root: &Path, task: &str) -> Result<(Held, Held), ViewError> {
     let own = make_own_folder(root)?;
     let tasks = Held::make(own.open.as_fd(), "tasks", own.path.join("tasks"))?;
@@ -451,11 +459,6 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> ViewError {
 /// A plain file with one name.
 fn is_alone(stat: &Stat) -> bool {
     rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_nlink == 1
-}
-
-#[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]
-fn inode(stat: &Stat) -> (u64, u64) {
-    (stat.st_dev as u64, stat.st_ino as u64)
 }
 
 #[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]

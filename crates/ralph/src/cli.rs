@@ -113,6 +113,9 @@ pub enum Command {
     Report(commands::report::ReportArgs),
     /// Stop a run at once
     Cancel(commands::cancel::CancelArgs),
+    /// Post and read messages between people, agents and runs
+    #[command(subcommand)]
+    Bus(commands::bus::BusCommand),
     /// Look at the settings
     #[command(subcommand)]
     Config(commands::config::ConfigCommand),
@@ -160,6 +163,7 @@ pub fn main() -> u8 {
         Command::Explain(args) => commands::explain::run(&cli.global, &args),
         Command::Report(args) => commands::report::run(&cli.global, &args),
         Command::Cancel(args) => commands::cancel::run(&cli.global, &args),
+        Command::Bus(command) => commands::bus::run(&cli.global, command),
         Command::Config(command) => commands::config::run(&cli.global, &command),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&cli.global, &args),

@@ -2,7 +2,7 @@
 //! directory. The only file besides `main` that reads the environment.
 
 use crate::error::CommandError;
-use ralph_core::id::RunId;
+use ralph_core::id::{LONGEST_TASK_NAME, RunId, TaskName, plain_name};
 use ralph_host::family::{self, FOLDER_VARIABLE, PARENT_VARIABLE};
 use ralph_host::identity::RUN_VARIABLE;
 use ralph_host::process::find_program;
@@ -115,6 +115,39 @@ pub fn temp_folder() -> PathBuf {
     match (folder.file_name(), folder.parent(), of_run) {
         (Some(name), Some(around), Some(of_run)) if *name == *of_run => around.to_owned(),
         _ => folder,
+    }
+}
+
+/// What the environment says to somebody who posts or reads messages: the run around, and who types.
+#[derive(Debug, Default)]
+pub struct RunAround {
+    /// The bus that the run reads.
+    pub bus: Option<PathBuf>,
+    /// The folder of its task.
+    pub task_folder: Option<PathBuf>,
+    /// Its id.
+    pub run: Option<RunId>,
+    /// Its task.
+    pub task: Option<TaskName>,
+    /// Its project.
+    pub project: Option<String>,
+    /// Who types, as far as the system says.
+    pub user: String,
+}
+
+impl RunAround {
+    /// Looks at the environment.
+    pub fn find() -> RunAround {
+        let text = |name: &str| std::env::var(name).ok();
+        let user = text("USER").filter(|user| !user.is_empty());
+        RunAround {
+            bus: variable("MESSAGE_BUS").map(PathBuf::from),
+            task_folder: variable("RALPH_TASK_DIR").map(PathBuf::from),
+            run: text("RALPH_RUN_ID").and_then(|id| RunId::parse(&id)),
+            task: text("RALPH_TASK_ID").and_then(|task| TaskName::parse(&task).ok()),
+            project: text("RALPH_PROJECT_ID").filter(|name| plain_name(name, LONGEST_TASK_NAME).is_ok()),
+            user: user.unwrap_or_else(|| format!("user {}", rustix::process::getuid().as_raw())),
+        }
     }
 }
 

@@ -193,6 +193,22 @@ fn f09_a_reader_beside_writers_sees_every_message_once() {
 }
 
 #[test]
+fn f04_a_writer_follows_its_path_to_another_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let bus = bus(&folder);
+    let mut writer = bus.writer();
+    let mut post = |number| writer.post(&[message(number, &number.to_string())], Durability::Written).unwrap();
+    post(1);
+    post(2);
+    let old = Bus::at(folder.path().join("old"));
+    std::fs::rename(bus.path(), old.path()).unwrap();
+    post(3);
+    std::fs::remove_file(bus.path()).unwrap();
+    post(4);
+    assert_eq!((bodies(&old), bodies(&bus)), (vec!["1".to_owned(), "2".to_owned()], vec!["4".to_owned()]));
+}
+
+#[test]
 fn messages_are_posted_all_or_none() {
     let folder = tempfile::tempdir().unwrap();
     let bus = bus(&folder);
@@ -207,7 +223,8 @@ fn messages_are_posted_all_or_none() {
 fn a_lock_that_does_not_come_free_names_its_holder() {
     let folder = tempfile::tempdir().unwrap();
     let bus = bus(&folder);
-    let locked = bus.lock().unwrap();
+    let mut writer = bus.writer();
+    let locked = writer.lock().unwrap();
     let file = File::open(bus.path()).unwrap();
     assert!(holder::of(&file).contains(&format!("process {}", std::process::id())), "{}", holder::of(&file));
     assert_eq!(rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive), Err(Errno::WOULDBLOCK));

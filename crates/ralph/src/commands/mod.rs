@@ -1,5 +1,6 @@
 //! One file per command: its arguments, whose doc comments are the help, and one function.
 
+pub mod bus;
 pub mod cancel;
 pub mod completions;
 pub mod config;

@@ -11,6 +11,7 @@
 
 mod agents;
 mod bad_input;
+mod bus;
 mod clock;
 mod crash;
 mod disk;
