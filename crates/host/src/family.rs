@@ -7,9 +7,10 @@
 //! ```text
 //! <state>/runs/<run>/process           who carries the run, and the parent's folder
 //! <state>/runs/<run>/children/<child>  who carries the child, and the child's folder
+//! <state>/runs/<run>/started/<run>     the same about a run that calls another one its parent
 //! ```
 //!
-//! Both hold a process's identity, so that one that crashed is known to be gone without having said
+//! All hold a process's identity, so that one that crashed is known to be gone without having said
 //! so, even if its number lives again. The child's folder may be another project's.
 
 use crate::clock::Clock;
@@ -34,6 +35,7 @@ pub const PARENT_VARIABLE: &str = "RALPH_PARENT_RUN_ID";
 
 const PROCESS: &str = "process";
 const CHILDREN: &str = "children";
+const STARTED: &str = "started";
 /// An identity and a path.
 const LARGEST_RECORD: u64 = 16 << 10;
 /// More generations than anybody starts; a ring of forged records must end somewhere.
@@ -43,7 +45,7 @@ const GENERATIONS: usize = 64;
 #[derive(Debug)]
 pub struct Registration {
     folder: PathBuf,
-    in_parent: Option<PathBuf>,
+    elsewhere: Vec<PathBuf>,
     // The kernel's lock on the folder: it ends with the process, whatever the files say.
     _lock: File,
 }
@@ -81,31 +83,44 @@ pub struct Child {
     pub folder: PathBuf,
 }
 
-/// Makes this process the one that carries the run of this folder, and a child of the run of the
-/// parent's folder. A parent whose folder is not there knows of no children, and nobody asks it.
-pub fn register(run_folder: &Path, parent: Option<&Path>) -> Result<Registration, RegisterError> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |source| RegisterError::Io { path, source }
-    };
-    DirBuilder::new().recursive(true).mode(0o700).create(run_folder).map_err(failed(run_folder))?;
+/// Where a run comes from, by the folders of other runs. One whose folder is not there knows of no
+/// children, and nobody asks it.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// Its parent.
+    pub parent: Option<PathBuf>,
+    /// The run whose agent started it. It is the parent, unless somebody said otherwise.
+    pub started_in: Option<PathBuf>,
+}
+
+/// Makes this process the one that carries the run of this folder, and a child of its parent.
+pub fn register(run_folder: &Path, origin: &Origin) -> Result<Registration, RegisterError> {
+    make_folder(run_folder)?;
     let lock = take(run_folder)?;
+    let mut registration = Registration { folder: run_folder.to_owned(), elsewhere: Vec::new(), _lock: lock };
     // A run that goes on from inside itself is not its own child.
-    let parent = parent.filter(|parent| *parent != run_folder && parent.is_dir());
-    let own = run_folder.join(PROCESS);
+    let known = |folder: &Option<PathBuf>| folder.clone().filter(|folder| folder != run_folder && folder.is_dir());
+    let (parent, started_in) = (known(&origin.parent), known(&origin.started_in));
     let identity = Identity::of_self();
-    Record { identity: identity.clone(), folder: parent.map(Path::to_owned) }.write(&own).map_err(failed(&own))?;
-    let mut registration = Registration { folder: run_folder.to_owned(), in_parent: None, _lock: lock };
+    Record { identity: identity.clone(), folder: parent.clone() }.put(&run_folder.join(PROCESS))?;
     forget_the_dead(run_folder);
-    if let (Some(parent), Some(run)) = (parent, run_folder.file_name()) {
-        let children = parent.join(CHILDREN);
-        DirBuilder::new().recursive(true).mode(0o700).create(&children).map_err(failed(&children))?;
-        let path = children.join(run);
-        Record { identity, folder: Some(run_folder.to_owned()) }.write(&path).map_err(failed(&path))?;
-        registration.in_parent = Some(path);
+    let started_in = started_in.filter(|folder| Some(folder) != parent.as_ref());
+    let folders = [parent.map(|parent| parent.join(CHILDREN)), started_in.map(|folder| folder.join(STARTED))];
+    for folder in folders.into_iter().flatten() {
+        make_folder(&folder)?;
+        let path = folder.join(run_folder.file_name().unwrap_or_default());
+        Record { identity: identity.clone(), folder: Some(run_folder.to_owned()) }.put(&path)?;
+        registration.elsewhere.push(path);
+    }
+    if !registration.elsewhere.is_empty() {
         process::leave_group_of_run();
     }
     Ok(registration)
+}
+
+fn make_folder(path: &Path) -> Result<(), RegisterError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|source| RegisterError::Io { path: path.to_owned(), source })
 }
 
 /// Locks the run's folder, or says who has it. See [`lock`] for why one without a living owner is
@@ -126,17 +141,20 @@ fn take(run_folder: &Path) -> Result<File, RegisterError> {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        if let Some(record) = self.in_parent.take() {
-            if live_children(&self.folder).is_empty() {
-                let _ = std::fs::remove_file(record);
+        let nobody_below = self.elsewhere.is_empty() || started_below(&self.folder).is_empty();
+        for record in &self.elsewhere {
+            let _ = if nobody_below {
+                std::fs::remove_file(record)
             } else {
                 // Whoever lives below is found through it, though nobody carries this run any more.
-                let _ = Record { identity: Identity::nobody(), folder: Some(self.folder.clone()) }.write(&record);
-            }
+                Record { identity: Identity::nobody(), folder: Some(self.folder.clone()) }.write(record)
+            };
         }
         let _ = std::fs::remove_file(self.folder.join(PROCESS));
         // Only what nobody wrote to is removed: that of a run that never began.
-        let _ = std::fs::remove_dir(self.folder.join(CHILDREN));
+        for folder in [CHILDREN, STARTED] {
+            let _ = std::fs::remove_dir(self.folder.join(folder));
+        }
         let _ = std::fs::remove_dir(&self.folder);
     }
 }
@@ -163,6 +181,11 @@ pub fn live_descendants(run_folder: &Path) -> Vec<Child> {
     living_below(run_folder, Depth::All)
 }
 
+/// All living runs that were started inside the run of this folder, whomever they call their parent.
+pub(crate) fn started_below(run_folder: &Path) -> Vec<Child> {
+    living_below(run_folder, Depth::Started)
+}
+
 /// The runs inside which the run of this folder was started, the nearest first, as far as they live.
 pub fn ancestors(run_folder: &Path) -> Vec<RunId> {
     let parent =
@@ -175,15 +198,18 @@ pub fn ancestors(run_folder: &Path) -> Vec<RunId> {
 enum Depth {
     Nearest,
     All,
+    /// All, and those that call another run their parent.
+    Started,
 }
 
 fn living_below(run_folder: &Path, depth: Depth) -> Vec<Child> {
     fn visit(run_folder: &Path, depth: Depth, seen: &mut HashSet<PathBuf>, found: &mut Vec<Child>) {
-        for (run, record) in records(run_folder) {
+        let started = if depth == Depth::Started { records(run_folder, STARTED) } else { Vec::new() };
+        for (run, record) in records(run_folder, CHILDREN).into_iter().chain(started) {
             let Some(folder) = record.folder.filter(|folder| seen.insert(folder.clone())) else { continue };
             // One that crashed and went on elsewhere has another process now.
             let identity = Some(record.identity).filter(Identity::is_alive).or_else(|| process_of(&folder));
-            if identity.is_none() || depth == Depth::All {
+            if identity.is_none() || depth != Depth::Nearest {
                 visit(&folder, depth, seen, found);
             }
             found.extend(identity.map(|identity| Child { run, identity, folder }));
@@ -194,20 +220,22 @@ fn living_below(run_folder: &Path, depth: Depth) -> Vec<Child> {
     found
 }
 
-/// Removes the records of children that are gone and below which nobody lives. Only the run itself
-/// does it, when it begins: whoever else looks may look at a record that is just being written.
+/// Removes the records of runs that are gone and below which nobody lives. Only the run itself does
+/// it, when it begins: whoever else looks may look at a record that is just being written.
 fn forget_the_dead(run_folder: &Path) {
-    for (run, record) in records(run_folder) {
-        let lives = |folder: &PathBuf| process_of(folder).is_some() || !live_children(folder).is_empty();
-        if !record.identity.is_alive() && !record.folder.as_ref().is_some_and(lives) {
-            let _ = std::fs::remove_file(run_folder.join(CHILDREN).join(run.as_str()));
+    for kind in [CHILDREN, STARTED] {
+        for (run, record) in records(run_folder, kind) {
+            let lives = |folder: &PathBuf| process_of(folder).is_some() || !started_below(folder).is_empty();
+            if !record.identity.is_alive() && !record.folder.as_ref().is_some_and(lives) {
+                let _ = std::fs::remove_file(run_folder.join(kind).join(run.as_str()));
+            }
         }
     }
 }
 
-/// What is recorded about the children of a run, dead or alive, in the order of their names.
-fn records(run_folder: &Path) -> Vec<(RunId, Record)> {
-    let entries = std::fs::read_dir(run_folder.join(CHILDREN)).into_iter().flatten().flatten();
+/// What is recorded about runs that were started inside a run, dead or alive, in the order of their names.
+fn records(run_folder: &Path, kind: &str) -> Vec<(RunId, Record)> {
+    let entries = std::fs::read_dir(run_folder.join(kind)).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort_unstable();
     paths.iter().filter_map(|path| Some((run_of(path)?, Record::read(path)?))).collect()
@@ -226,6 +254,10 @@ struct Record {
 }
 
 impl Record {
+    fn put(&self, path: &Path) -> Result<(), RegisterError> {
+        self.write(path).map_err(|source| RegisterError::Io { path: path.to_owned(), source })
+    }
+
     /// Whoever reads finds all of it or nothing.
     fn write(&self, path: &Path) -> io::Result<()> {
         let mut bytes = serde_json::to_vec(&self.identity)?;

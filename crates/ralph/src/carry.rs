@@ -48,36 +48,40 @@ pub enum Beginning {
     Old(Box<Run>, Resumed),
 }
 
-/// A run that may be carried: it is registered, and its work tree is locked for it.
+/// A run that may be carried: it is registered, and its work tree is locked for it or an ancestor.
 pub struct Claimed {
     store: Store,
     clock: Clock,
-    lock: WorkTreeLock,
+    lock: Option<WorkTreeLock>,
     registration: Registration,
 }
 
 impl Claimed {
-    /// Registers a run, locks what it owns and opens the store. Nothing else has been written then.
-    /// Registering comes first: until then a run inside a run is a leftover of its parent's agent.
+    /// Registers a run, locks what it owns and opens the store. Nothing else has been written then, but for
+    /// a supervised agent's task folder, which must be there to be locked. Registering comes first: until then
+    /// a run inside a run is a leftover of its parent's agent.
     pub fn take(place: &Place, run: &RunId, policy: &Policy) -> Result<Claimed, CommandError> {
-        let clock = Clock::start();
-        state_dir::prepare(&place.state, &place.root).map_err(|error| {
-            // Where the folder lies and whose it is was somebody's choice; the rest is the disk's.
-            let code = if matches!(error, StateDirError::Io { .. }) { exit::IO } else { exit::USAGE };
-            CommandError::new(code, error.to_string())
-                .because(&error)
-                .hint("choose another one: export RALPH_STATE_DIR=/a/folder/outside/the/project")
-        })?;
+        let (clock, registration) = begin(place, run)?;
         if policy.supervision.is_some() {
-            // What is locked must be there.
             folder(place, policy)?;
         }
-        let registration = register(place, run);
         // Whoever carries this run owns the tree too, or works in its ancestor's; the lock tells more about it.
-        let lock = take_lock(place, run, &owned(place, policy), &clock)?;
+        let lock = Some(take_lock(place, run, &owned(place, policy), &clock)?);
+        Ok(Claimed { store: Store::open(&place.state)?, clock, lock, registration: registration? })
+    }
+
+    /// Registers a run that nobody carries, to bring its journal to an end. That needs no work tree, and
+    /// somebody else may own it.
+    pub fn take_journal(place: &Place, run: &RunId) -> Result<Claimed, CommandError> {
+        let (clock, registration) = begin(place, run)?;
         let registration = registration?;
-        let store = Store::open(&place.state)?;
-        Ok(Claimed { store, clock, lock, registration })
+        let lock = take_lock(place, run, place.work_tree(), &clock).ok();
+        Ok(Claimed { store: Store::open(&place.state)?, clock, lock, registration })
+    }
+
+    /// Whether this process may work in the tree.
+    pub fn has_tree(&self) -> bool {
+        self.lock.is_some()
     }
 
     /// The store.
@@ -163,7 +167,7 @@ impl Claimed {
                 pinned_files: PinnedFiles::new(&place.root, &place.run_folder(&run).join("pinned")),
                 checkout: None,
                 unwritten,
-                lock: Some(lock),
+                lock,
                 base_known: None,
                 buses: buses(place, &run, &policy, folder.task_folder()),
                 watch: policy
@@ -241,9 +245,22 @@ fn owned(place: &Place, policy: &Policy) -> PathBuf {
     supervision.map_or_else(|| place.work_tree().to_owned(), |supervision| PathBuf::from(&supervision.task_folder))
 }
 
+/// Prepares the state folder, and registers the run in it.
+fn begin(place: &Place, run: &RunId) -> Result<(Clock, Result<Registration, CommandError>), CommandError> {
+    let clock = Clock::start();
+    state_dir::prepare(&place.state, &place.root).map_err(|error| {
+        // Where the folder lies and whose it is was somebody's choice; the rest is the disk's.
+        let code = if matches!(error, StateDirError::Io { .. }) { exit::IO } else { exit::USAGE };
+        CommandError::new(code, error.to_string())
+            .because(&error)
+            .hint("choose another one: export RALPH_STATE_DIR=/a/folder/outside/the/project")
+    })?;
+    Ok((clock, register(place, run)))
+}
+
 /// Makes this process the one that carries the run, and a child of the run around it.
 fn register(place: &Place, run: &RunId) -> Result<Registration, CommandError> {
-    family::register(&place.run_folder(run), place.parent_folder().as_deref()).map_err(|error| match error {
+    family::register(&place.run_folder(run), &place.origin()).map_err(|error| match error {
         RegisterError::Carried { pid } => {
             let who = if pid == 0 { String::new() } else { format!(": process {pid}") };
             CommandError::new(exit::LOCKED, format!("another ralph carries run {run}{who}"))

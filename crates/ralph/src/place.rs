@@ -3,7 +3,7 @@
 
 use crate::error::CommandError;
 use ralph_core::id::{LONGEST_TASK_NAME, RunId, TaskName, plain_name};
-use ralph_host::family::{self, FOLDER_VARIABLE, PARENT_VARIABLE};
+use ralph_host::family::{self, FOLDER_VARIABLE, Origin, PARENT_VARIABLE};
 use ralph_host::identity::RUN_VARIABLE;
 use ralph_host::process::find_program;
 use ralph_host::temp::RunTemp;
@@ -70,18 +70,22 @@ impl Place {
         self.state.join("runs").join(run.as_str())
     }
 
-    /// The folder of the run inside which this process was started. That run may be another project's,
-    /// and then only its agent's environment tells where it is.
-    pub fn parent_folder(&self) -> Option<PathBuf> {
-        let parent = parent_run()?;
-        let told = variable(FOLDER_VARIABLE).map(PathBuf::from);
-        let told = told.filter(|folder| folder.is_absolute() && folder.file_name() == Some(parent.as_str().as_ref()));
-        Some(told.unwrap_or_else(|| self.run_folder(&parent)))
+    /// The folders of the runs that this process comes from. The one whose agent started it may be
+    /// another project's, and then only its environment tells where it is.
+    pub fn origin(&self) -> Origin {
+        let around = run_in(RUN_VARIABLE).map(|run| {
+            let told = variable(FOLDER_VARIABLE).map(PathBuf::from);
+            let told = told.filter(|folder| folder.is_absolute() && folder.file_name() == Some(run.as_str().as_ref()));
+            told.unwrap_or_else(|| self.run_folder(&run))
+        });
+        let named = run_in(PARENT_VARIABLE).filter(|named| run_in(RUN_VARIABLE).as_ref() != Some(named));
+        let parent = named.map(|named| self.run_folder(&named)).or_else(|| around.clone());
+        Origin { parent, started_in: around }
     }
 
     /// Whether this process was started inside that run, however deep.
     pub fn is_inside(&self, run: &RunId) -> bool {
-        let above = || self.parent_folder().map(|parent| family::ancestors(&parent)).unwrap_or_default();
+        let above = || self.origin().parent.map(|parent| family::ancestors(&parent)).unwrap_or_default();
         parent_run().as_ref() == Some(run) || above().contains(run)
     }
 }
@@ -104,14 +108,17 @@ fn state_root() -> Result<PathBuf, CommandError> {
 
 /// The run inside which this process was started, if any.
 pub fn parent_run() -> Option<RunId> {
-    let set = |name: &str| std::env::var(name).ok().and_then(|id| RunId::parse(&id));
-    set(PARENT_VARIABLE).or_else(|| set(RUN_VARIABLE))
+    run_in(PARENT_VARIABLE).or_else(|| run_in(RUN_VARIABLE))
+}
+
+fn run_in(name: &str) -> Option<RunId> {
+    variable(name).and_then(|id| RunId::parse(id.to_str()?))
 }
 
 /// Where temporary folders of runs are made. Inside a run, not in the run's own: that goes with it.
 pub fn temp_folder() -> PathBuf {
     let folder = std::env::temp_dir();
-    let of_run = variable(RUN_VARIABLE).and_then(|run| RunId::parse(run.to_str()?)).map(|run| RunTemp::name(&run));
+    let of_run = run_in(RUN_VARIABLE).map(|run| RunTemp::name(&run));
     match (folder.file_name(), folder.parent(), of_run) {
         (Some(name), Some(around), Some(of_run)) if *name == *of_run => around.to_owned(),
         _ => folder,

@@ -15,6 +15,10 @@ enum Carried {
     OtherBoot,
 }
 
+fn register(run_folder: &Path, parent: Option<&Path>) -> Result<Registration, RegisterError> {
+    super::register(run_folder, &Origin { parent: parent.map(Path::to_owned), started_in: None })
+}
+
 impl State {
     fn new() -> State {
         State { guard: tempfile::tempdir().unwrap() }
@@ -116,7 +120,8 @@ fn records_of_the_dead_go_when_their_parent_goes_on_unless_somebody_lives_below(
     state.record("top", "survived", Carried::Dead);
     state.record("survived", "survivor", Carried::Alive);
     let _registered = register(&state.folder("top"), None).unwrap();
-    let left: Vec<String> = records(&state.folder("top")).into_iter().map(|(run, _)| run.to_string()).collect();
+    let left: Vec<String> =
+        records(&state.folder("top"), CHILDREN).into_iter().map(|(run, _)| run.to_string()).collect();
     assert_eq!(left, ["alive", "survived"]);
 }
 
@@ -130,6 +135,20 @@ fn a_run_that_ends_before_its_children_stays_the_way_to_them() {
     assert_eq!(State::names(&live_children(&state.folder("top"))), ["lowest"]);
     drop(lowest);
     assert_eq!(live_children(&state.folder("top")), []);
+}
+
+#[test]
+fn a_run_that_names_another_parent_is_known_to_both() {
+    let state = State::new();
+    let folders = ["top", "middle", "named"].map(|name| state.folder(name));
+    let [_top, _middle] = [&folders[0], &folders[1]].map(|folder| register(folder, None).unwrap());
+    let origin = Origin { parent: Some(folders[0].clone()), started_in: Some(folders[1].clone()) };
+    let named = super::register(&folders[2], &origin).unwrap();
+    assert_eq!(State::names(&live_children(&folders[0])), ["named"]);
+    assert_eq!(live_descendants(&folders[1]), []);
+    assert_eq!(State::names(&started_below(&folders[1])), ["named"]);
+    drop(named);
+    assert_eq!(started_below(&folders[1]), []);
 }
 
 #[test]

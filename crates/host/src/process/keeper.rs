@@ -220,7 +220,7 @@ impl Keeper {
         if self.reap_all() && self.strays().is_empty() {
             return true;
         }
-        let has_child_runs = self.folder.as_deref().is_some_and(|folder| !family::live_children(folder).is_empty());
+        let has_child_runs = self.folder.as_deref().is_some_and(|folder| !family::started_below(folder).is_empty());
         has_child_runs && self.victims().is_empty() && self.victims().is_empty()
     }
 

@@ -64,10 +64,10 @@ impl Table {
         found
     }
 
-    /// The processes of the child runs of the run of this folder: those that carry them, and whatever
-    /// is below. Who is a child is read after the table, so that none registers unseen between the two.
+    /// The processes of the runs that were started inside the run of this folder: those that carry them,
+    /// and whatever is below. Who is a child is read after the table, so that none registers unseen between the two.
     pub(super) fn of_child_runs(&self, run_folder: &Path) -> HashSet<i32> {
-        let mut own: Vec<i32> = family::live_descendants(run_folder).iter().map(|child| child.identity.pid).collect();
+        let mut own: Vec<i32> = family::started_below(run_folder).iter().map(|child| child.identity.pid).collect();
         own.extend(self.below(&own));
         own.into_iter().collect()
     }

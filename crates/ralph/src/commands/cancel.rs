@@ -201,9 +201,7 @@ fn stop(global: &Global, place: &Place, before: RunRow, process: &Identity) -> R
 
 /// Ends a run that nobody carries: its journal gets the end that it never came to.
 fn mark(place: &Place, row: &RunRow) -> Result<RunRow, CommandError> {
-    let store = Store::open(&place.state)?;
-    let policy = pick::machine(&store, &row.run)?.policy().clone();
-    let mut claimed = Claimed::take(place, &row.run, &policy)?;
+    let mut claimed = Claimed::take_journal(place, &row.run)?;
     identity::end_marked(&row.run, &place.run_folder(&row.run), END_OLD_TREE);
     let entries = claimed.store().entries(&row.run)?;
     let story = Story::of(&entries, None).map_err(|error| pick::unreadable(&row.run, &error))?;
@@ -214,8 +212,11 @@ fn mark(place: &Place, row: &RunRow) -> Result<RunRow, CommandError> {
     let mut events = vec![Event::Cancelled];
     events.extend(answer(story.in_flight));
     let effects = claimed.append(&mut machine, events)?;
-    // The readable files are worth less than the end itself, which is in the journal.
-    if let Ok(mut folder) = Folder::prepare(&place.root, &row.task) {
+    // The readable files are worth less than the end itself, which is in the journal, and those of
+    // somebody who works in the tree are worth more.
+    if claimed.has_tree()
+        && let Ok(mut folder) = Folder::prepare(&place.root, &row.task)
+    {
         for effect in effects {
             if let Effect::WriteViews(views) = effect {
                 let _ = folder.write_views(&views);

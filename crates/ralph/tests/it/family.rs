@@ -254,6 +254,44 @@ fn a_child_run_can_be_cancelled_alone_and_below_a_parent_that_is_over() {
 }
 
 #[test]
+fn a_child_run_that_crashed_can_be_cancelled_while_its_parent_owns_the_tree() {
+    let env = with_holders(&["inner"]);
+    env.script(&format!("{}wait-file $HOME/go\nclaim\n", child("inner")));
+    let outer = env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_any().spawn();
+    wait_for_agent(&env, "inner");
+    let carries = |command: &str| command.contains(" run -p inner ") && !command.contains("setsid");
+    let ralph = env.processes().iter().find(|process| carries(&process.command)).expect("it is carried").pid;
+    signal(ralph, SIGKILL);
+    assert!(eventually(SOON, || !alive(agent_pid(&env, "inner"))));
+    env.ralph(["cancel", &id(&run_of(&env, "inner"))]).stdout_has("cancelled").stderr_any().run();
+    assert_eq!(run_of(&env, "inner")["stop_reason"], "cancelled");
+    std::fs::write(env.home().join("go"), "").unwrap();
+    outer.finish();
+    nobody_is_left(&env);
+}
+
+#[test]
+fn a_run_that_names_another_parent_is_spared_where_it_was_started_and_is_not_its_child() {
+    let env = with_holders(&["inner"]);
+    let other = env.root().join("other");
+    std::fs::create_dir_all(other.join(".ralph")).unwrap();
+    env.script("claim");
+    let first = ["run", "-p", "x", "--json", "--agent"].map(str::to_owned);
+    let first = first.into_iter().chain([env.agent_path().display().to_string()]);
+    let first = only(&env.ralph(first).current_dir(&other).stdout_any().run(), "run.started");
+    let named = first["run"].as_str().unwrap();
+    let start = format!("background cd {} && RALPH_PARENT_RUN_ID={named} setsid", other.display());
+    env.script(&format!("{}claim\n", child("inner").replace("background setsid", &start)));
+    let outer = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run();
+    assert_eq!(only(&outer, "iteration.finished")["leaked"], 0);
+    assert!(alive(agent_pid(&env, "inner")));
+    env.ralph(["cancel", &id(&run_of(&env, "scripted-agent"))]).stdout_any().stderr_has("nothing to do").run();
+    assert!(alive(agent_pid(&env, "inner")));
+    env.ralph(["cancel", named]).current_dir(&other).stdout_has("cancelled").stderr_any().run();
+    nobody_is_left(&env);
+}
+
+#[test]
 fn without_a_name_cancel_means_the_only_run_that_lives() {
     let env = with_holders(&["one", "two"]);
     env.script(&format!("{}{}claim\n", child("one"), child("two")));
