@@ -206,11 +206,10 @@ fn shown(place: &Place) -> Shown {
 }
 
 fn buses(place: &Place, run: &RunId, policy: &Policy, task_folder: &Path) -> Buses {
-    let project = policy.supervision.as_ref().map(|supervision| supervision.project.clone());
     Buses::new(BusNames {
         task_bus: task_folder.join(TASK_BUS),
         project_bus: place.root.join(".ralph").join(PROJECT_BUS),
-        project: project.unwrap_or_else(|| TaskName::from_text(&place.name()).to_string()),
+        project: project_name(place, policy),
         task: policy.task.clone(),
         run: run.clone(),
     })
@@ -228,21 +227,35 @@ fn settings_files(place: &Place) -> Vec<PathBuf> {
 
 /// The readable files of a run, with its task's folder.
 fn folder(place: &Place, policy: &Policy) -> Result<Folder, CommandError> {
-    let usual = place.root.join(TASKS).join(policy.task.as_str());
-    let elsewhere = policy.supervision.as_ref().map(|supervision| Path::new(&supervision.task_folder));
-    match elsewhere.filter(|folder| *folder != usual) {
-        Some(folder) => Folder::with_task_folder(&place.root, folder)
-            .map_err(|error| CommandError::usage("the task folder cannot be used").because(&error)),
-        None => Folder::prepare(&place.root, &policy.task)
-            .map_err(|error| CommandError::usage("the project's .ralph folder cannot be used").because(&error)),
+    let task_folder = task_folder(place, policy);
+    if task_folder == usual_task_folder(place, policy) {
+        return Folder::prepare(&place.root, &policy.task)
+            .map_err(|error| CommandError::usage("the project's .ralph folder cannot be used").because(&error));
     }
+    Folder::with_task_folder(&place.root, &task_folder)
+        .map_err(|error| CommandError::usage("the task folder cannot be used").because(&error))
+}
+
+/// The task folder of a run.
+pub fn task_folder(place: &Place, policy: &Policy) -> PathBuf {
+    let said = policy.supervision.as_ref().map(|supervision| PathBuf::from(&supervision.task_folder));
+    said.unwrap_or_else(|| usual_task_folder(place, policy))
+}
+
+fn usual_task_folder(place: &Place, policy: &Policy) -> PathBuf {
+    place.root.join(TASKS).join(policy.task.as_str())
+}
+
+/// A run's project, as messages name it.
+pub fn project_name(place: &Place, policy: &Policy) -> String {
+    let said = policy.supervision.as_ref().map(|supervision| supervision.project.clone());
+    said.unwrap_or_else(|| place.project_name())
 }
 
 /// What no second loop may work on: the work tree, or the task folder of a supervised agent, which leaves
 /// the tree to its child runs.
 fn owned(place: &Place, policy: &Policy) -> PathBuf {
-    let supervision = policy.supervision.as_ref();
-    supervision.map_or_else(|| place.work_tree().to_owned(), |supervision| PathBuf::from(&supervision.task_folder))
+    if policy.supervision.is_some() { task_folder(place, policy) } else { place.work_tree().to_owned() }
 }
 
 /// Prepares the state folder, and registers the run in it.

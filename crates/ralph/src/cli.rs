@@ -116,6 +116,8 @@ pub enum Command {
     /// Post and read messages between people, agents and runs
     #[command(subcommand)]
     Bus(commands::bus::BusCommand),
+    /// Ask something of a run
+    Say(commands::say::SayArgs),
     /// Look at the settings
     #[command(subcommand)]
     Config(commands::config::ConfigCommand),
@@ -164,6 +166,7 @@ pub fn main() -> u8 {
         Command::Report(args) => commands::report::run(&cli.global, &args),
         Command::Cancel(args) => commands::cancel::run(&cli.global, &args),
         Command::Bus(command) => commands::bus::run(&cli.global, command),
+        Command::Say(args) => commands::say::run(&cli.global, args),
         Command::Config(command) => commands::config::run(&cli.global, &command),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&cli.global, &args),

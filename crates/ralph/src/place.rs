@@ -65,6 +65,11 @@ impl Place {
         self.root.file_name().map_or("/".to_owned(), |name| name.to_string_lossy().into_owned())
     }
 
+    /// The project's name in messages: the folder's, made safe as that of a task would be.
+    pub fn project_name(&self) -> String {
+        TaskName::from_text(&self.name()).to_string()
+    }
+
     /// A run's folder for raw logs.
     pub fn run_folder(&self, run: &RunId) -> PathBuf {
         self.state.join("runs").join(run.as_str())
@@ -143,6 +148,11 @@ pub struct RunAround {
 }
 
 impl RunAround {
+    /// Who says what is said here, as far as ralph can tell.
+    pub fn sender(&self) -> String {
+        self.run.as_ref().map_or_else(|| self.user.clone(), |run| format!("run {run}"))
+    }
+
     /// Looks at the environment.
     pub fn find() -> RunAround {
         let text = |name: &str| std::env::var(name).ok();

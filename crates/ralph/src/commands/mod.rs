@@ -13,6 +13,7 @@ pub mod man;
 pub mod report;
 pub mod resume;
 pub mod run;
+pub mod say;
 pub mod show;
 pub mod status;
 pub mod supervise;

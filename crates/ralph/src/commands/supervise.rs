@@ -73,7 +73,7 @@ pub fn run(global: &Global, args: &SuperviseArgs) -> Result<u8, CommandError> {
     }
     let project = match &args.project {
         Some(project) => id("--project", project)?.to_owned(),
-        None => TaskName::from_text(&place.name()).to_string(),
+        None => place.project_name(),
     };
     let (task, task_folder) = task(args, &place)?;
     let restarts = Restarts { most, timeout: args.timeout, idle: args.idle_timeout, child_wait: args.wait_timeout };

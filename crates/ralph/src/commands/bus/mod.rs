@@ -1,6 +1,6 @@
 //! `ralph bus`: messages between people, agents and runs.
 
-mod post;
+pub mod post;
 mod read;
 mod shown;
 mod which;

@@ -7,7 +7,7 @@ use crate::look::page;
 use crate::place::{Place, RunAround};
 use clap::Args;
 use ralph_core::bus::{Kind, LARGEST_BODY, Message};
-use ralph_core::id::{MessageId, NotAName, RunId, TaskName, plain_name};
+use ralph_core::id::{MessageId, NotAName, RunId, plain_name};
 use ralph_core::outcome::exit;
 use ralph_host::bus::Durability;
 use ralph_host::clock::{Clock, random_bits};
@@ -28,7 +28,7 @@ pub struct PostArgs {
     kind: Kind,
     #[command(flatten)]
     which: WhichArgs,
-    /// The run that it comes from; the one around if left out
+    /// The run that it belongs to; the one around if left out
     #[arg(long, value_name = "RUN", value_parser = run_id)]
     run: Option<RunId>,
     /// A message that it answers; may be repeated
@@ -57,24 +57,24 @@ pub fn run(global: &Global, args: PostArgs) -> Result<u8, CommandError> {
 }
 
 fn compose(args: PostArgs, which: &Which, place: &Place, around: RunAround) -> Result<Message, CommandError> {
-    let body = if args.body == "-" { stdin()? } else { args.body };
-    if body.is_empty() {
-        return Err(CommandError::usage("the body of the message is empty")
-            .hint(format!("for example: ralph bus post --type {} 'what there is to say'", args.kind)));
-    }
-    let from = around.run.as_ref().map_or(around.user, |run| format!("run {run}"));
+    let body = body(args.body, &format!("ralph bus post --type {} 'what there is to say'", args.kind))?;
+    let from = around.sender();
     let id = MessageId::from_random(random_bits());
     let mut message = Message::new(id, Clock::start().now(), args.kind, &from, body);
-    message.project = Some(args.which.project.or(around.project).unwrap_or_else(|| safe_name(place)));
+    message.project = Some(args.which.project.or(around.project).unwrap_or_else(|| place.project_name()));
     message.task = args.which.task.or(around.task).or_else(|| which.task());
     message.run = args.run.or(around.run);
     message.parents = args.parents;
     Ok(message)
 }
 
-/// The folder's name, as a task of that name would be called.
-fn safe_name(place: &Place) -> String {
-    TaskName::from_text(&place.name()).to_string()
+/// What a message says, as it was given or from standard input; nothing is no message.
+pub fn body(given: String, example: &str) -> Result<String, CommandError> {
+    let body = if given == "-" { stdin()? } else { given };
+    if body.is_empty() {
+        return Err(CommandError::usage("the message is empty").hint(format!("for example: {example}")));
+    }
+    Ok(body)
 }
 
 fn stdin() -> Result<String, CommandError> {

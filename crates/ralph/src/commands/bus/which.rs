@@ -63,7 +63,7 @@ impl Which {
     pub fn bus(&self, place: &Place) -> Bus {
         Bus::at(match self {
             Which::File(file) => file.clone(),
-            Which::Task(task) => place.root.join(".ralph/tasks").join(task.as_str()).join(TASK_BUS),
+            Which::Task(task) => place.root.join(crate::place::TASKS).join(task.as_str()).join(TASK_BUS),
             Which::Project => place.root.join(".ralph").join(PROJECT_BUS),
         })
     }

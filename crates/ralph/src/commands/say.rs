@@ -1,0 +1,63 @@
+//! `ralph say`: the short way to ask something of a run.
+
+use super::bus::post;
+use crate::carry;
+use crate::cli::Global;
+use crate::error::CommandError;
+use crate::look::live::Live;
+use crate::look::state::State;
+use crate::look::{page, pick};
+use crate::place::{Place, RunAround};
+use clap::Args;
+use ralph_core::bus::{Kind, Message, TASK_BUS};
+use ralph_core::id::MessageId;
+use ralph_core::outcome::exit;
+use ralph_host::bus::{Bus, Durability};
+use ralph_host::clock::{Clock, random_bits};
+use serde_json::json;
+
+/// Ask something of a run, and print the request's id.
+///
+/// The request enters the run's next prompt with your name. The run cannot be complete before it is
+/// acknowledged: by the agent in its answer, or by a message of type ACK on the bus.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  ralph say 7f3a9k2m 'use tabs, not spaces'\n  git diff | ralph say 7f3a9k2m -\n  ralph bus read --type ACK"
+)]
+pub struct SayArgs {
+    /// The run, by its id or the beginning of it
+    run: String,
+    /// What you want; `-` reads it from standard input
+    #[arg(value_name = "TEXT|-")]
+    text: String,
+}
+
+/// Runs the command.
+pub fn run(global: &Global, args: SayArgs) -> Result<u8, CommandError> {
+    let place = Place::find(global.directory.as_deref())?;
+    let store = pick::store(&place)?;
+    let row = pick::run(&store, Some(&args.run), &place)?;
+    let machine = pick::machine(&store, &row.run)?;
+    let around = RunAround::find();
+    let body = post::body(args.text, "ralph say RUN 'what you want'")?;
+    let id = MessageId::from_random(random_bits());
+    let mut message = Message::new(id, Clock::start().now(), Kind::USER_REQUEST, &around.sender(), body);
+    message.project = Some(carry::project_name(&place, machine.policy()));
+    message.task = Some(row.task.clone());
+    message.run = Some(row.run.clone());
+    let bus = Bus::at(carry::task_folder(&place, machine.policy()).join(TASK_BUS));
+    bus.post(std::slice::from_ref(&message), Durability::Synced)?;
+    if global.json {
+        page::print_json(&json!({ "id": message.id.as_str(), "run": row.run, "bus": bus.path().to_string_lossy() }))?;
+    } else {
+        page::print(&format!("{}\n", message.id))?;
+    }
+    match Live::look(&place).state(&row) {
+        State::Running => page::narrate(global, &format!("run {} hears it before its next prompt", row.run)),
+        _ if machine.is_complete() => {
+            page::narrate(global, &format!("run {} is complete and will not hear it", row.run));
+        }
+        _ => page::narrate(global, &format!("run {0} is not running; it hears it with: ralph resume {0}", row.run)),
+    }
+    Ok(exit::OK)
+}
