@@ -23,7 +23,8 @@ use tree::Reaped;
 const GRACE_WITHOUT_RALPH: Duration = Duration::from_millis(300);
 /// How often a tree that does not die is told again: a process may fork between look and signal.
 const AGAIN: Duration = Duration::from_millis(5);
-/// How often children are looked after where the system cannot announce their end on a descriptor.
+/// How often children are looked after where the system cannot announce their end on a descriptor, and
+/// how often a late one is asked to end.
 const NOW_AND_THEN: Duration = Duration::from_millis(20);
 
 /// The keeper's whole life. Standard input is the socket to ralph, the arguments name the run and,
@@ -174,15 +175,13 @@ impl Keeper {
         if self.is_over() {
             return ended;
         }
-        let victims = self.victims();
+        let told = self.victims();
         let leader = self.leader;
         let mut kill_at = Instant::now() + grace;
         if leader.is_none() {
-            ended = Ended { count: u32::try_from(victims.len()).unwrap_or(u32::MAX), leaked: tree::name(&victims) };
+            ended = Ended { count: u32::try_from(told.len()).unwrap_or(u32::MAX), leaked: tree::name(&told) };
         }
-        // A stopped process takes its signals only when it goes on.
-        signal_all(&victims, Signal::TERM);
-        signal_all(&victims, Signal::CONT);
+        ask_all(&told);
         let mut killed = leader.is_none();
         loop {
             if self.is_over() {
@@ -190,7 +189,13 @@ impl Keeper {
             }
             let now = Instant::now();
             if now < kill_at {
-                match self.wait(Some(kill_at - now)) {
+                // Whoever was forked between the look and the signal has not heard it, and may not hear it before
+                // it executes its program. What a process starts to tidy up still has its parent, and is left to it.
+                let mut late = self.victims();
+                late.retain(|pid| !told.contains(pid) && tree::is_own_child(*pid));
+                ask_all(&late);
+                let patience = if late.is_empty() { grace } else { NOW_AND_THEN };
+                match self.wait(Some(patience.min(kill_at - now))) {
                     Ok(Wake::Request(Request::End { grace_ms }, _)) => {
                         kill_at = kill_at.min(Instant::now() + Duration::from_millis(grace_ms))
                     }
@@ -239,6 +244,12 @@ impl Keeper {
     fn strays(&self) -> Vec<i32> {
         self.group.as_deref().map(cgroup::members).unwrap_or_default()
     }
+}
+
+/// A stopped process takes its signals only when it goes on.
+fn ask_all(pids: &[i32]) {
+    signal_all(pids, Signal::TERM);
+    signal_all(pids, Signal::CONT);
 }
 
 fn signal_all(pids: &[i32], signal: Signal) {

@@ -78,8 +78,13 @@ impl Table {
     }
 }
 
-#[cfg(target_os = "linux")]
 impl Stat {
+    #[cfg(not(target_os = "linux"))]
+    fn of(_pid: i32) -> Option<Stat> {
+        None
+    }
+
+    #[cfg(target_os = "linux")]
     fn of(pid: i32) -> Option<Stat> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The name stands in parentheses and may itself hold any character; fields follow the last one.
@@ -93,6 +98,11 @@ impl Stat {
             ticks: number(11)? + number(12)? + number(13)? + number(14)?,
         })
     }
+}
+
+/// Whether this process is the parent of that one.
+pub(super) fn is_own_child(pid: i32) -> bool {
+    Stat::of(pid).is_some_and(|stat| stat.parent == own_pid())
 }
 
 fn own_pid() -> i32 {

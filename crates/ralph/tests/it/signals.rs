@@ -83,16 +83,21 @@ fn h01_ten_signals_end_a_stubborn_agent_after_the_grace_and_are_no_third_state()
 
 #[test]
 fn h01_two_signals_end_a_guardrail_too() {
-    let env = env();
-    env.script("claim").guardrail("touch ready; sleep 600");
-    let invocation = env.ralph(["run", "-p", "x"]).stdout_has("interrupted").stderr_has(SHUTTING_DOWN).code(130);
-    let running = invocation.spawn();
-    running.wait_for_file("ready");
-    running.signal(SIGINT);
-    running.wait_for_stderr(SHUTTING_DOWN);
-    running.signal(SIGINT);
-    assert!(running.finish().took < Duration::from_secs(4));
-    nobody_is_left(&env);
+    // The second one leaves somebody behind who was not there when the signal came.
+    for guardrail in
+        ["touch ready; sleep 600", "trap 'sleep 600 & exit' TERM; touch ready; while :; do sleep 0.02; done"]
+    {
+        let env = env();
+        env.script("claim").guardrail(guardrail);
+        let invocation = env.ralph(["run", "-p", "x"]).stdout_has("interrupted").stderr_has(SHUTTING_DOWN).code(130);
+        let running = invocation.spawn();
+        running.wait_for_file("ready");
+        running.signal(SIGINT);
+        running.wait_for_stderr(SHUTTING_DOWN);
+        running.signal(SIGINT);
+        assert!(running.finish().took < Duration::from_secs(4), "{guardrail}");
+        nobody_is_left(&env);
+    }
 }
 
 #[test]
