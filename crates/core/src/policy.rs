@@ -95,7 +95,7 @@ pub struct Limits {
     /// Iterations in a row in which the same checks fail in the same way, whatever else changes.
     #[serde(default)]
     pub max_same_failures: u32,
-    /// How long child runs are waited for.
+    /// How long child runs are waited for; zero leaves them alone.
     #[serde(default = "child_wait")]
     pub child_wait: Millis,
 }

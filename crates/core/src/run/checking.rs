@@ -125,12 +125,16 @@ impl Run {
                 self.phase = Phase::Checking(checking);
                 vec![Effect::LookAtTree]
             }
+            Stage::Children if self.policy.limits.child_wait.is_off() => {
+                let text = format!("child runs live on: {}", listed(&checking.seen.process.children));
+                checking.stage = Stage::LookBefore;
+                let mut effects = vec![Effect::Tell(Notice::Note { text })];
+                effects.extend(self.go_on_checking(checking));
+                effects
+            }
             Stage::Children => {
-                let text = format!("waiting for child runs: {}", listed(&checking.seen.process.children));
                 self.phase = Phase::Checking(checking);
-                let span = self.policy.limits.child_wait;
-                let wait = Effect::AwaitChildren { span, then: Leftover::Interrupt };
-                vec![Effect::Tell(Notice::Note { text }), wait]
+                vec![Effect::AwaitChildren { span: self.policy.limits.child_wait, then: Leftover::Interrupt }]
             }
             // Its answer leads on.
             Stage::Restore => Vec::new(),

@@ -2,6 +2,7 @@
 
 use super::keys::LONGEST_MS;
 use ralph_core::claim::{BLOCKED_REGEX, SUCCESS_REGEX};
+use ralph_core::policy::CHILD_WAIT;
 use ralph_core::time::Millis;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,6 +114,10 @@ pub struct LimitSettings {
     /// How long an agent may live on after its final result, in milliseconds; 0 means without limit.
     #[schemars(with = "u64", range(min = 0, max = LONGEST_MS))]
     pub linger_ms: Millis,
+    /// How long child runs are waited for before the checks, in milliseconds; those that live on then are interrupted.
+    /// 0 means that they are left alone.
+    #[schemars(with = "u64", range(min = 0, max = LONGEST_MS))]
+    pub child_wait_ms: Millis,
     /// What a whole run may cost, in US dollars; 0 means without limit.
     #[schemars(range(min = 0))]
     pub max_cost_usd: f64,
@@ -133,6 +138,7 @@ impl Default for LimitSettings {
     fn default() -> LimitSettings {
         LimitSettings {
             linger_ms: Millis(30_000),
+            child_wait_ms: CHILD_WAIT,
             max_cost_usd: 0.0,
             max_tokens: 0,
             task_max_cost_usd: 0.0,

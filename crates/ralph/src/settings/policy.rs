@@ -91,7 +91,7 @@ impl Settings {
             stall_after: self.looping.stall_after,
             max_consecutive_failures: self.looping.max_consecutive_failures,
             max_same_failures: self.looping.max_same_failures,
-            child_wait: ralph_core::policy::CHILD_WAIT,
+            child_wait: self.limits.child_wait_ms,
         }
     }
 

@@ -64,7 +64,7 @@ fn records(env: &TestEnv) -> Vec<String> {
 fn with_holders(names: &[&str]) -> TestEnv {
     let env = env();
     names.iter().for_each(|name| drop(env.program(name, HOLDER)));
-    env.guardrail("true");
+    env.guardrail("true").settings(json!({ "limits": { "childWaitMs": 0 } }));
     env
 }
 
@@ -328,11 +328,11 @@ fn a_grandchild_works_in_its_ancestors_tree_and_outlives_its_parent() {
 
 #[test]
 fn a_child_run_that_outlives_its_parent_owns_the_tree_in_its_place() {
-    let env = env();
+    let env = with_holders(&[]);
     let agent =
         HOLDER.replace("echo '<response>", "test $RALPH_ITERATION = 1 && rm $HOME/$name.go && exit\necho '<response>");
     env.program("inner", &agent);
-    env.guardrail("true").script(&format!("{}claim\n", child("inner")));
+    env.script(&format!("{}claim\n", child("inner")));
     env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_any().run();
     std::fs::remove_file(env.home().join("inner.pid")).unwrap();
     let_go(&env, "inner");
@@ -414,4 +414,44 @@ fn watching_without_a_terminal_prints_the_table_only_when_it_changed() {
     watch.signal(SIGINT);
     let shown = watch.finish().stdout;
     assert!((2..=6).contains(&shown.matches("RUN ").count()) && !shown.contains('\x1b'), "{shown}");
+}
+
+#[test]
+fn a_prompt_loop_waits_for_child_runs_before_its_checks_and_then_interrupts_them() {
+    let env = with_holders(&["inner"]);
+    env.settings(json!({ "limits": { "childWaitMs": 200 } }));
+    env.script(&format!("{}claim\n", child("inner")));
+    let lines = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run().json_lines();
+    let told: Vec<&str> = lines.iter().filter_map(|line| line["text"].as_str()).collect();
+    let inner = run_of(&env, "inner");
+    assert_eq!(inner["stop_reason"], "interrupted", "{told:?}");
+    let late = format!("child runs took too long and were interrupted: {}", id(&inner));
+    assert!(told.contains(&late.as_str()), "{told:?}");
+    nobody_is_left(&env);
+}
+
+#[test]
+fn done_waits_for_child_runs_names_those_that_are_left_and_leaves_them_alone() {
+    let env = with_holders(&["inner"]);
+    let ralph = env!("CARGO_BIN_EXE_ralph");
+    let script = format!(
+        "setsid {ralph} run -p inner --agent inner > $HOME/inner.log 2>&1 < /dev/null &
+         until test -e $HOME/inner.pid; do sleep 0.02; done; touch $TASK_FOLDER/DONE"
+    );
+    let args = ["supervise", "--task", "outer", "--wait-timeout", "200ms", "--json", "--", "sh", "-c", &script];
+    let lines = env.ralph(args).stdout_any().run().json_lines();
+    let inner = run_of(&env, "inner");
+    let message = lines.last().unwrap()["message"].as_str().unwrap();
+    assert!(message.contains(&format!("child runs still active: {}", id(&inner))), "{message}");
+    assert_eq!((&inner["state"], &inner["parent"]), (&json!("running"), &lines[0]["run"]));
+    let_go(&env, "inner");
+    nobody_is_left(&env);
+    // One that ends in time is waited for and named no more.
+    let env = with_holders(&["inner"]);
+    let args = ["supervise", "--task", "outer", "--wait-timeout", "1m", "--", "sh", "-c", &script];
+    let outer = env.ralph(args).stdout_any().stderr_any().spawn();
+    outer.wait_for_stderr("waiting for child runs, 1m00s at most");
+    let_go(&env, "inner");
+    let outer = outer.finish();
+    assert!(outer.stdout.contains("no active children"), "{}", outer.stdout);
 }
