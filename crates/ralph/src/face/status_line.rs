@@ -76,7 +76,8 @@ mod tests {
 
     #[test]
     fn a_wait_counts_down() {
-        let mut line = StatusLine { activity: "waiting until 14:05".to_owned(), ..StatusLine::default() };
+        let mut line =
+            StatusLine { step: "iteration", activity: "waiting until 14:05".to_owned(), ..StatusLine::default() };
         for (left, words) in [(720_000, "12m00s"), (9_500, "9.5s"), (0, "0ms")] {
             line.waiting = Some(Millis(left));
             let drawn = line.draw(Millis(1000), 200);
@@ -87,6 +88,7 @@ mod tests {
     #[test]
     fn the_line_fits_any_terminal_and_says_what_matters() {
         let mut line = StatusLine {
+            step: "iteration",
             iteration: (3, 10),
             activity: "Edit 漢字.rs".to_owned(),
             heard: Some(Millis(1000)),
