@@ -11,6 +11,7 @@ mod project;
 mod rest;
 mod stop;
 mod stream;
+mod supervise;
 
 use crate::step::{Step, root};
 use project::Project;
@@ -24,7 +25,7 @@ pub fn run(only: Option<&str>) -> Result<(), String> {
     Step::new("cargo build --release --package ralph-loop-testkit --bin scripted-agent").run()?;
     let release = root().join("target/release");
     let (ralph, agent) = (release.join("ralph"), release.join("scripted-agent"));
-    let benches: [(&str, Bench); 7] = [
+    let benches: [(&str, Bench); 8] = [
         ("iteration", iteration::run),
         ("stream", stream::run),
         ("idle", rest::idle),
@@ -32,6 +33,7 @@ pub fn run(only: Option<&str>) -> Result<(), String> {
         ("stop", stop::run),
         ("crash", crash::run),
         ("bus", bus::run),
+        ("supervise", supervise::run),
     ];
     for (name, bench) in benches {
         if only.is_none_or(|only| only == name) {

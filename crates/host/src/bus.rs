@@ -269,8 +269,11 @@ impl Locked<'_> {
             return Err(self.bus.failed("written")(error));
         }
         *self.left = self.length + entries.len() as u64;
+        let (bus, file) = (self.bus, self.file);
+        // Others may write meanwhile, and one sync serves all that wait for it.
+        drop(self);
         match durability {
-            Durability::Synced => self.file.sync_data().map_err(self.bus.failed("synced to the disk")),
+            Durability::Synced => file.sync_data().map_err(bus.failed("synced to the disk")),
             Durability::Written => Ok(()),
         }
     }

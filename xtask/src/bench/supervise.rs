@@ -61,7 +61,8 @@ fn restarts(project: &Project) -> Result<(), String> {
     let looks = || {
         let all: Vec<u32> = std::iter::once(pid).chain(children(pid)).collect();
         let rss: f64 = all.iter().filter_map(|pid| memory(*pid, "VmRSS")).sum();
-        let open: usize = all.iter().map(|pid| std::fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count)).sum();
+        let open: usize =
+            all.iter().map(|pid| std::fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count)).sum();
         (rss, open, all.into_iter().filter(|pid| !is_alive(*pid)).count())
     };
     std::thread::sleep(Duration::from_secs(2));
@@ -104,7 +105,12 @@ fn parallel(project: &Project) -> Result<(), String> {
         times.push(finish(project, &name(number), &mut running.0)?);
     }
     times.sort_by(f64::total_cmp);
-    verdict("200 loops: DONE to the end of the run, 99th of 100", times.get(LOOPS * 99 / 100).copied().unwrap_or(f64::NAN), 1.0, " s");
+    verdict(
+        "200 loops: DONE to the end of the run, 99th of 100",
+        times.get(LOOPS * 99 / 100).copied().unwrap_or(f64::NAN),
+        1.0,
+        " s",
+    );
     verdict("memory of one of 200 loops, keeper included, by its share of each page", share, 6.0, " MB");
     verdict("memory of one of 200 loops, all that it can see", rss, 6.0, " MB");
     Ok(())
