@@ -81,6 +81,29 @@ pub fn counted_claim(seen: &Observation) -> Claim {
     }
 }
 
+/// What DONE means in the task folder of a supervised agent, which is asked for nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done<'a> {
+    /// It is not there.
+    NotYet,
+    /// It is there, and people still want something: the agent must go on.
+    Premature,
+    /// The task is complete.
+    Complete,
+    /// Something else stands in its place.
+    NotAFile(&'a str),
+}
+
+/// Judges DONE. Before the first attempt it means done, whatever people want: nobody was there to hear it.
+pub fn judge_done<'a>(marker: &'a Marker, requests: &[Request], attempts: u32) -> Done<'a> {
+    match marker {
+        Marker::Absent => Done::NotYet,
+        Marker::WrongKind(kind) => Done::NotAFile(kind),
+        Marker::Present if !requests.is_empty() && attempts > 0 => Done::Premature,
+        Marker::Present => Done::Complete,
+    }
+}
+
 /// Judges one iteration.
 pub fn judge(case: Case<'_>) -> Judgement {
     let claim = counted_claim(case.seen);

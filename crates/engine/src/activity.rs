@@ -175,7 +175,10 @@ impl Activity {
                 rest(world, span).await;
                 vec![Event::Woke]
             }
-            Effect::AwaitChildren { span, then } => children::wait(world, span, then, links.alarm).await,
+            Effect::AwaitChildren { span, then } => {
+                let seen = children::wait(&world.run_folder, span, then, links.alarm).await;
+                world.listen().into_iter().chain([seen]).collect()
+            }
             Effect::PostSafely(post) => {
                 let posted = world.buses.post(&post, world.clock.now(), Durability::Synced);
                 vec![Event::Posted { problem: posted.err() }]
@@ -185,7 +188,8 @@ impl Activity {
                 let changed = world.fingerprinter.changed().to_vec();
                 let mut pinned = world.pinned_files.changes(&pins.files);
                 pinned.extend(world.programs.changes(&pins.programs));
-                vec![Event::TreeSeen { print, changed, pinned }]
+                // What somebody wants while the checks run is heard before they count.
+                world.listen().into_iter().chain([Event::TreeSeen { print, changed, pinned }]).collect()
             }
             Effect::Pin { candidates } => pin(world, policy, &candidates).await,
             Effect::RestorePinned { paths } => {

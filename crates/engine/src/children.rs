@@ -1,6 +1,5 @@
 //! Waiting for child runs: they live on when the agent that started them is gone.
 
-use crate::activity::World;
 use ralph_core::effect::Leftover;
 use ralph_core::event::Event;
 use ralph_core::time::Millis;
@@ -17,8 +16,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const INTERRUPTED: Duration = Duration::from_secs(15);
 
 /// Waits until no child of this run lives, or for as long as that.
-pub(crate) async fn wait(world: &World, span: Millis, then: Leftover, alarm: &UnboundedSender<Event>) -> Vec<Event> {
-    let folder = &world.run_folder;
+pub(crate) async fn wait(folder: &Path, span: Millis, then: Leftover, alarm: &UnboundedSender<Event>) -> Event {
     let waiting = family::live_children(folder);
     if !waiting.is_empty() {
         let text = format!("waiting for child runs, {span} at most: {}", named(&waiting));
@@ -35,7 +33,7 @@ pub(crate) async fn wait(world: &World, span: Millis, then: Leftover, alarm: &Un
         }
         let _ = timeout_at(Instant::now() + INTERRUPTED, gone(folder)).await;
     }
-    vec![Event::ChildrenSeen { left: left.into_iter().map(|child| child.run).collect() }]
+    Event::ChildrenSeen { left: left.into_iter().map(|child| child.run).collect() }
 }
 
 async fn gone(folder: &Path) {

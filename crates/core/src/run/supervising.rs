@@ -19,6 +19,7 @@ use crate::observation::{self, Marker, Markers, Observation};
 use crate::outcome::{StopReason, exit};
 use crate::supervise::{self, StartLimit, WAIT_EXIT, how, went_well};
 use crate::text;
+use crate::verdict::{self, Done};
 
 /// What still stands between DONE and the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,10 +46,19 @@ impl Run {
         if self.phase != Phase::Looking {
             return Vec::new();
         }
-        match &markers.done {
-            Marker::WrongKind(kind) => self.wrong_marker("DONE", kind),
-            Marker::Present => self.on_done(),
-            Marker::Absent => self.next_attempt(),
+        self.judge_done(&markers.done).unwrap_or_else(|| self.next_attempt())
+    }
+
+    /// What follows from DONE; nothing if it is not there.
+    fn judge_done(&mut self, marker: &Marker) -> Option<Vec<Effect>> {
+        match verdict::judge_done(marker, self.inbox.open(), self.judged) {
+            Done::NotYet => None,
+            Done::NotAFile(kind) => Some(self.wrong_marker("DONE", kind)),
+            Done::Premature => Some(self.done_too_early()),
+            Done::Complete => {
+                self.phase = Phase::Finishing(Finishing::Children);
+                Some(vec![Effect::AwaitChildren { span: self.policy.limits.child_wait, then: Leftover::Leave }])
+            }
         }
     }
 
@@ -112,15 +122,15 @@ impl Run {
         self.judged += 1;
         let too_fast = self.start_limit.reached(seen, self.elapsed);
         let wait = self.inbox.take_wait();
-        match &seen.marker {
-            Marker::WrongKind(kind) => return self.wrong_marker("DONE", kind),
-            Marker::Present => {
-                let line = if went_well(seen) { "Agent succeeded" } else { "Agent failed, but DONE is there" };
-                let mut effects = vec![self.attempt_finished(seen, Claim::Complete, VerdictWord::Stop, line)];
-                effects.extend(self.on_done());
-                return effects;
-            }
-            Marker::Absent => {}
+        if let Some(then) = self.judge_done(&seen.marker) {
+            let line = if went_well(seen) { "Agent succeeded" } else { "Agent failed, but DONE is there" };
+            let verdict = match self.phase {
+                Phase::Finishing(_) | Phase::Ended(..) => VerdictWord::Stop,
+                _ => VerdictWord::Continue,
+            };
+            let mut effects = vec![self.attempt_finished(seen, Claim::Complete, verdict, line)];
+            effects.extend(then);
+            return effects;
         }
         if let Marker::WrongKind(kind) = &seen.wait {
             return self.wrong_marker("WAIT_WITHOUT_RESTART", kind);
@@ -164,11 +174,8 @@ impl Run {
     }
 
     fn restart(&mut self, seen: &Observation, too_fast: bool) -> Vec<Effect> {
-        if let StopWish::AfterActivity(cause) | StopWish::Now(cause) = self.wish {
-            return self.finish_stopped(cause, Continuation::NextIteration);
-        }
-        if self.iteration >= self.policy.limits.max_iterations {
-            return self.restarts_used_up();
+        if let Some(end) = self.end_between_attempts() {
+            return end;
         }
         if too_fast {
             let message = StartLimit::words(&seen.process.ending);
@@ -190,27 +197,23 @@ impl Run {
         }
     }
 
-    /// DONE is there. With open requests it is premature, unless nothing was ever started.
-    fn on_done(&mut self) -> Vec<Effect> {
-        let open = self.inbox.open().len();
-        if open > 0 && self.judged > 0 {
-            let text = format!(
-                "DONE was removed: {} not acknowledged: {}",
-                if open == 1 { "a request is" } else { "requests are" },
-                self.requests_in_words()
-            );
-            let mut effects = vec![self.note(text), Effect::RemoveDone];
-            if let StopWish::AfterActivity(cause) | StopWish::Now(cause) = self.wish {
-                effects.extend(self.finish_stopped(cause, Continuation::NextIteration));
-            } else if self.iteration >= self.policy.limits.max_iterations {
-                effects.extend(self.restarts_used_up());
-            } else {
-                effects.extend(self.rest());
-            }
-            return effects;
+    /// DONE is there, and people still want something.
+    fn done_too_early(&mut self) -> Vec<Effect> {
+        let text = format!("DONE was removed: not acknowledged: {}", self.requests_in_words());
+        let mut effects = vec![self.note(text), Effect::RemoveDone];
+        effects.extend(match self.end_between_attempts() {
+            Some(end) => end,
+            None => self.rest(),
+        });
+        effects
+    }
+
+    /// Ends the run between two attempts, if somebody wants that or no further one is allowed.
+    fn end_between_attempts(&mut self) -> Option<Vec<Effect>> {
+        if let StopWish::AfterActivity(cause) | StopWish::Now(cause) = self.wish {
+            return Some(self.finish_stopped(cause, Continuation::NextIteration));
         }
-        self.phase = Phase::Finishing(Finishing::Children);
-        vec![Effect::AwaitChildren { span: self.policy.limits.child_wait, then: Leftover::Leave }]
+        (self.iteration >= self.policy.limits.max_iterations).then(|| self.restarts_used_up())
     }
 
     /// No child lives any more, or they were waited for long enough: the fact goes to the project's bus.

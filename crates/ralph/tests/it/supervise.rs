@@ -276,3 +276,24 @@ fn a_request_to_a_prompt_loop_enters_its_next_prompt() {
     assert!(env.read("prompt.2").contains("use tabs"), "{}", env.read("prompt.2"));
     assert!(env.read("prompt.2").contains("## Requests"));
 }
+
+#[test]
+fn a_request_that_comes_while_the_checks_run_is_heard_before_they_count() {
+    let env = env();
+    env.program(
+        "other",
+        "#!/bin/sh
+        cat > prompt.$RALPH_ITERATION
+        sed -n 's/^Request \\(m[a-z0-9]*\\) from .*/<ack>\\1<\\/ack>/p' prompt.$RALPH_ITERATION
+        echo '<response>DONE</response>'
+",
+    );
+    let late =
+        "test -e asked || { touch asked; \"$RALPH\" bus post --task t --type USER_REQUEST 'use tabs' >/dev/null; }";
+    env.settings(json!({ "agent": { "command": "other" } })).guardrail(late);
+    env.write(".gitignore", "prompt.*\nasked\n");
+    let run = env.ralph(["run", "-p", "x", "--task", "t", "--json"]).env("RALPH", env!("CARGO_BIN_EXE_ralph"));
+    let lines = run.stdout_any().run().json_lines();
+    assert_eq!(last(&lines), ("complete", 0, 2));
+    assert!(env.read("prompt.2").contains("use tabs"), "{}", env.read("prompt.2"));
+}
