@@ -30,8 +30,8 @@ pub(crate) struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// At the beginning of a text.
     pub(crate) fn new(text: &'a str) -> Cursor<'a> {
-        // Without a way out the loop takes many bytes at a time.
-        let controls = text.bytes().fold(false, |any, byte| any | is_control(byte));
+        // The least of all bytes is found many at a time, the first of some kind one by one.
+        let controls = text.bytes().fold(u8::MAX, u8::min) < b' ';
         Cursor { text, at: 0, depth: 0, controls }
     }
 
@@ -83,8 +83,10 @@ impl<'a> Cursor<'a> {
         self.expect(b'"')?;
         let start = self.at;
         loop {
-            self.at += memchr2(b'"', b'\\', self.text.as_bytes().get(self.at..)?)? + 1;
-            if self.text.as_bytes().get(self.at - 1) == Some(&b'"') {
+            let rest = self.text.as_bytes().get(self.at..)?;
+            let end = memchr2(b'"', b'\\', rest)?;
+            self.at += end + 1;
+            if rest.get(end) == Some(&b'"') {
                 break;
             }
             let length = match self.byte()? {
@@ -95,7 +97,7 @@ impl<'a> Cursor<'a> {
             self.at += length;
         }
         let string = self.text.get(start..self.at - 1)?;
-        (!self.controls || !string.bytes().any(is_control)).then_some(string)
+        (!self.controls || !string.bytes().any(|byte| byte < b' ')).then_some(string)
     }
 
     fn between(&mut self, [open, close]: [u8; 2], mut each: impl FnMut(&mut Cursor<'a>) -> Option<()>) -> Option<()> {
@@ -156,10 +158,6 @@ impl<'a> Cursor<'a> {
     fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
-}
-
-fn is_control(byte: u8) -> bool {
-    byte < b' '
 }
 
 #[cfg(test)]
