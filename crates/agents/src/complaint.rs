@@ -27,8 +27,7 @@ fields! {
     /// The body of a provider's error, which some clients pass on as it came.
     struct Body<'a> {
         error: Loose<Box<Body<'a>>>,
-        kind = "type",
-        message,
+        kind = "type", message,
     }
 
     /// An error in an object of its own, as far as most clients state it.

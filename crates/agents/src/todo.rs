@@ -6,13 +6,7 @@ use ralph_core::agent_event::{AgentEvent, TodoItem, TodoStatus};
 fields! {
     /// One item of a list. Every program has its own word for what is to be done.
     pub(crate) struct Todo<'a> {
-        content,
-        subject,
-        description,
-        text,
-        status,
-        completed,
-        priority,
+        content, subject, description, text, status, completed, priority,
     }
 }
 

@@ -11,22 +11,10 @@ use ralph_core::text;
 fields! {
     /// What tools are called with, as far as it is shown or counts as evidence.
     pub(crate) struct Input<'a> {
-        file_path,
-        camel_path = "filePath",
-        notebook_path,
-        command,
-        cmd,
-        run_in_background,
-        is_background,
-        pattern,
-        url,
-        query,
-        description,
-        subject,
-        path,
+        file_path, camel_path = "filePath", notebook_path, command, cmd, run_in_background, is_background, pattern,
+        url, query, description, subject, path,
         todos: List<Todo<'a>>,
-        task_id = "taskId",
-        status,
+        task_id = "taskId", status,
     }
 }
 
@@ -126,8 +114,7 @@ impl Calls {
 fields! {
     /// One block of a tool's output.
     struct Block<'a> {
-        kind = "type",
-        text,
+        kind = "type", text,
     }
 }
 

@@ -9,9 +9,7 @@ use crate::tool::Input;
 fields! {
     /// One object of the stream.
     pub(crate) struct Line<'a> {
-        kind = "type",
-        subtype,
-        session_id,
+        kind = "type", subtype, session_id,
 
         // assistant, user
         message: Loose<Message<'a>>,
@@ -25,27 +23,17 @@ fields! {
         tool_use_result: Loose<ToolUseResult<'a>>,
 
         // errors, on assistant lines, retries and results
-        error,
-        api_error,
-        api_error_status,
+        error, api_error, api_error_status,
         api_error_params: Loose<ErrorParams<'a>>,
 
         // system
-        attempt,
-        max_retries,
-        retry_delay_ms,
-        error_status,
-        tool_name,
-        content,
-        text,
-        summary,
+        attempt, max_retries, retry_delay_ms, error_status, tool_name, content, text, summary,
 
         // rate_limit_event
         rate_limit_info: Loose<LimitInfo<'a>>,
 
         // result
-        is_error,
-        result,
+        is_error, result,
         errors: Vec<Raw<'a>>,
         total_cost_usd,
         usage: Loose<Usage<'a>>,
@@ -60,12 +48,10 @@ fields! {
 
     /// A part of a message.
     pub(crate) struct Block<'a> {
-        kind = "type",
-        text,
+        kind = "type", text,
 
         // tool_use
-        id,
-        name,
+        id, name,
         input: Loose<Input<'a>>,
 
         // tool_result
@@ -97,26 +83,18 @@ fields! {
 
     /// The provider's word on a limit.
     pub(crate) struct LimitInfo<'a> {
-        status,
-        resets_at = "resetsAt",
-        rate_limit_type = "rateLimitType",
-        is_using_overage = "isUsingOverage",
+        status, resets_at = "resetsAt", rate_limit_type = "rateLimitType", is_using_overage = "isUsingOverage",
     }
 
     /// Tokens of one result.
     pub(crate) struct Usage<'a> {
-        input_tokens,
-        output_tokens,
-        cache_read_input_tokens,
-        cache_creation_input_tokens,
+        input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens,
     }
 
     /// Tokens and money of one model since the last result.
     pub(crate) struct ModelUsage<'a> {
-        input_tokens = "inputTokens",
-        output_tokens = "outputTokens",
-        cache_read_input_tokens = "cacheReadInputTokens",
-        cache_creation_input_tokens = "cacheCreationInputTokens",
+        input_tokens = "inputTokens", output_tokens = "outputTokens",
+        cache_read_input_tokens = "cacheReadInputTokens", cache_creation_input_tokens = "cacheCreationInputTokens",
         cost_usd = "costUSD",
     }
 }

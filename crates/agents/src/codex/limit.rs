@@ -89,9 +89,7 @@ fields! {
 
     #[derive(Clone, Copy)]
     struct Window<'a> {
-        used_percent,
-        resets_at,
-        resets_in_seconds,
+        used_percent, resets_at, resets_in_seconds,
     }
 }
 

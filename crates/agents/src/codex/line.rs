@@ -7,8 +7,7 @@ use crate::todo::Todo;
 fields! {
     /// One object of the stream.
     pub(super) struct Line<'a> {
-        kind = "type",
-        thread_id,
+        kind = "type", thread_id,
         item: Loose<Item<'a>>,
         message,
         error: Loose<ErrorObject<'a>>,
@@ -17,18 +16,9 @@ fields! {
 
     /// Something that the agent says or does.
     pub(super) struct Item<'a> {
-        id,
-        kind = "type",
-        text,
-        message,
-        status,
-        command,
-        aggregated_output,
-        exit_code,
+        id, kind = "type", text, message, status, command, aggregated_output, exit_code,
         changes: List<Change<'a>>,
-        server,
-        tool,
-        query,
+        server, tool, query,
         items: List<Todo<'a>>,
     }
 
@@ -37,9 +27,6 @@ fields! {
     }
 
     pub(super) struct Usage<'a> {
-        input_tokens,
-        cached_input_tokens,
-        cache_write_input_tokens,
-        output_tokens,
+        input_tokens, cached_input_tokens, cache_write_input_tokens, output_tokens,
     }
 }

@@ -20,14 +20,11 @@ fields! {
         data: Loose<Data<'a>>,
         /// What is not kept in the session's file either.
         ephemeral,
-        session = "sessionId",
-        exit_code = "exitCode",
+        session = "sessionId", exit_code = "exitCode",
     }
 
     pub(super) struct Data<'a> {
-        content,
-        tool_call_id = "toolCallId",
-        tool_name = "toolName",
+        content, tool_call_id = "toolCallId", tool_name = "toolName",
         /// The call of the agent that started this one; absent for the main agent.
         parent_tool_call_id = "parentToolCallId",
         arguments: Loose<Input<'a>>,
@@ -35,14 +32,8 @@ fields! {
         result: Loose<ToolResult<'a>>,
         error: Loose<ErrorObject<'a>>,
         shell_execution: Loose<ShellExecution<'a>> = "shellExecution",
-        error_type = "errorType",
-        error_message = "errorMessage",
-        message,
-        status_code = "statusCode",
-        reason,
-        input_tokens = "inputTokens",
-        output_tokens = "outputTokens",
-        cache_read_tokens = "cacheReadTokens",
+        error_type = "errorType", error_message = "errorMessage", message, status_code = "statusCode", reason,
+        input_tokens = "inputTokens", output_tokens = "outputTokens", cache_read_tokens = "cacheReadTokens",
         cache_write_tokens = "cacheWriteTokens",
     }
 

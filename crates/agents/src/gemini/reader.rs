@@ -19,26 +19,16 @@ use ralph_core::time::Millis;
 fields! {
     /// One object of the stream.
     pub(super) struct Line<'a> {
-        kind = "type",
-        session_id,
-        role,
-        content,
-        delta,
-        tool_name,
-        tool_id,
+        kind = "type", session_id, role, content, delta, tool_name, tool_id,
         parameters: Loose<Input<'a>>,
-        status,
-        output,
+        status, output,
         error: Loose<ErrorObject<'a>>,
-        severity,
-        message,
+        severity, message,
         stats: Loose<Stats<'a>>,
     }
 
     pub(super) struct Stats<'a> {
-        input_tokens,
-        output_tokens,
-        cached,
+        input_tokens, output_tokens, cached,
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A stream is to be read as fast as a pipe carries it, and most of it is long strings that nobody
 //! wants: so nothing is built on the way, a string is passed over by the search for its end, and
-//! what is wanted is read in its place instead of being handed up. What counts as JSON is the same
-//! as for serde_json; the tests hold the two side by side.
+//! what is wanted is read in its place instead of being handed up. Up to a depth that nobody reaches,
+//! JSON is what serde_json takes for it; the tests hold the two side by side.
 
 use super::string::unescape;
 use memchr::memchr2;

@@ -16,17 +16,14 @@ use ralph_core::observation::{Failure, FailureClass, Tokens};
 fields! {
     /// One object of the stream.
     pub(super) struct Line<'a> {
-        kind = "type",
-        session = "sessionID",
+        kind = "type", session = "sessionID",
         part: Loose<Part<'a>>,
         error: Loose<ErrorObject<'a>>,
     }
 
     /// A part of a message.
     pub(super) struct Part<'a> {
-        text,
-        tool,
-        call = "callID",
+        text, tool, call = "callID",
         state: Loose<State<'a>>,
         reason,
         tokens: Loose<Usage<'a>>,
@@ -37,8 +34,7 @@ fields! {
     pub(super) struct State<'a> {
         status,
         input: Loose<Input<'a>>,
-        output,
-        error,
+        output, error,
         metadata: Loose<Metadata<'a>>,
     }
 
@@ -47,15 +43,12 @@ fields! {
     }
 
     pub(super) struct Usage<'a> {
-        input,
-        output,
-        reasoning,
+        input, output, reasoning,
         cache: Loose<Cache<'a>>,
     }
 
     pub(super) struct Cache<'a> {
-        read,
-        write,
+        read, write,
     }
 
     pub(super) struct ErrorObject<'a> {
@@ -64,8 +57,7 @@ fields! {
     }
 
     pub(super) struct ErrorData<'a> {
-        message,
-        status = "statusCode",
+        message, status = "statusCode",
         headers: Loose<Headers<'a>> = "responseHeaders",
     }
 

@@ -15,36 +15,27 @@ use ralph_core::observation::Tokens;
 fields! {
     /// One object of the stream.
     pub(super) struct Line<'a> {
-        kind = "type",
-        id,
+        kind = "type", id,
         message: Loose<Message<'a>>,
-        call = "toolCallId",
-        tool = "toolName",
+        call = "toolCallId", tool = "toolName",
         args: Loose<Input<'a>>,
         result: Loose<ToolResult<'a>>,
-        is_error = "isError",
-        error = "errorMessage",
+        is_error = "isError", error = "errorMessage",
     }
 
     pub(super) struct Message<'a> {
         role,
         content: List<Block<'a>>,
         usage: Loose<Usage<'a>>,
-        stop_reason = "stopReason",
-        error = "errorMessage",
+        stop_reason = "stopReason", error = "errorMessage",
     }
 
     pub(super) struct Block<'a> {
-        kind = "type",
-        text,
-        thinking,
+        kind = "type", text, thinking,
     }
 
     pub(super) struct Usage<'a> {
-        input,
-        output,
-        cache_read = "cacheRead",
-        cache_write = "cacheWrite",
+        input, output, cache_read = "cacheRead", cache_write = "cacheWrite",
         cost: Loose<Cost<'a>>,
     }
 
