@@ -4,11 +4,10 @@
 //! error's result, standard error of a program that printed nothing. A stated HTTP status decides;
 //! sentences are looked at only where there is none.
 
-use crate::json::{Loose, Raw};
+use crate::json::{Loose, Raw, fields, read};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Failure, FailureClass};
 use ralph_core::text;
-use serde::Deserialize;
 
 /// Characters of a client's sentence that a failure repeats.
 const QUOTED: usize = 500;
@@ -24,24 +23,17 @@ pub(crate) struct Complaint {
     kind: String,
 }
 
-/// The body of a provider's error, which some clients pass on as it came.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Body<'a> {
-    #[serde(borrow)]
-    error: Loose<Box<Body<'a>>>,
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    message: Raw<'a>,
-}
+fields! {
+    /// The body of a provider's error, which some clients pass on as it came.
+    struct Body<'a> {
+        error: Loose<Box<Body<'a>>>,
+        kind = "type", message,
+    }
 
-/// An error in an object of its own, as far as most clients state it.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct ErrorObject<'a> {
-    #[serde(borrow)]
-    pub(crate) message: Raw<'a>,
+    /// An error in an object of its own, as far as most clients state it.
+    pub(crate) struct ErrorObject<'a> {
+        message,
+    }
 }
 
 impl Complaint {
@@ -49,7 +41,7 @@ impl Complaint {
     pub(crate) fn new(sentence: &str) -> Complaint {
         let plain = sentence.trim();
         let inner = plain.strip_prefix("[API Error: ").map_or(plain, |rest| rest.strip_suffix(']').unwrap_or(rest));
-        let Loose(body): Loose<Body<'_>> = serde_json::from_str(inner).unwrap_or_default();
+        let Loose(body): Loose<Body<'_>> = read(inner).unwrap_or_default();
         let body = body.map(|body| body.error.0.map_or(Body { error: Loose(None), ..body }, |error| *error));
         let stated = body.map(|body| (body.message.text(), body.kind.text_within(100)));
         let (message, kind) = match stated {

@@ -7,17 +7,16 @@
 use crate::complaint::Complaint;
 use crate::dialect::{End, LineKind, Reader, SideFile};
 use crate::ending::{ended_badly, ended_from_outside, reason_to_refuse};
-use crate::json::{List, Loose};
+use crate::json::{Cursor, Fields, List, Loose, Value, read};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Ending, Failure, FailureClass};
 use ralph_core::text;
-use serde::Deserialize;
 use std::borrow::Cow;
 
 /// What one dialect makes of the objects in its stream.
 pub(crate) trait Stream: Send {
     /// The fields of an object, as far as they are read.
-    type Line<'a>: Deserialize<'a>;
+    type Line<'a>: Fields<'a>;
 
     /// Takes one object and pushes its events.
     fn object(&mut self, line: &Self::Line<'_>, out: &mut Vec<AgentEvent>);
@@ -160,17 +159,14 @@ impl<S: Stream> StreamReader<S> {
     /// when they are asked for JSON without a stream; says whether there was any.
     fn objects(&mut self, text: &str, out: &mut Vec<AgentEvent>) -> bool {
         if text.starts_with('[') {
-            let all: List<S::Line<'_>> = serde_json::from_str(text).unwrap_or_default();
+            let all: List<S::Line<'_>> = read(text).unwrap_or_default();
             all.items.iter().for_each(|line| self.object(line, text, out));
             return !all.items.is_empty();
         }
-        if !text.starts_with('{') {
-            return false;
-        }
-        let mut any = false;
-        for line in serde_json::Deserializer::from_str(text).into_iter::<Loose<S::Line<'_>>>() {
-            let Ok(Loose(Some(line))) = line else { break };
-            self.object(&line, text, out);
+        let (mut line, mut cursor, mut any) = (Loose::<S::Line<'_>>::default(), Cursor::new(text), false);
+        while line.take(&mut cursor).is_some() {
+            let Some(line) = &line.0 else { break };
+            self.object(line, text, out);
             any = true;
         }
         any

@@ -1,27 +1,13 @@
 //! Todo lists, in the forms in which agents write them.
 
-use crate::json::{List, Raw};
+use crate::json::{List, fields};
 use ralph_core::agent_event::{AgentEvent, TodoItem, TodoStatus};
-use serde::Deserialize;
 
-/// One item of a list. Every program has its own word for what is to be done.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Todo<'a> {
-    #[serde(borrow)]
-    content: Raw<'a>,
-    #[serde(borrow)]
-    subject: Raw<'a>,
-    #[serde(borrow)]
-    description: Raw<'a>,
-    #[serde(borrow)]
-    text: Raw<'a>,
-    #[serde(borrow)]
-    status: Raw<'a>,
-    #[serde(borrow)]
-    completed: Raw<'a>,
-    #[serde(borrow)]
-    priority: Raw<'a>,
+fields! {
+    /// One item of a list. Every program has its own word for what is to be done.
+    pub(crate) struct Todo<'a> {
+        content, subject, description, text, status, completed, priority,
+    }
 }
 
 /// The event of a list; `None` if no item says anything.
@@ -69,6 +55,7 @@ fn checkbox(line: &str) -> Option<TodoItem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::read;
 
     #[test]
     fn every_form_of_a_list_is_read() {
@@ -90,7 +77,7 @@ mod tests {
             ("[]", vec![]),
             ("7", vec![]),
         ] {
-            let list: List<Todo<'_>> = serde_json::from_str(json).unwrap();
+            let list: List<Todo<'_>> = read(json).unwrap();
             let items = match event(&list) {
                 Some(AgentEvent::Todo { items }) => items,
                 None => Vec::new(),

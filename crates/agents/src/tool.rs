@@ -3,48 +3,19 @@
 //! Programs learned from each other, so the same few names and fields stand for a shell and for
 //! writing a file in all of them.
 
-use crate::json::{List, Raw, Size};
+use crate::json::{List, Raw, Size, fields, read};
 use crate::todo::Todo;
 use ralph_core::agent_event::{AgentEvent, OUTPUT_KEPT};
 use ralph_core::text;
-use serde::Deserialize;
 
-/// What tools are called with, as far as it is shown or counts as evidence.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Input<'a> {
-    #[serde(borrow)]
-    pub(crate) file_path: Raw<'a>,
-    #[serde(borrow, rename = "filePath")]
-    pub(crate) camel_path: Raw<'a>,
-    #[serde(borrow)]
-    pub(crate) notebook_path: Raw<'a>,
-    #[serde(borrow)]
-    pub(crate) command: Raw<'a>,
-    #[serde(borrow)]
-    pub(crate) cmd: Raw<'a>,
-    #[serde(borrow)]
-    pub(crate) run_in_background: Raw<'a>,
-    #[serde(borrow)]
-    pub(crate) is_background: Raw<'a>,
-    #[serde(borrow)]
-    pub(crate) pattern: Raw<'a>,
-    #[serde(borrow)]
-    pub(crate) url: Raw<'a>,
-    #[serde(borrow)]
-    pub(crate) query: Raw<'a>,
-    #[serde(borrow)]
-    pub(crate) description: Raw<'a>,
-    #[serde(borrow)]
-    pub(crate) subject: Raw<'a>,
-    #[serde(borrow)]
-    pub(crate) path: Raw<'a>,
-    #[serde(borrow)]
-    pub(crate) todos: List<Todo<'a>>,
-    #[serde(borrow, rename = "taskId")]
-    pub(crate) task_id: Raw<'a>,
-    #[serde(borrow)]
-    pub(crate) status: Raw<'a>,
+fields! {
+    /// What tools are called with, as far as it is shown or counts as evidence.
+    pub(crate) struct Input<'a> {
+        file_path, camel_path = "filePath", notebook_path, command, cmd, run_in_background, is_background, pattern,
+        url, query, description, subject, path,
+        todos: List<Todo<'a>>,
+        task_id = "taskId", status,
+    }
 }
 
 /// The beginning of a tool.
@@ -140,14 +111,11 @@ impl Calls {
     }
 }
 
-/// One block of a tool's output.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Block<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    text: Raw<'a>,
+fields! {
+    /// One block of a tool's output.
+    struct Block<'a> {
+        kind = "type", text,
+    }
 }
 
 /// The beginning of what a tool printed, and the size of all of it.
@@ -155,7 +123,7 @@ fn output(content: Raw<'_>) -> (String, Size) {
     if !content.json().starts_with('[') {
         return (content.text_within(OUTPUT_KEPT), content.size());
     }
-    let blocks: List<Block<'_>> = serde_json::from_str(content.json()).unwrap_or_default();
+    let blocks: List<Block<'_>> = read(content.json()).unwrap_or_default();
     let mut kept = String::new();
     let mut size = Size::default();
     for (index, block) in blocks.items.iter().enumerate() {
@@ -190,9 +158,10 @@ fn clip(text: String, limit: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::Loose;
 
     fn ended(content: &str) -> (String, u64, u64) {
-        let content: Raw<'_> = serde_json::from_str(content).unwrap();
+        let content: Raw<'_> = read(content).unwrap();
         match end("t".to_owned(), content, Went::Badly) {
             AgentEvent::ToolEnd { output, lines, chars, .. } => (output, lines, chars),
             other => panic!("{other:?}"),
@@ -242,7 +211,7 @@ mod tests {
             ("NotebookEdit", input, (None, Some("n"))),
             ("read_file", input, (None, None)),
         ] {
-            let input: Input<'_> = serde_json::from_str(input).unwrap();
+            let input = read::<Loose<Input<'_>>>(input).unwrap().0.unwrap();
             match start("t".to_owned(), name.to_owned(), Some(&input)) {
                 AgentEvent::ToolStart { command, writes, .. } => {
                     assert_eq!((command.as_deref(), writes.as_deref()), expected, "{name}");

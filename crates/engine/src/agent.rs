@@ -228,9 +228,9 @@ impl Budget<'_> {
 
 impl AgentSink<'_> {
     fn finish(mut self, facts: ProcessFacts, markers: Markers, read: impl Fn(&SideFile) -> Vec<u8>) -> Observation {
-        let AgentSink { reader, observer, events, splitter, .. } = &mut self;
-        splitter.finish(|line| read_line(reader.as_mut(), observer, events, line));
-        reader.end(events);
+        let mut splitter = std::mem::take(&mut self.splitter);
+        splitter.finish(|line| self.read_line(line));
+        self.reader.end(&mut self.events);
         self.pass_on();
         let side_file = self.reader.side_file().map(|file| read(&file)).unwrap_or_default();
         let failure = self.reader.failure(&End {
@@ -243,6 +243,22 @@ impl AgentSink<'_> {
             zone: &clock::epoch_seconds,
         });
         self.observer.finish(facts, markers, failure)
+    }
+
+    /// A line's events are gone before those of the next are made: they take the same memory again.
+    fn read_line(&mut self, line: Line<'_>) {
+        match line {
+            Line::Whole(line) => {
+                if self.reader.line(line, &mut self.events) == LineKind::Noise {
+                    self.observer.saw_noise();
+                }
+            }
+            Line::TooLong(head) => {
+                self.observer.saw_long_line();
+                self.reader.long_line(head, &mut self.events);
+            }
+        }
+        self.pass_on();
     }
 
     fn pass_on(&mut self) {
@@ -263,10 +279,10 @@ impl AgentSink<'_> {
 impl Sink for AgentSink<'_> {
     fn stdout(&mut self, bytes: &[u8]) {
         self.stdout_log.write(bytes);
-        let AgentSink { reader, observer, events, splitter, .. } = self;
-        splitter.feed(bytes, |line| read_line(reader.as_mut(), observer, events, line));
         self.face.borrow_mut().heard(self.clock.now());
-        self.pass_on();
+        let mut splitter = std::mem::take(&mut self.splitter);
+        splitter.feed(bytes, |line| self.read_line(line));
+        self.splitter = splitter;
         // After the final result the process is as good as gone, and its work is worth judging.
         if !self.reader.has_result() {
             self.budget.watch(&self.observer);
@@ -282,19 +298,5 @@ impl Sink for AgentSink<'_> {
 
     fn has_result(&self) -> bool {
         self.done.get() || self.reader.has_result()
-    }
-}
-
-fn read_line(reader: &mut dyn Reader, observer: &mut Observer, events: &mut Vec<AgentEvent>, line: Line<'_>) {
-    match line {
-        Line::Whole(line) => {
-            if reader.line(line, events) == LineKind::Noise {
-                observer.saw_noise();
-            }
-        }
-        Line::TooLong(head) => {
-            observer.saw_long_line();
-            reader.long_line(head, events);
-        }
     }
 }

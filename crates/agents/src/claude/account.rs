@@ -6,10 +6,9 @@
 //! do not state it. The usage of single messages is a first guess of the provider and is not read.
 
 use super::line::{Line, ModelUsage, Usage};
-use crate::json::{Loose, Raw};
+use crate::json::Raw;
 use crate::usage::{Counter, MOST_USD};
 use ralph_core::observation::Tokens;
-use std::collections::BTreeMap;
 
 /// The sums of one process.
 #[derive(Debug, Default)]
@@ -35,10 +34,7 @@ pub(super) struct Spent {
 impl Account {
     /// Takes a line with a result.
     pub(super) fn take(&mut self, line: &Line<'_>) -> Spent {
-        let models: BTreeMap<String, Loose<ModelUsage<'_>>> =
-            serde_json::from_str(line.model_usage_since_last_result.json()).unwrap_or_default();
-        let models: Vec<ModelUsage<'_>> = models.into_values().filter_map(|Loose(usage)| usage).collect();
-
+        let models = &line.model_usage_since_last_result.0;
         let mut counter = Counter::default();
         let by_model = models.iter().fold(Tokens::default(), |sum, usage| sum.plus(of_model(&mut counter, usage)));
         let stated = line.usage.0.as_ref().map(|usage| of_result(&mut counter, usage));
@@ -46,7 +42,7 @@ impl Account {
         self.tokens = self.tokens.plus(by_model.max(stated.unwrap_or_default()));
 
         Spent {
-            cost_usd: self.cost(line.total_cost_usd, &models),
+            cost_usd: self.cost(line.total_cost_usd, models),
             tokens: any.then_some(self.tokens),
             suspect: counter.suspect,
         }
@@ -92,9 +88,10 @@ fn of_model(counter: &mut Counter, usage: &ModelUsage<'_>) -> Tokens {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::{Loose, read};
 
     fn take(account: &mut Account, json: &str) -> Spent {
-        account.take(&serde_json::from_str(json).unwrap())
+        account.take(&read::<Loose<Line<'_>>>(json).unwrap().0.unwrap())
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::line::{Block, Line, Message, ShellOutput};
 use super::tasks::Tasks;
 use super::turn::Turn;
 use crate::dialect::End;
-use crate::json::Loose;
+use crate::json::{Loose, read};
 use crate::stream::{Outcome, Stream, say, unknown};
 use crate::tool::{self, Went};
 use crate::usage;
@@ -175,7 +175,7 @@ fn went(block: &Block<'_>) -> Went {
 }
 
 fn exit_code_field(output: &str) -> Option<i32> {
-    let Loose(shell): Loose<ShellOutput<'_>> = serde_json::from_str(output).ok()?;
+    let Loose(shell): Loose<ShellOutput<'_>> = read(output)?;
     tool::exit_code(shell?.exit_code)
 }
 
@@ -201,7 +201,7 @@ mod tests {
             ("", true, true, None),
         ] {
             let json = format!(r#"{{"content":"{content}","is_error":{failed}}}"#);
-            let block: Block<'_> = serde_json::from_str(&json).unwrap();
+            let block = read::<Loose<Block<'_>>>(&json).unwrap().0.unwrap();
             match tool::end(String::new(), block.content, went(&block)) {
                 AgentEvent::ToolEnd { error: read, exit_code: code, .. } => {
                     assert_eq!((read, code), (error, exit_code), "{content}");

@@ -3,8 +3,7 @@
 //! A call that only writes the list is no work, so it is shown as the list and not as a tool. An item
 //! made or changed piece by piece counts once its tool has ended well.
 
-use super::line::{Block, Line, ToolUseResult};
-use crate::json::Loose;
+use super::line::{Block, Line};
 use crate::todo;
 use crate::tool::given;
 use ralph_core::agent_event::{AgentEvent, TodoItem, TodoStatus};
@@ -68,9 +67,7 @@ impl Tasks {
             Call::Whole => false,
             Call::Create { subject } if subject.is_empty() || self.items.len() == ITEMS => false,
             Call::Create { subject } => {
-                let Loose(result): Loose<ToolUseResult<'_>> =
-                    serde_json::from_str(line.tool_use_result.json()).unwrap_or_default();
-                let stated = result.and_then(|result| result.task.0);
+                let stated = line.tool_use_result.0.as_ref().and_then(|result| result.task.0.as_ref());
                 let id = stated.and_then(|task| given(task.id)).or_else(|| number_in(&block.content.text_within(200)));
                 let id = id.unwrap_or_else(|| (self.items.len() + 1).to_string());
                 self.items.push((id, TodoItem { content: subject, status: TodoStatus::Pending, priority: None }));

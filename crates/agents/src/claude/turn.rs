@@ -7,10 +7,10 @@ use super::flavour::Flavour;
 use super::line::{LimitInfo, Line};
 use super::trouble::Trouble;
 use crate::complaint::ErrorObject;
-use crate::json::Loose;
+use crate::json::{Loose, read};
 use crate::stream::Outcome;
+use crate::tool::given;
 use ralph_core::observation::{Failure, FailureClass};
-use std::borrow::Cow;
 
 /// What is known about the last turn.
 #[derive(Debug, Default)]
@@ -105,8 +105,8 @@ fn error_sentence(line: &Line<'_>, text: &str) -> String {
     if !text.trim().is_empty() {
         return text.to_owned();
     }
-    let errors: Vec<Cow<'_, str>> = serde_json::from_str(line.errors.json()).unwrap_or_default();
-    let Loose(object): Loose<ErrorObject<'_>> = serde_json::from_str(line.error.json()).unwrap_or_default();
+    let errors: Vec<String> = line.errors.iter().filter_map(|&error| given(error)).collect();
+    let Loose(object): Loose<ErrorObject<'_>> = read(line.error.json()).unwrap_or_default();
     [errors.join("; "), object.map(|error| error.message.text()).unwrap_or_default(), line.error.text()]
         .into_iter()
         .find(|sentence| !sentence.trim().is_empty())

@@ -5,9 +5,8 @@
 //! own file has the provider's last word on every window.
 
 use crate::dialect::End;
-use crate::json::{Loose, Raw};
+use crate::json::{Loose, fields, read};
 use ralph_core::time::LocalTime;
-use serde::Deserialize;
 
 /// When the limit ends that this sentence is about, as seconds since the epoch.
 pub(super) fn reset(sentence: &str, end: &End<'_>) -> Option<i64> {
@@ -74,38 +73,24 @@ fn span(sentence: &str) -> Option<i64> {
     (seconds > 0).then_some(seconds)
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Entry<'a> {
-    #[serde(borrow)]
-    payload: Loose<Payload<'a>>,
-}
+fields! {
+    struct Entry<'a> {
+        payload: Loose<Payload<'a>>,
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Payload<'a> {
-    #[serde(borrow)]
-    rate_limits: Loose<Limits<'a>>,
-}
+    struct Payload<'a> {
+        rate_limits: Loose<Limits<'a>>,
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Limits<'a> {
-    #[serde(borrow)]
-    primary: Loose<Window<'a>>,
-    #[serde(borrow)]
-    secondary: Loose<Window<'a>>,
-}
+    struct Limits<'a> {
+        primary: Loose<Window<'a>>,
+        secondary: Loose<Window<'a>>,
+    }
 
-#[derive(Debug, Default, Clone, Copy, Deserialize)]
-#[serde(default)]
-struct Window<'a> {
-    #[serde(borrow)]
-    used_percent: Raw<'a>,
-    #[serde(borrow)]
-    resets_at: Raw<'a>,
-    #[serde(borrow)]
-    resets_in_seconds: Raw<'a>,
+    #[derive(Clone, Copy)]
+    struct Window<'a> {
+        used_percent, resets_at, resets_in_seconds,
+    }
 }
 
 /// The reset of the fullest window of those that are used at least that much, by the last entry that
@@ -114,7 +99,7 @@ fn in_session_file(end: &End<'_>, least: f64) -> Option<i64> {
     let now = end.now.0 / 1000;
     let entries = String::from_utf8_lossy(end.side_file);
     let limits = entries.lines().rev().find_map(|line| {
-        let Loose(entry): Loose<Entry<'_>> = serde_json::from_str(line).ok()?;
+        let Loose(entry): Loose<Entry<'_>> = read(line)?;
         entry?.payload.0?.rate_limits.0
     })?;
     let windows = [limits.primary.0, limits.secondary.0];

@@ -5,86 +5,45 @@
 
 use crate::complaint::{Complaint, ErrorObject, status_of};
 use crate::dialect::End;
-use crate::json::{Loose, Raw};
+use crate::json::{Loose, Raw, fields, read};
 use crate::stream::{Outcome, Stream, say, unknown};
 use crate::todo;
 use crate::tool::{self, Calls, Input, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::Tokens;
-use serde::Deserialize;
 
-/// One object of the stream.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Line<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    data: Loose<Data<'a>>,
-    /// What is not kept in the session's file either.
-    #[serde(borrow)]
-    ephemeral: Raw<'a>,
-    #[serde(borrow, rename = "sessionId")]
-    session: Raw<'a>,
-    #[serde(borrow, rename = "exitCode")]
-    exit_code: Raw<'a>,
-}
+fields! {
+    /// One object of the stream.
+    pub(super) struct Line<'a> {
+        kind = "type",
+        data: Loose<Data<'a>>,
+        /// What is not kept in the session's file either.
+        ephemeral,
+        session = "sessionId", exit_code = "exitCode",
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Data<'a> {
-    #[serde(borrow)]
-    content: Raw<'a>,
-    #[serde(borrow)]
-    tool_call_id: Raw<'a>,
-    #[serde(borrow)]
-    tool_name: Raw<'a>,
-    /// The call of the agent that started this one; absent for the main agent.
-    #[serde(borrow)]
-    parent_tool_call_id: Raw<'a>,
-    #[serde(borrow)]
-    arguments: Loose<Input<'a>>,
-    #[serde(borrow)]
-    success: Raw<'a>,
-    #[serde(borrow)]
-    result: Loose<ToolResult<'a>>,
-    #[serde(borrow)]
-    error: Loose<ErrorObject<'a>>,
-    #[serde(borrow)]
-    shell_execution: Loose<ShellExecution<'a>>,
-    #[serde(borrow)]
-    error_type: Raw<'a>,
-    #[serde(borrow)]
-    error_message: Raw<'a>,
-    #[serde(borrow)]
-    message: Raw<'a>,
-    #[serde(borrow)]
-    status_code: Raw<'a>,
-    #[serde(borrow)]
-    reason: Raw<'a>,
-    #[serde(borrow)]
-    input_tokens: Raw<'a>,
-    #[serde(borrow)]
-    output_tokens: Raw<'a>,
-    #[serde(borrow)]
-    cache_read_tokens: Raw<'a>,
-    #[serde(borrow)]
-    cache_write_tokens: Raw<'a>,
-}
+    pub(super) struct Data<'a> {
+        content, tool_call_id = "toolCallId", tool_name = "toolName",
+        /// The call of the agent that started this one; absent for the main agent.
+        parent_tool_call_id = "parentToolCallId",
+        arguments: Loose<Input<'a>>,
+        success,
+        result: Loose<ToolResult<'a>>,
+        error: Loose<ErrorObject<'a>>,
+        shell_execution: Loose<ShellExecution<'a>> = "shellExecution",
+        error_type = "errorType", error_message = "errorMessage", message, status_code = "statusCode", reason,
+        input_tokens = "inputTokens", output_tokens = "outputTokens", cache_read_tokens = "cacheReadTokens",
+        cache_write_tokens = "cacheWriteTokens",
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct ToolResult<'a> {
-    #[serde(borrow)]
-    content: Raw<'a>,
-}
+    pub(super) struct ToolResult<'a> {
+        content,
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ShellExecution<'a> {
-    #[serde(borrow)]
-    exit_code: Raw<'a>,
+    pub(super) struct ShellExecution<'a> {
+        exit_code = "exitCode",
+    }
 }
 
 /// Reads one process.
@@ -135,7 +94,8 @@ impl Stream for Events {
             "result" => self.end_of_run(line, out),
             "model.call_failure" => {
                 let sentence = data.error_message.text_within(2000);
-                let sentence = serde_json::from_str(&sentence).unwrap_or(sentence);
+                let quoted: Option<Raw<'_>> = read(&sentence).filter(|_| sentence.starts_with('"'));
+                let sentence = quoted.map(Raw::text).unwrap_or_else(|| sentence.clone());
                 self.trouble = Some(Complaint::new(&sentence).with_status(status_of(data.status_code)));
             }
             "user.message" | "assistant.turn_end" | "system.message" => {}

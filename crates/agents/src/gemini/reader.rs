@@ -6,7 +6,7 @@
 
 use crate::complaint::{Complaint, ErrorObject};
 use crate::dialect::End;
-use crate::json::{Loose, Raw};
+use crate::json::{Loose, fields};
 use crate::stream::{Outcome, Stream, Turn, say, say_piece, unknown};
 use crate::todo;
 use crate::tool::{self, Calls, Input, Went};
@@ -15,51 +15,21 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Ending, FailureClass, Tokens};
 use ralph_core::text;
 use ralph_core::time::Millis;
-use serde::Deserialize;
 
-/// One object of the stream.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Line<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    session_id: Raw<'a>,
-    #[serde(borrow)]
-    role: Raw<'a>,
-    #[serde(borrow)]
-    content: Raw<'a>,
-    #[serde(borrow)]
-    delta: Raw<'a>,
-    #[serde(borrow)]
-    tool_name: Raw<'a>,
-    #[serde(borrow)]
-    tool_id: Raw<'a>,
-    #[serde(borrow)]
-    parameters: Loose<Input<'a>>,
-    #[serde(borrow)]
-    status: Raw<'a>,
-    #[serde(borrow)]
-    output: Raw<'a>,
-    #[serde(borrow)]
-    error: Loose<ErrorObject<'a>>,
-    #[serde(borrow)]
-    severity: Raw<'a>,
-    #[serde(borrow)]
-    message: Raw<'a>,
-    #[serde(borrow)]
-    stats: Loose<Stats<'a>>,
-}
+fields! {
+    /// One object of the stream.
+    pub(super) struct Line<'a> {
+        kind = "type", session_id, role, content, delta, tool_name, tool_id,
+        parameters: Loose<Input<'a>>,
+        status, output,
+        error: Loose<ErrorObject<'a>>,
+        severity, message,
+        stats: Loose<Stats<'a>>,
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Stats<'a> {
-    #[serde(borrow)]
-    input_tokens: Raw<'a>,
-    #[serde(borrow)]
-    output_tokens: Raw<'a>,
-    #[serde(borrow)]
-    cached: Raw<'a>,
+    pub(super) struct Stats<'a> {
+        input_tokens, output_tokens, cached,
+    }
 }
 
 /// The end of an answer that is kept: a stream without end must not fill the memory.

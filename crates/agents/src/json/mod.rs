@@ -4,23 +4,31 @@
 //! of an unexpected type is an absent field, never an error. Strings stay as they stand in the line
 //! until somebody wants them, so that megabytes of tool output are measured and not copied.
 
+mod cursor;
 mod shape;
 mod string;
 
+pub(crate) use cursor::{Cursor, Value};
 use ralph_core::text;
-use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
-pub(crate) use shape::{List, Loose};
+pub(crate) use shape::{Entries, Fields, List, Loose, fields};
 pub(crate) use string::Size;
 use string::{measure, unescape};
+
+/// Reads a text that is one value from its beginning to its end.
+pub(crate) fn read<'a, T: Value<'a> + Default>(text: &'a str) -> Option<T> {
+    let (mut value, mut cursor) = (T::default(), Cursor::new(text));
+    value.take(&mut cursor)?;
+    cursor.peek().is_none().then_some(value)
+}
 
 /// Any value, as it stands in the line; empty if there is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Raw<'a>(&'a str);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Raw<'a>, D::Error> {
-        <&'de RawValue>::deserialize(deserializer).map(|raw| Raw(raw.get()))
+impl<'a> Value<'a> for Raw<'a> {
+    fn take(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
+        self.0 = cursor.skip()?;
+        Some(())
     }
 }
 

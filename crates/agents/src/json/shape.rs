@@ -1,9 +1,47 @@
 //! Objects and arrays that may turn out to be something else.
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use std::fmt;
-use std::marker::PhantomData;
+use super::Raw;
+use super::cursor::{Cursor, Value};
+use super::string::unescape;
+
+/// An object, by the names of those of its fields that are read.
+pub(crate) trait Fields<'a>: Default {
+    /// The place of the field of that name.
+    fn field(&mut self, name: &str) -> Option<&mut dyn Value<'a>>;
+}
+
+/// Names the fields of objects that are read, each a [`Raw`](super::Raw) unless it says otherwise, and by
+/// its own name in the stream unless another one is given. Of a field that stands there twice the last counts.
+macro_rules! fields {
+    ($($(#[$about:meta])* $vis:vis struct $name:ident<'a> {
+        $($(#[$about_field:meta])* $field:ident $(: $type:ty)? $(= $key:literal)?,)*
+    })*) => {$(
+        $(#[$about])*
+        #[derive(Debug, Default)]
+        $vis struct $name<'a> {
+            $($(#[$about_field])* $vis $field: $crate::json::fields!(@first $($type,)? $crate::json::Raw<'a>),)*
+        }
+
+        impl<'a> $crate::json::Fields<'a> for $name<'a> {
+            fn field(&mut self, name: &str) -> Option<&mut dyn $crate::json::Value<'a>> {
+                match name {
+                    $($crate::json::fields!(@name $field $($key)?) => Some(&mut self.$field),)*
+                    _ => None,
+                }
+            }
+        }
+    )*};
+    (@first $first:ty $(, $second:ty)?) => { $first };
+    (@name $field:ident $key:literal) => { $key };
+    (@name $field:ident) => { stringify!($field) };
+}
+pub(crate) use fields;
+
+impl<'a, T: Fields<'a>> Fields<'a> for Box<T> {
+    fn field(&mut self, name: &str) -> Option<&mut dyn Value<'a>> {
+        (**self).field(name)
+    }
+}
 
 /// An object of the expected form, or nothing if there stands something else.
 #[derive(Debug, Clone)]
@@ -15,9 +53,17 @@ impl<T> Default for Loose<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Loose<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Loose<T>, D::Error> {
-        deserializer.deserialize_any(Looser(PhantomData))
+impl<'a, T: Fields<'a>> Value<'a> for Loose<T> {
+    fn take(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
+        self.0 = None;
+        if cursor.peek()? != b'{' {
+            return cursor.skip().map(drop);
+        }
+        let object = self.0.insert(T::default());
+        cursor.object(|name, cursor| match object.field(name) {
+            Some(field) => field.take(cursor),
+            None => cursor.skip().map(drop),
+        })
     }
 }
 
@@ -34,113 +80,91 @@ impl<T> Default for List<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<List<T>, D::Error> {
-        deserializer.deserialize_any(Lister(PhantomData))
+impl<'a, T: Fields<'a>> Value<'a> for List<T> {
+    fn take(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
+        *self = List::default();
+        match cursor.peek()? {
+            b'[' => cursor.array(|cursor| item(&mut self.items, cursor)),
+            b'"' => cursor.string().map(|quoted| self.text = unescape(quoted, usize::MAX)),
+            _ => cursor.skip().map(drop),
+        }
     }
 }
 
-/// What a visitor makes of a value that it does not look for.
-macro_rules! anything_else_is_nothing {
-    () => {
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("any value")
-        }
+/// The objects that are the fields of an object, whatever their names.
+#[derive(Debug)]
+pub(crate) struct Entries<T>(pub(crate) Vec<T>);
 
-        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-            Ok(Self::Value::default())
-        }
-
-        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-            Ok(Self::Value::default())
-        }
-
-        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-            Ok(Self::Value::default())
-        }
-
-        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-            Ok(Self::Value::default())
-        }
-
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok(Self::Value::default())
-        }
-    };
-}
-
-struct Looser<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for Looser<T> {
-    type Value = Loose<T>;
-
-    anything_else_is_nothing!();
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Loose<T>, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(|object| Loose(Some(object)))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Loose<T>, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Loose(None))
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Loose<T>, E> {
-        Ok(Loose(None))
+impl<T> Default for Entries<T> {
+    fn default() -> Entries<T> {
+        Entries(Vec::new())
     }
 }
 
-struct Lister<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for Lister<T> {
-    type Value = List<T>;
-
-    anything_else_is_nothing!();
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<List<T>, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(List::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<List<T>, A::Error> {
-        // Most lists of a stream have one item, and items are large.
-        let mut items = Vec::with_capacity(1);
-        while let Some(Loose(item)) = seq.next_element::<Loose<T>>()? {
-            items.extend(item);
+impl<'a, T: Fields<'a>> Value<'a> for Entries<T> {
+    fn take(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
+        self.0.clear();
+        match cursor.peek()? {
+            b'{' => cursor.object(|_, cursor| item(&mut self.0, cursor)),
+            _ => cursor.skip().map(drop),
         }
-        Ok(List { items, text: String::new() })
     }
+}
 
-    fn visit_str<E>(self, text: &str) -> Result<List<T>, E> {
-        Ok(List { items: Vec::new(), text: text.to_owned() })
+/// The values of an array.
+impl<'a> Value<'a> for Vec<Raw<'a>> {
+    fn take(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
+        self.clear();
+        if cursor.peek()? != b'[' {
+            return cursor.skip().map(drop);
+        }
+        cursor.array(|cursor| cursor.skip().map(|json| self.push(Raw(json))))
     }
+}
+
+fn item<'a, T: Fields<'a>>(items: &mut Vec<T>, cursor: &mut Cursor<'a>) -> Option<()> {
+    let mut item = Loose(None);
+    item.take(cursor)?;
+    items.extend(item.0);
+    Some(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Raw;
+    use crate::json::read;
 
-    #[derive(Debug, Default, serde::Deserialize)]
-    #[serde(default)]
-    struct Item<'a> {
-        #[serde(borrow)]
-        name: Raw<'a>,
-        #[serde(borrow)]
-        inner: Loose<Box<Item<'a>>>,
-        #[serde(borrow)]
-        items: List<Item<'a>>,
+    fields! {
+        struct Item<'a> {
+            name,
+            other = "another \"name\"",
+            inner: Loose<Box<Item<'a>>>,
+            items: List<Item<'a>>,
+            entries: Entries<Item<'a>>,
+        }
     }
 
     #[test]
     fn b07_fields_of_another_type_are_absent_fields() {
-        for value in ["null", "1", "-1.5", "true", "\"text\"", "[]", "[1,{\"name\":2}]", "{}", "{\"x\":[{}]}"] {
-            let json = format!("{{\"name\":{value},\"inner\":{value},\"items\":{value},\"new\":{value}}}");
-            let item: Item<'_> = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{value}: {error}"));
-            assert_eq!(item.name.json(), value);
+        for value in
+            ["null", "1", "-1.5", "true", "\"text\"", "[]", "[1,{\"name\":2}]", "{}", "{\"x\":[{}]}", "{\"x\":{}}"]
+        {
+            let fields = ["name", "another \\\"name\\u0022", "inner", "items", "entries", "new"];
+            let json = format!("{{{}}}", fields.map(|name| format!("\"{name}\" : {value}")).join(","));
+            let Loose(Some(item)): Loose<Item<'_>> = read(&json).unwrap() else { panic!("{json}") };
+            assert_eq!((item.name.json(), item.other.json()), (value, value));
             assert_eq!(item.inner.0.is_some(), value.starts_with('{'), "{value}");
             assert_eq!(item.items.items.len(), usize::from(value.contains("name")), "{value}");
             assert_eq!(item.items.text, if value == "\"text\"" { "text" } else { "" });
+            assert_eq!(item.entries.0.len(), usize::from(value == "{\"x\":{}}"), "{value}");
         }
+    }
+
+    #[test]
+    fn the_last_of_two_fields_of_one_name_counts() {
+        let twice = r#"{"name":1,"inner":{"name":2},"items":[{},{}],"items":"text","inner":3,"name":4}"#;
+        let Loose(Some(item)): Loose<Item<'_>> = read(twice).unwrap() else { panic!("it is an object") };
+        assert_eq!((item.name.json(), item.inner.0.is_some()), ("4", false));
+        assert_eq!((item.items.items.len(), item.items.text.as_str()), (0, "text"));
     }
 }

@@ -5,120 +5,66 @@
 
 use crate::complaint::{Complaint, status_of};
 use crate::dialect::End;
-use crate::json::{Loose, Raw};
+use crate::json::{Loose, fields};
 use crate::stream::{Outcome, Stream, say, unknown};
 use crate::todo;
 use crate::tool::{self, Input, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Failure, FailureClass, Tokens};
-use serde::Deserialize;
 
-/// One object of the stream.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Line<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow, rename = "sessionID")]
-    session: Raw<'a>,
-    #[serde(borrow)]
-    part: Loose<Part<'a>>,
-    #[serde(borrow)]
-    error: Loose<ErrorObject<'a>>,
-}
+fields! {
+    /// One object of the stream.
+    pub(super) struct Line<'a> {
+        kind = "type", session = "sessionID",
+        part: Loose<Part<'a>>,
+        error: Loose<ErrorObject<'a>>,
+    }
 
-/// A part of a message.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Part<'a> {
-    #[serde(borrow)]
-    text: Raw<'a>,
-    #[serde(borrow)]
-    tool: Raw<'a>,
-    #[serde(borrow, rename = "callID")]
-    call: Raw<'a>,
-    #[serde(borrow)]
-    state: Loose<State<'a>>,
-    #[serde(borrow)]
-    reason: Raw<'a>,
-    #[serde(borrow)]
-    tokens: Loose<Usage<'a>>,
-    #[serde(borrow)]
-    cost: Raw<'a>,
-}
+    /// A part of a message.
+    pub(super) struct Part<'a> {
+        text, tool, call = "callID",
+        state: Loose<State<'a>>,
+        reason,
+        tokens: Loose<Usage<'a>>,
+        cost,
+    }
 
-/// How a tool went.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct State<'a> {
-    #[serde(borrow)]
-    status: Raw<'a>,
-    #[serde(borrow)]
-    input: Loose<Input<'a>>,
-    #[serde(borrow)]
-    output: Raw<'a>,
-    #[serde(borrow)]
-    error: Raw<'a>,
-    #[serde(borrow)]
-    metadata: Loose<Metadata<'a>>,
-}
+    /// How a tool went.
+    pub(super) struct State<'a> {
+        status,
+        input: Loose<Input<'a>>,
+        output, error,
+        metadata: Loose<Metadata<'a>>,
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Metadata<'a> {
-    #[serde(borrow)]
-    exit: Raw<'a>,
-}
+    pub(super) struct Metadata<'a> {
+        exit,
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Usage<'a> {
-    #[serde(borrow)]
-    input: Raw<'a>,
-    #[serde(borrow)]
-    output: Raw<'a>,
-    #[serde(borrow)]
-    reasoning: Raw<'a>,
-    #[serde(borrow)]
-    cache: Loose<Cache<'a>>,
-}
+    pub(super) struct Usage<'a> {
+        input, output, reasoning,
+        cache: Loose<Cache<'a>>,
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Cache<'a> {
-    #[serde(borrow)]
-    read: Raw<'a>,
-    #[serde(borrow)]
-    write: Raw<'a>,
-}
+    pub(super) struct Cache<'a> {
+        read, write,
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct ErrorObject<'a> {
-    #[serde(borrow)]
-    name: Raw<'a>,
-    #[serde(borrow)]
-    data: Loose<ErrorData<'a>>,
-}
+    pub(super) struct ErrorObject<'a> {
+        name,
+        data: Loose<ErrorData<'a>>,
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct ErrorData<'a> {
-    #[serde(borrow)]
-    message: Raw<'a>,
-    #[serde(borrow, rename = "statusCode")]
-    status: Raw<'a>,
-    #[serde(borrow, rename = "responseHeaders")]
-    headers: Loose<Headers<'a>>,
-}
+    pub(super) struct ErrorData<'a> {
+        message, status = "statusCode",
+        headers: Loose<Headers<'a>> = "responseHeaders",
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Headers<'a> {
-    /// Seconds, in a string; a date in its place is not read.
-    #[serde(borrow, rename = "retry-after")]
-    retry_after: Raw<'a>,
+    pub(super) struct Headers<'a> {
+        /// Seconds, in a string; a date in its place is not read.
+        retry_after = "retry-after",
+    }
 }
 
 /// Reads one process.

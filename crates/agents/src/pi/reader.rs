@@ -5,91 +5,47 @@
 
 use crate::complaint::Complaint;
 use crate::dialect::End;
-use crate::json::{List, Loose, Raw};
+use crate::json::{List, Loose, Raw, fields};
 use crate::stream::{Outcome, Stream, say, unknown};
 use crate::tool::{self, Input, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::Tokens;
-use serde::Deserialize;
 
-/// One object of the stream.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Line<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    id: Raw<'a>,
-    #[serde(borrow)]
-    message: Loose<Message<'a>>,
-    #[serde(borrow, rename = "toolCallId")]
-    call: Raw<'a>,
-    #[serde(borrow, rename = "toolName")]
-    tool: Raw<'a>,
-    #[serde(borrow)]
-    args: Loose<Input<'a>>,
-    #[serde(borrow)]
-    result: Loose<ToolResult<'a>>,
-    #[serde(borrow, rename = "isError")]
-    is_error: Raw<'a>,
-    #[serde(borrow, rename = "errorMessage")]
-    error: Raw<'a>,
-}
+fields! {
+    /// One object of the stream.
+    pub(super) struct Line<'a> {
+        kind = "type", id,
+        message: Loose<Message<'a>>,
+        call = "toolCallId", tool = "toolName",
+        args: Loose<Input<'a>>,
+        result: Loose<ToolResult<'a>>,
+        is_error = "isError", error = "errorMessage",
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Message<'a> {
-    #[serde(borrow)]
-    role: Raw<'a>,
-    #[serde(borrow)]
-    content: List<Block<'a>>,
-    #[serde(borrow)]
-    usage: Loose<Usage<'a>>,
-    #[serde(borrow, rename = "stopReason")]
-    stop_reason: Raw<'a>,
-    #[serde(borrow, rename = "errorMessage")]
-    error: Raw<'a>,
-}
+    pub(super) struct Message<'a> {
+        role,
+        content: List<Block<'a>>,
+        usage: Loose<Usage<'a>>,
+        stop_reason = "stopReason", error = "errorMessage",
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Block<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    #[serde(borrow)]
-    text: Raw<'a>,
-    #[serde(borrow)]
-    thinking: Raw<'a>,
-}
+    pub(super) struct Block<'a> {
+        kind = "type", text, thinking,
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Usage<'a> {
-    #[serde(borrow)]
-    input: Raw<'a>,
-    #[serde(borrow)]
-    output: Raw<'a>,
-    #[serde(borrow)]
-    cache_read: Raw<'a>,
-    #[serde(borrow)]
-    cache_write: Raw<'a>,
-    #[serde(borrow)]
-    cost: Loose<Cost<'a>>,
-}
+    pub(super) struct Usage<'a> {
+        input, output, cache_read = "cacheRead", cache_write = "cacheWrite",
+        cost: Loose<Cost<'a>>,
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Cost<'a> {
-    #[serde(borrow)]
-    total: Raw<'a>,
-}
+    pub(super) struct Cost<'a> {
+        total,
+    }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct ToolResult<'a> {
-    #[serde(borrow)]
-    content: Raw<'a>,
+    pub(super) struct ToolResult<'a> {
+        content,
+    }
 }
 
 /// Reads one process.
