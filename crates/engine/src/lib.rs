@@ -25,10 +25,10 @@ use ralph_core::notice::Notice;
 use ralph_core::outcome::Outcome;
 use ralph_core::run::{ReplayError, Run};
 use ralph_core::time::Millis;
-use ralph_host::marker;
 use ralph_host::process::ProcessError;
 use ralph_host::process::drive::Order;
 use ralph_host::signals::{self, Sign, Signals};
+use ralph_host::{footprint, marker};
 use ralph_store::{Durability, Store, StoreError};
 use std::cell::RefCell;
 use std::future::Future;
@@ -36,6 +36,9 @@ use std::pin::{Pin, pin};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
+
+/// What takes longer than this may take hours, and much of what led to it is not needed meanwhile.
+const SETTLING: Duration = Duration::from_secs(1);
 
 /// Why a run could not be carried on. Its journal is as it was after the last whole step.
 #[derive(Debug, thiserror::Error)]
@@ -106,6 +109,8 @@ enum Disturbance {
     Alarm(Event),
     WallTimeUp,
     Tick,
+    /// The activity takes its time.
+    Settled,
 }
 
 impl<'a> Carrier<'a> {
@@ -179,6 +184,7 @@ impl<'a> Carrier<'a> {
         let policy = journal.machine.policy().clone();
         let wall = journal.machine.wall_left().map(|left| Instant::now() + left.duration());
         let mut wall_told = false;
+        let (settling, mut settled) = (Instant::now() + SETTLING, false);
         let pins = journal.machine.pins();
         let mut running = pin!(activity.run(
             world,
@@ -194,6 +200,7 @@ impl<'a> Carrier<'a> {
                 Some(event) = alarms.recv() => Disturbance::Alarm(event),
                 () = at(wall), if !wall_told => Disturbance::WallTimeUp,
                 () = after(tick) => Disturbance::Tick,
+                () = at(Some(settling)), if !settled => Disturbance::Settled,
             };
             let event = match disturbance {
                 Disturbance::Done(events) => {
@@ -201,6 +208,11 @@ impl<'a> Carrier<'a> {
                 }
                 Disturbance::Tick => {
                     face.borrow_mut().tick();
+                    continue;
+                }
+                Disturbance::Settled => {
+                    settled = true;
+                    footprint::shrink();
                     continue;
                 }
                 Disturbance::Sign(Sign::Resized) => continue,

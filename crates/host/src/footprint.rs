@@ -1,11 +1,11 @@
-//! Memory that a process which waits for hours need not hold: the parts of its own program that only its
-//! start needed. Two hundred loops on one machine are the case for it.
+//! Memory that a process which waits for hours need not hold: the parts of its own program that nothing
+//! needs meanwhile. Two hundred loops on one machine are the case for it.
 
 /// Lets the system take back the pages of programs and libraries that are mapped now. Those that are
 /// needed again come back from its cache at the first touch; nothing that was written is among them.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "the system is told about pages by their address")]
-pub fn forget_the_start() {
+pub fn shrink() {
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return };
     for (start, length) in maps.lines().filter_map(program_pages) {
         // SAFETY: these pages hold a file's content and were never writable, so what is read again is what
@@ -16,7 +16,7 @@ pub fn forget_the_start() {
 
 /// Elsewhere the system is left alone.
 #[cfg(not(target_os = "linux"))]
-pub fn forget_the_start() {}
+pub fn shrink() {}
 
 /// The place of a mapping that holds machine code of a file and can only be read and executed.
 #[cfg(any(target_os = "linux", test))]
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_process_goes_on() {
-        forget_the_start();
+        shrink();
         assert_eq!("42".parse::<u8>().unwrap(), 42);
     }
 }

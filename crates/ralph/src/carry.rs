@@ -18,7 +18,6 @@ use ralph_engine::{BusNames, Buses, Engine, World};
 use ralph_host::clock::Clock;
 use ralph_host::family::{self, RegisterError, Registration};
 use ralph_host::folder_watch::FolderWatch;
-use ralph_host::footprint;
 use ralph_host::identity;
 use ralph_host::lock::{LockError, Owner, WorkTreeLock};
 use ralph_host::pins::PinnedFiles;
@@ -177,7 +176,6 @@ impl Claimed {
                 folder,
                 variable: place::variable,
             };
-            footprint::forget_the_start();
             let engine = Engine { store, world, face: face.as_ref(), signals };
             let outcome = match beginning {
                 Beginning::New(started) => engine.begin(Event::Started(started)).await,
