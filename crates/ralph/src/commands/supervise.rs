@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
     after_help = "Examples:\n  ralph supervise -- ./agent.sh\n  ralph supervise --task fix-login --max-restarts 20 -- claude -p 'fix the login'\n  ralph supervise --task-dir work/task-001 --timeout 30m -- python root_agent.py\n\nThe agent finds its task folder in TASK_FOLDER and its bus in MESSAGE_BUS."
 )]
 pub struct SuperviseArgs {
-    /// The task folder, where DONE is looked for; .ralph/tasks/<task> if left out
+    /// The task folder, where DONE is looked for; .ralph/tasks/TASK if left out
     #[arg(long, value_name = "DIR")]
     task_dir: Option<PathBuf>,
     /// The project, as messages name it; the project folder's name if left out
