@@ -76,6 +76,33 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// Whether this answers with an event.
+    pub fn is_activity(&self) -> bool {
+        match self {
+            Effect::Gather { .. }
+            | Effect::Launch(_)
+            | Effect::LookAtTree
+            | Effect::Check(_)
+            | Effect::Pin { .. }
+            | Effect::RestorePinned { .. }
+            | Effect::CheckOut
+            | Effect::LookAtPending
+            | Effect::Scm(_)
+            | Effect::LookAtMarkers
+            | Effect::Rest { .. }
+            | Effect::AwaitChildren { .. }
+            | Effect::PostSafely(_)
+            | Effect::Wait { .. } => true,
+            Effect::EndActivity
+            | Effect::RemoveDone
+            | Effect::RemoveWait
+            | Effect::Post(_)
+            | Effect::WriteViews(_)
+            | Effect::Tell(_)
+            | Effect::Finish => false,
+        }
+    }
+
     /// Whether performing this could not be repeated harmlessly, so that the journal must hold what
     /// led to it first. Reading inputs, looking at the tree and writing views are repeatable.
     pub fn needs_the_journal(&self) -> bool {

@@ -154,21 +154,9 @@ impl<'a> Carrier<'a> {
                 // Nothing runs while effects of a finished activity are performed.
                 Effect::EndActivity => {}
                 Effect::Finish => return Ok(None),
-                Effect::Gather { .. }
-                | Effect::Launch(_)
-                | Effect::LookAtTree
-                | Effect::Check(_)
-                | Effect::LookAtPending
-                | Effect::Pin { .. }
-                | Effect::RestorePinned { .. }
-                | Effect::CheckOut
-                | Effect::Scm(_)
-                | Effect::LookAtMarkers
-                | Effect::Rest { .. }
-                | Effect::AwaitChildren { .. }
-                | Effect::PostSafely(_)
-                | Effect::Wait { .. } => {
-                    activity = Some(Activity(effect));
+                asked => {
+                    debug_assert!(asked.is_activity(), "nobody performs {asked:?}");
+                    activity = Some(Activity(asked));
                 }
             }
         }

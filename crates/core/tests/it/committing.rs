@@ -151,7 +151,7 @@ fn h01_an_interrupt_lets_the_running_task_finish_and_resume_does_the_rest() {
     let world = world(&["commit", "push"], vec![turn(Agent::Claims)]);
     let running_commit = {
         let sim = play(world.clone());
-        let counted = |effect: &Effect| crate::sim::is_activity(effect) && !matches!(effect, Effect::Pin { .. });
+        let counted = |effect: &Effect| effect.is_activity() && !matches!(effect, Effect::Pin { .. });
         sim.effects.iter().filter(|(_, effect)| counted(effect)).count() - 2
     };
     let sim = play(World { knocks: vec![(running_commit, Knock::Interrupt)], ..world.clone() });

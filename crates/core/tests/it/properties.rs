@@ -1,6 +1,6 @@
 //! What holds in every world. Each promise is checked against the journal, with code of its own.
 
-use crate::sim::{PASS, Sim, World, is_activity, is_note, is_refusal, play};
+use crate::sim::{PASS, Sim, World, is_note, is_refusal, play};
 use crate::worlds::{events, policies_of_all_kinds, quiet_worlds, supervised_worlds, worlds};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -204,7 +204,7 @@ fn replay(journal: &[Entry]) -> (Run, Vec<(u64, Effect)>) {
 }
 
 fn one_activity_at_most(running: Option<Effect>, effects: &[Effect]) -> Result<Option<Effect>, TestCaseError> {
-    let mut begun = effects.iter().filter(|effect| is_activity(effect)).cloned();
+    let mut begun = effects.iter().filter(|effect| effect.is_activity()).cloned();
     let next = begun.next();
     prop_assert!(begun.next().is_none(), "two activities at once: {effects:?}");
     prop_assert!(running.is_none() || next.is_none(), "{next:?} while {running:?}");

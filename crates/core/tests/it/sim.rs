@@ -763,27 +763,6 @@ pub fn is_note(effect: &Effect) -> bool {
     matches!(effect, Effect::Tell(Notice::Note { .. }))
 }
 
-/// Whether performing it answers with an event.
-pub fn is_activity(effect: &Effect) -> bool {
-    matches!(
-        effect,
-        Effect::Gather { .. }
-            | Effect::Launch(_)
-            | Effect::LookAtTree
-            | Effect::Check(_)
-            | Effect::LookAtPending
-            | Effect::Pin { .. }
-            | Effect::RestorePinned { .. }
-            | Effect::CheckOut
-            | Effect::Scm(_)
-            | Effect::LookAtMarkers
-            | Effect::Rest { .. }
-            | Effect::AwaitChildren { .. }
-            | Effect::PostSafely(_)
-            | Effect::Wait { .. }
-    )
-}
-
 /// Whether the same iteration is tried again after this.
 pub fn is_refusal(class: FailureClass) -> bool {
     matches!(class, FailureClass::Limited | FailureClass::Transient)
