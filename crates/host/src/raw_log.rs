@@ -11,7 +11,7 @@ pub const LONGEST_LOG: u64 = 256 << 20;
 /// From here on a log is a stream, and writing it would hold up reading it.
 const STREAM: u64 = 1 << 20;
 /// Pieces that wait for the stream's writer: with pieces of a full pipe, some megabytes.
-const QUEUE: usize = 4;
+const QUEUE: usize = 8;
 
 /// A raw log that exists only once there is something in it.
 #[derive(Debug)]

@@ -33,7 +33,7 @@ const PAUSE_EVERY: Duration = Duration::from_millis(20);
 /// Bytes read at once from a process that says little…
 const SMALL_CHUNK: usize = 1 << 13;
 /// …and from one that fills its pipe.
-const CHUNK: usize = 1 << 19;
+const CHUNK: usize = 1 << 18;
 /// The end of standard error that is kept for messages.
 const STDERR_TAIL: usize = 4096;
 /// A process that computes less than a hundredth of the time it is silent does nothing.
