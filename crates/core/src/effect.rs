@@ -52,8 +52,8 @@ pub enum Effect {
         /// What happens to those that still live then.
         then: Leftover,
     },
-    /// Post a message and wait until it is safe. Answers with `Posted`.
-    PostSafely(Post),
+    /// Post messages, each once, and wait until they are safe. Answers with `Posted`.
+    PostSafely(Vec<Post>),
     /// Do nothing until then. Answers with `Woke`.
     Wait {
         /// When to go on, by the wall clock: a reset is a point in time, even over a suspend.
@@ -176,6 +176,8 @@ pub struct Launch {
     pub purpose: Purpose,
     /// The iteration.
     pub iteration: u32,
+    /// Repeats of that number, from 1.
+    pub attempt: u32,
     /// The exact prompt.
     pub prompt: String,
     /// How long it may run; zero for no limit.

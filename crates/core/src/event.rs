@@ -81,6 +81,9 @@ pub enum Event {
     MarkersSeen {
         /// What stands there.
         markers: Markers,
+        /// Why the task folder cannot be used any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        problem: Option<String>,
     },
     /// Something was said on the bus that concerns this run.
     Heard {

@@ -56,20 +56,30 @@ pub struct Request {
 }
 
 impl Request {
+    /// The request by its id and sender: all that may stand in a prompt outside of a fence.
+    pub fn name(&self) -> String {
+        format!("{} of {}", self.id, self.from)
+    }
+
     /// The request in a few words, for people.
     pub fn words(&self) -> String {
         let line = self.body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        format!("{} of {} ({})", self.id, self.from, text::cut(&text::without_controls(line), WORDS, "..."))
+        format!("{} ({})", self.name(), text::cut(&text::without_controls(line), WORDS, "..."))
     }
 }
 
 impl Heard {
     /// The same in bounded size: the journal keeps it, and prompts carry it.
     pub fn bounded(mut self) -> Heard {
+        if let Heard::Request(request) = &mut self {
+            // Not every way into an agent carries a NUL, and a name is no place for markup.
+            request.body = text::without_controls(&request.body);
+            request.from.retain(|c| c.is_alphanumeric() || " .@_-".contains(c));
+        }
         match &mut self {
             Heard::Request(request) if request.body.len() > REQUEST_BYTES => {
                 let kept = text::prefix(&request.body, REQUEST_BYTES).to_owned();
-                request.body = format!("{kept}\n... [cut; all of it: ralph bus read --since {}]", request.id);
+                request.body = format!("{kept}\n... [cut; all of it: ralph bus read --id {}]", request.id);
             }
             Heard::Fact { text: fact } | Heard::Wait { why: fact } => {
                 *fact = text::prefix(fact, FACT_BYTES).to_owned();

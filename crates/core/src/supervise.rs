@@ -10,12 +10,15 @@ use crate::policy::{
 };
 use crate::protect::ProtectPolicy;
 use crate::scm::ScmPolicy;
+use crate::text;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A process that wrote DONE and lives on has this long to end by itself, like any agent after its result.
 const LINGER: Millis = Millis::from_secs(30);
+/// Characters of a failed process's last line: enough for any error's first sentence.
+const LAST_WORDS: usize = 300;
 /// The exit code by which an agent asks not to be started again.
 pub const WAIT_EXIT: i32 = 42;
 /// A command that fails sooner than this has not worked at all.
@@ -115,7 +118,13 @@ pub fn policy(task: TaskName, command: &[String], restarts: Restarts, supervisio
 
 /// Whether an attempt went well: only the process's own end says it.
 pub(crate) fn went_well(seen: &Observation) -> bool {
-    matches!(seen.process.ending, Ending::Exited { code: 0 } | Ending::Lingered)
+    matches!(seen.process.ending, Ending::Exited { code: 0 | WAIT_EXIT })
+}
+
+/// The last line that a process wrote to standard error.
+pub(crate) fn last_words(seen: &Observation) -> Option<String> {
+    let line = seen.process.stderr_tail.lines().rev().find(|line| !line.trim().is_empty())?;
+    Some(text::cut(text::without_controls(line).trim(), LAST_WORDS, "..."))
 }
 
 /// How an attempt went, in a few words.
@@ -162,12 +171,13 @@ impl StartLimit {
 }
 
 /// What an attempt is told on standard input: nothing the first time, unless somebody wants something.
-pub(crate) fn prompt(attempt: u32, most: u32, requests: &[Request]) -> String {
+/// One that was begun before has its number and the most that there may be.
+pub(crate) fn prompt(again: Option<(u32, u32)>, requests: &[Request]) -> String {
     let mut parts = Vec::new();
-    if attempt > 1 {
+    if let Some((attempt, most)) = again {
         parts.push(format!(
-            "You continue: this is attempt {attempt} of at most {most}. Earlier attempts ended without the file DONE \
-             in the task folder; look at what they left there, and go on from it."
+            "You continue: this is attempt {attempt} of at most {most}. Earlier ones did not complete the task; look \
+             at what they left in the task folder, and go on from it."
         ));
     }
     if !requests.is_empty() {

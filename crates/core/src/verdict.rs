@@ -149,7 +149,7 @@ pub fn judge(case: Case<'_>) -> Judgement {
             failing.push(finding.criterion.as_str().to_owned());
         }
         for request in case.requests {
-            reasons.push(format!("request {} is not acknowledged", request.words()));
+            reasons.push(format!("request {} is not acknowledged", request.name()));
             failing.push(format!("request {}", request.id));
         }
         if case.tree == Stability::Changing {

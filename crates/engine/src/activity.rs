@@ -10,6 +10,7 @@ use ralph_core::effect::{Effect, Post};
 use ralph_core::event::{Event, Gathered};
 use ralph_core::id::RunId;
 use ralph_core::memory::{self, Views};
+use ralph_core::observation::Markers;
 use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::protect::{self, Pins};
 use ralph_core::scm::Pending;
@@ -168,8 +169,9 @@ impl Activity {
             Effect::Gather { summary } => gather(world, policy, summary),
             Effect::Launch(launch) => agent::run(world, policy, &launch, links).await,
             Effect::LookAtMarkers => {
+                let problem = world.folder.keep_task_folder().err().map(|error| error.to_string());
                 let markers = marker::look_at_all(world.folder.task_folder());
-                world.listen().into_iter().chain([Event::MarkersSeen { markers }]).collect()
+                world.listen().into_iter().chain([Event::MarkersSeen { markers, problem }]).collect()
             }
             Effect::Rest { span } => {
                 rest(world, span).await;
@@ -179,9 +181,10 @@ impl Activity {
                 let seen = children::wait(&world.run_folder, span, then, links.alarm).await;
                 world.listen().into_iter().chain([seen]).collect()
             }
-            Effect::PostSafely(post) => {
-                let posted = world.buses.post(&post, world.clock.now(), Durability::Synced);
-                vec![Event::Posted { problem: posted.err() }]
+            Effect::PostSafely(posts) => {
+                let post = |post| world.buses.post(post, world.clock.now(), Durability::Synced).err();
+                let problems: Vec<String> = posts.iter().filter_map(post).collect();
+                vec![Event::Posted { problem: (!problems.is_empty()).then(|| problems.join("; ")) }]
             }
             Effect::LookAtTree => {
                 let print = look_at_tree(world).await;
@@ -335,7 +338,7 @@ async fn rest(world: &mut World, span: Millis) {
     let marked = async {
         match &mut world.watch {
             Some(watch) => {
-                while marker::look(task_folder, marker::DONE).is_absent() {
+                while marker::look_at_all(task_folder) == Markers::default() {
                     watch.changed().await;
                 }
             }

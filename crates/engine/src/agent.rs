@@ -2,6 +2,7 @@
 //! what it amounted to comes back as one observation.
 
 use crate::activity::{Links, World};
+use crate::at;
 use crate::face::Face;
 use ralph_agents::{CommandLine, Delivery, End, LineKind, Reader, SideFile};
 use ralph_core::agent_event::AgentEvent;
@@ -22,8 +23,12 @@ use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
+use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::time::Instant;
 
+/// Most agents end at once after DONE, and nothing need be said then.
+const SOON: Duration = Duration::from_secs(1);
 /// Attempts of a supervised agent whose output is kept: as many as there are unless somebody asks for more.
 const ATTEMPTS_KEPT: u32 = 100;
 
@@ -80,6 +85,7 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
     };
     let facts = {
         let (pass_on, mut passed_on) = unbounded_channel();
+        let mut tell_at = None;
         let mut driving = pin!(drive(&mut world.keeper, &job, &mut sink, &mut passed_on));
         loop {
             tokio::select! {
@@ -88,9 +94,13 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
                 Some(order) = orders.recv() => drop(pass_on.send(order)),
                 () = marked(&mut world.watch, world.folder.task_folder()), if !done.get() => {
                     done.set(true);
+                    tell_at = Some(Instant::now() + SOON);
+                    let _ = pass_on.send(Order::LookForResult);
+                }
+                () = at(tell_at), if tell_at.is_some() => {
+                    tell_at = None;
                     let text = format!("DONE is there; the agent has {} to end by itself", launch.linger);
                     let _ = alarm.send(Event::Noted { text });
-                    let _ = pass_on.send(Order::LookForResult);
                 }
             }
         }
@@ -113,7 +123,7 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
 /// Returns when DONE appears, where somebody watches for it.
 async fn marked(watch: &mut Option<FolderWatch>, task_folder: &Path) {
     let Some(watch) = watch else { return std::future::pending().await };
-    while marker::look(task_folder, marker::DONE).is_absent() {
+    while marker::look(task_folder, marker::DONE) != Marker::Present {
         watch.changed().await;
     }
 }
@@ -169,24 +179,22 @@ fn command(world: &World, launch: &Launch, line: CommandLine, prompt_file: Optio
     (Command { program: line.program.into(), args, folder: world.root.clone(), set, remove }, stdin)
 }
 
-/// Whose process this is: by ralph's names for every agent, by those of seed 003 too for a supervised one.
+/// Whose process this is, by ralph's names and by those of seed 003. All are set for every agent: an agent of a
+/// child run would else inherit its parent's.
 fn line_of_descent(world: &World, launch: &Launch) -> Vec<(OsString, OsString)> {
     let names = world.buses.names();
     let parent = world.parent.as_ref().map_or("", RunId::as_str);
-    let mut set = vec![
+    let continues = launch.iteration > 1 || launch.attempt > 1;
+    let set = [
         ("RALPH_PROJECT_ID", names.project.as_str()),
         ("RALPH_TASK_ID", names.task.as_str()),
         ("RALPH_PARENT_ID", parent),
+        ("RALPH_CONTINUES", if continues { "1" } else { "0" }),
+        ("JRUN_PROJECT_ID", names.project.as_str()),
+        ("JRUN_TASK_ID", names.task.as_str()),
+        ("JRUN_ID", names.run.as_str()),
+        ("JRUN_PARENT_ID", parent),
     ];
-    if launch.purpose == Purpose::Supervised {
-        set.extend([
-            ("JRUN_PROJECT_ID", names.project.as_str()),
-            ("JRUN_TASK_ID", names.task.as_str()),
-            ("JRUN_ID", names.run.as_str()),
-            ("JRUN_PARENT_ID", parent),
-            ("RALPH_CONTINUES", if launch.iteration > 1 { "1" } else { "0" }),
-        ]);
-    }
     set.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
 }
 

@@ -95,7 +95,7 @@ fn heard(message: Message, run: &RunId) -> Option<Heard> {
             body: message.body,
         }),
         kind if *kind == Kind::ACK => Heard::Ack { of: message.parents.iter().map(ToString::to_string).collect() },
-        kind if *kind == Kind::WAIT_WITHOUT_RESTART && own => Heard::Wait { why: message.body },
+        kind if *kind == Kind::WAIT_WITHOUT_RESTART && !for_another => Heard::Wait { why: message.body },
         kind if *kind == Kind::FACT => Heard::Fact { text: message.body },
         _ => return None,
     };

@@ -14,7 +14,7 @@ pub use follower::Follower;
 
 use crate::clock::{Clock, random_bits};
 use crate::plain_file;
-use ralph_core::bus::{Kind, LONGEST_END, Message, TooLarge, begins_as_entry, ends_whole};
+use ralph_core::bus::{Kind, LONGEST_END, Message, PROJECT_BUS, TASK_BUS, TooLarge, begins_as_entry, ends_whole};
 use ralph_core::id::MessageId;
 use ralph_core::time::Millis;
 use rustix::fs::{CWD, FileType, FlockOperation, Mode, OFlags, Stat};
@@ -67,6 +67,12 @@ pub enum BusError {
         path: PathBuf,
         /// What it is instead.
         kind: &'static str,
+    },
+    /// The file holds something else.
+    #[error("{} holds no message and is not called like a bus, so nothing was posted to it", .path.display())]
+    NotABus {
+        /// The file.
+        path: PathBuf,
     },
     /// The folder in which it should be made is not there.
     #[error("the bus {} cannot be made, because its folder is missing: mkdir -p {}", .path.display(), folder(.path).display())]
@@ -156,6 +162,11 @@ impl Bus {
         let mut messages = Vec::new();
         self.follow().read(|message| messages.push(message))?;
         Ok(messages)
+    }
+
+    /// Whether it is called as buses are: only then can it hold other text and no message.
+    fn has_a_usual_name(&self) -> bool {
+        self.path.file_name().is_some_and(|name| name == TASK_BUS || name == PROJECT_BUS)
     }
 
     fn encode(&self, messages: &[Message]) -> Result<String, BusError> {
@@ -294,7 +305,11 @@ impl Locked<'_> {
     /// ones. Other text gets the end of its line.
     fn mend(&mut self, entries: String) -> Result<(Vec<u8>, String), BusError> {
         let mut follower = self.bus.follow();
-        follower.read_file(self.file, |_| {})?;
+        let mut messages = 0_u64;
+        follower.read_file(self.file, |_| messages += 1)?;
+        if messages == 0 && !self.bus.has_a_usual_name() {
+            return Err(BusError::NotABus { path: self.bus.path.clone() });
+        }
         let rest = self.read_from(follower.offset()).map_err(self.bus.failed("read"))?;
         let (id, now) = (MessageId::from_random(random_bits()), Clock::start().now());
         let torn = Message::new(id, now, Kind::TORN, "ralph", String::from_utf8_lossy(&rest));

@@ -304,6 +304,11 @@ pub(crate) fn open_folder(path: &Path) -> io::Result<File> {
     }
 }
 
+/// Locks a folder itself, for those who look for its lock elsewhere; `None` if somebody else has it.
+pub fn hold(folder: &Path) -> Result<Option<File>, LockError> {
+    lock(open_folder(folder), folder)
+}
+
 /// Locks what was opened; `None` if somebody else has it, or if it was deleted before it was locked
 /// and the lock would be on nothing.
 pub(crate) fn lock(opened: io::Result<File>, path: &Path) -> Result<Option<File>, LockError> {

@@ -115,14 +115,18 @@ impl Folder {
 
     /// The same with the task's folder somewhere else, made if only itself is missing.
     pub fn with_task_folder(root: &Path, task: &Path) -> Result<Folder, ViewError> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let parent = task.parent().unwrap_or(Path::new("/"));
-        let name = task.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let open = rustix::fs::open(parent, flags, Mode::empty()).map_err(|errno| failed(parent)(errno.into()))?;
-        let task = Held::make(open.as_fd(), plain(name)?, task.to_owned())?;
-        rustix::fs::accessat(&task.open, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
-            .map_err(|errno| failed(&task.path)(errno.into()))?;
-        Ok(Folder::of(root, make_own_folder(root)?, task))
+        Ok(Folder::of(root, make_own_folder(root)?, make_task_folder(task)?))
+    }
+
+    /// Makes the task's folder again if somebody deleted it, and says why it cannot be used any more.
+    pub fn keep_task_folder(&mut self) -> Result<(), ViewError> {
+        let there = self.task.is_in_place();
+        let task = make_task_folder(&self.task.path)?;
+        if !there {
+            self.notes.push(format!("{} was deleted or replaced; it was made again", self.task.path.display()));
+            self.task = task;
+        }
+        Ok(())
     }
 
     fn of(root: &Path, own: Held, task: Held) -> Folder {
@@ -371,6 +375,18 @@ fn make_folders(root: &Path, task: &str) -> Result<(Held, Held), ViewError> {
     let tasks = Held::make(own.open.as_fd(), "tasks", own.path.join("tasks"))?;
     let task = Held::make(tasks.open.as_fd(), plain(task)?, tasks.path.join(task))?;
     Ok((own, task))
+}
+
+/// A task's folder in which files can be made; only itself is made if it is missing.
+fn make_task_folder(path: &Path) -> Result<Held, ViewError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let open = rustix::fs::open(parent, flags, Mode::empty()).map_err(|errno| failed(parent)(errno.into()))?;
+    let task = Held::make(open.as_fd(), plain(name)?, path.to_owned())?;
+    rustix::fs::accessat(&task.open, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
+        .map_err(|errno| failed(&task.path)(errno.into()))?;
+    Ok(task)
 }
 
 /// `.ralph/` with its rules for git.

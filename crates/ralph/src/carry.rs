@@ -19,7 +19,7 @@ use ralph_host::clock::Clock;
 use ralph_host::family::{self, RegisterError, Registration};
 use ralph_host::folder_watch::FolderWatch;
 use ralph_host::identity;
-use ralph_host::lock::{LockError, Owner, WorkTreeLock};
+use ralph_host::lock::{self, LockError, Owner, WorkTreeLock};
 use ralph_host::pins::PinnedFiles;
 use ralph_host::process::Keeper;
 use ralph_host::programs::Programs;
@@ -30,6 +30,7 @@ use ralph_host::tree::Fingerprinter;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
 use ralph_store::{Durability, Store};
+use std::fs::File;
 use std::io::{self, IsTerminal as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -53,6 +54,8 @@ pub struct Claimed {
     clock: Clock,
     lock: Option<WorkTreeLock>,
     registration: Registration,
+    /// A supervised agent's task folder itself is locked too: others may keep their state elsewhere.
+    _folder: Option<File>,
 }
 
 impl Claimed {
@@ -66,7 +69,8 @@ impl Claimed {
         }
         // Whoever carries this run owns the tree too, or works in its ancestor's; the lock tells more about it.
         let lock = Some(take_lock(place, run, &owned(place, policy), &clock)?);
-        Ok(Claimed { store: Store::open(&place.state)?, clock, lock, registration: registration? })
+        let folder = policy.supervision.as_ref().map(|_| hold(&task_folder(place, policy))).transpose()?;
+        Ok(Claimed { store: Store::open(&place.state)?, clock, lock, registration: registration?, _folder: folder })
     }
 
     /// Registers a run that nobody carries, to bring its journal to an end. That needs no work tree, and
@@ -75,7 +79,7 @@ impl Claimed {
         let (clock, registration) = begin(place, run)?;
         let registration = registration?;
         let lock = take_lock(place, run, place.work_tree(), &clock).ok();
-        Ok(Claimed { store: Store::open(&place.state)?, clock, lock, registration })
+        Ok(Claimed { store: Store::open(&place.state)?, clock, lock, registration, _folder: None })
     }
 
     /// Whether this process may work in the tree.
@@ -126,7 +130,7 @@ impl Claimed {
             Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
         }
         // Its record is removed when everything else is over.
-        let Claimed { store, clock, lock, registration: _registration } = self;
+        let Claimed { store, clock, lock, registration: _registration, _folder } = self;
         let run_folder = place.run_folder(&run);
         if options.volume == Volume::Verbose && !options.json {
             let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
@@ -279,6 +283,15 @@ fn register(place: &Place, run: &RunId) -> Result<Registration, CommandError> {
                 .hint(format!("stop it: ralph cancel {run}"))
         }
         other => CommandError::io(format!("run {run} cannot be registered"), &other),
+    })
+}
+
+/// Locks a task folder against those whose locks are not where ours are.
+fn hold(folder: &Path) -> Result<File, CommandError> {
+    let held = lock::hold(folder).map_err(|error| CommandError::io("the task folder cannot be locked", &error))?;
+    held.ok_or_else(|| {
+        let who = format!("another ralph, with another state directory, supervises {}", folder.display());
+        CommandError::new(exit::LOCKED, who).hint("give another folder with --task-dir, or another --task")
     })
 }
 

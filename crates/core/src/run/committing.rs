@@ -75,6 +75,7 @@ impl Run {
             agent: self.agent_now().clone(),
             purpose: Purpose::CommitMessage,
             iteration: self.iteration,
+            attempt: self.attempt,
             prompt: scm::MESSAGE_PROMPT.to_owned(),
             timeout: limits.iteration,
             idle: limits.idle,

@@ -111,8 +111,8 @@ pub struct Run {
     inbox: Inbox,
     /// Failures of a supervised agent that came at once.
     start_limit: StartLimit,
-    /// The supervised agent's last attempt asked to wait.
-    waited: bool,
+    /// Somebody has just wanted a supervised agent to run.
+    fresh: bool,
 }
 
 /// Where a run stands.
@@ -212,7 +212,7 @@ impl Run {
             last_judged: LastJudged::default(),
             inbox: Inbox::default(),
             start_limit: StartLimit::default(),
-            waited: false,
+            fresh: true,
         };
         if let PromptSource::Text(text) = &machine.policy.prompt {
             machine.base.clone_from(text);
@@ -251,7 +251,7 @@ impl Run {
             Event::CheckEnded(report) => self.on_check_ended(report),
             Event::ScmLooked { pending } => self.on_scm_looked(*pending),
             Event::ScmEnded(report) => self.on_scm_ended(report),
-            Event::MarkersSeen { markers } => self.on_markers_seen(markers),
+            Event::MarkersSeen { markers, problem } => self.on_markers_seen(markers, problem.as_deref()),
             Event::Heard { messages } => self.on_heard(messages),
             Event::ChildrenSeen { left } => self.on_children_seen(left),
             Event::Posted { problem } => self.on_posted(problem.as_deref()),
@@ -363,6 +363,7 @@ impl Run {
             self.history.begin_rows_anew();
             self.refused.clear();
             self.start_limit = StartLimit::default();
+            self.fresh = true;
         }
         let (kind, then) = match continuation {
             Continuation::Checks(checking) => {
@@ -376,7 +377,9 @@ impl Run {
                 (ResumeKind::NextIteration(self.iteration + 1), self.next_iteration())
             }
         };
-        let kind = if matches!(self.phase, Phase::Ended(..)) { ResumeKind::AtALimit } else { kind };
+        let used_up = self.supervises() && self.iteration >= self.policy.limits.max_iterations;
+        let at_a_limit = matches!(self.phase, Phase::Ended(..)) || (used_up && self.phase == Phase::Looking);
+        let kind = if at_a_limit { ResumeKind::AtALimit } else { kind };
         let mut effects = vec![self.announce(Some(kind))];
         effects.extend(then);
         effects

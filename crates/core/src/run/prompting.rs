@@ -109,6 +109,7 @@ impl Run {
             agent: self.agent_now().clone(),
             purpose,
             iteration: self.iteration,
+            attempt: self.attempt,
             prompt,
             timeout: limits.iteration,
             idle: limits.idle,

@@ -66,11 +66,12 @@ impl Run {
 
     /// Ends the run because somebody asked for it.
     pub(super) fn finish_stopped(&mut self, cause: StopCause, continuation: Continuation) -> Vec<Effect> {
+        let step = self.policy.kind.step();
         let (reason, message) = match cause {
             StopCause::Interrupted => {
-                (StopReason::Interrupted, format!("interrupted in iteration {}; nothing is lost", self.iteration))
+                (StopReason::Interrupted, format!("interrupted in {step} {}; nothing is lost", self.iteration))
             }
-            StopCause::Cancelled => (StopReason::Cancelled, format!("cancelled in iteration {}", self.iteration)),
+            StopCause::Cancelled => (StopReason::Cancelled, format!("cancelled in {step} {}", self.iteration)),
             StopCause::WallTime => {
                 (StopReason::MaxWallTime, format!("the wall time of {} is used up", self.policy.limits.wall))
             }
@@ -174,7 +175,8 @@ impl Run {
             StopReason::Complete if verified => vec![show],
             StopReason::Complete => vec![explain],
             StopReason::MaxIterations | StopReason::MaxRestarts => {
-                vec![format!("ralph resume {run} -m {}", self.policy.limits.max_iterations.saturating_mul(2)), explain]
+                let most = self.policy.limits.max_iterations.max(self.iteration);
+                vec![format!("ralph resume {run} -m {}", most.saturating_mul(2)), explain]
             }
             StopReason::MaxWallTime => {
                 vec![format!("ralph resume {run} --max-wall-time {}", self.policy.limits.wall.doubled()), explain]

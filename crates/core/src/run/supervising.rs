@@ -5,7 +5,7 @@
 //! Looking ──► Working ──► Resting ──► Looking (next attempt)
 //!    │           │            ▲
 //!    └── DONE ◄──┘            └ also when a marker appears
-//!         └──► Finishing: child runs, then the completion fact, then the end
+//!         └──► Finishing: child runs, another look, the completion fact, the end
 //! ```
 
 use super::stopping::{Ending, StopWish};
@@ -17,7 +17,7 @@ use crate::id::RunId;
 use crate::notice::{Notice, VerdictWord};
 use crate::observation::{self, Marker, Markers, Observation};
 use crate::outcome::{StopReason, exit};
-use crate::supervise::{self, StartLimit, WAIT_EXIT, how, went_well};
+use crate::supervise::{self, StartLimit, WAIT_EXIT, how, last_words, went_well};
 use crate::text;
 use crate::verdict::{self, Done};
 
@@ -26,7 +26,9 @@ use crate::verdict::{self, Done};
 pub(super) enum Finishing {
     /// Child runs are waited for.
     Children,
-    /// The completion fact is posted; these child runs live on.
+    /// DONE is looked at again, because waiting took its time; these child runs live on.
+    Look(Vec<RunId>),
+    /// The completion fact is posted.
     Fact(Vec<RunId>),
 }
 
@@ -39,26 +41,49 @@ impl Run {
     /// Looks for DONE before the next attempt.
     pub(super) fn look_at_markers(&mut self) -> Vec<Effect> {
         self.phase = Phase::Looking;
-        vec![Effect::LookAtMarkers]
+        // Somebody wants it to run now, so an earlier wish to wait is over.
+        let forget = self.fresh.then_some(Effect::RemoveWait);
+        forget.into_iter().chain([Effect::LookAtMarkers]).collect()
     }
 
-    pub(super) fn on_markers_seen(&mut self, markers: &Markers) -> Vec<Effect> {
-        if self.phase != Phase::Looking {
-            return Vec::new();
+    pub(super) fn on_markers_seen(&mut self, markers: &Markers, problem: Option<&str>) -> Vec<Effect> {
+        if let (Phase::Looking | Phase::Finishing(Finishing::Look(_)), Some(problem)) = (&self.phase, problem) {
+            let message = format!("the task folder cannot be used: {problem}");
+            return self.finish_with_code(StopReason::Error, exit::USAGE, message, Continuation::NextIteration);
         }
-        self.judge_done(&markers.done).unwrap_or_else(|| self.next_attempt())
+        match &self.phase {
+            Phase::Looking => self.before_attempt(markers),
+            Phase::Finishing(Finishing::Look(left)) => {
+                let left = left.clone();
+                let post = |run: &mut Run| run.post_fact(&left);
+                self.judge_done(&markers.done, post).unwrap_or_else(|| self.done_taken_back())
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn before_attempt(&mut self, markers: &Markers) -> Vec<Effect> {
+        let fresh = std::mem::take(&mut self.fresh);
+        let said = self.inbox.take_wait().filter(|_| !fresh);
+        if let Some(then) = self.judge_done(&markers.done, Run::wait_for_children) {
+            return then;
+        }
+        if let Marker::WrongKind(kind) = &markers.wait {
+            return self.wrong_marker("WAIT_WITHOUT_RESTART", kind);
+        }
+        match wish_to_wait(None, &markers.wait, said).filter(|_| !fresh) {
+            Some(asked) => self.stop_waiting(&asked),
+            None => self.next_attempt(),
+        }
     }
 
     /// What follows from DONE; nothing if it is not there.
-    fn judge_done(&mut self, marker: &Marker) -> Option<Vec<Effect>> {
+    fn judge_done(&mut self, marker: &Marker, complete: impl FnOnce(&mut Run) -> Vec<Effect>) -> Option<Vec<Effect>> {
         match verdict::judge_done(marker, self.inbox.open(), self.judged) {
             Done::NotYet => None,
             Done::NotAFile(kind) => Some(self.wrong_marker("DONE", kind)),
             Done::Premature => Some(self.done_too_early()),
-            Done::Complete => {
-                self.phase = Phase::Finishing(Finishing::Children);
-                Some(vec![Effect::AwaitChildren { span: self.policy.limits.child_wait, then: Leftover::Leave }])
-            }
+            Done::Complete => Some(complete(self)),
         }
     }
 
@@ -73,12 +98,7 @@ impl Run {
         }
         self.iteration += 1;
         self.attempt = 1;
-        self.inbox.take_wait();
-        // What is left from an earlier wait is no word of this attempt.
-        let mut effects = if self.judged == 0 || self.waited { vec![Effect::RemoveWait] } else { Vec::new() };
-        self.waited = false;
-        effects.extend(self.gather());
-        effects
+        self.gather()
     }
 
     fn restarts_used_up(&mut self) -> Vec<Effect> {
@@ -120,57 +140,71 @@ impl Run {
             return effects;
         }
         self.judged += 1;
+        // Going on takes the next number.
+        let attempt = self.iteration;
         let too_fast = self.start_limit.reached(seen, self.elapsed);
-        let wait = self.inbox.take_wait();
-        if let Some(then) = self.judge_done(&seen.marker) {
-            let line = if went_well(seen) { "Agent succeeded" } else { "Agent failed, but DONE is there" };
-            let verdict = match self.phase {
-                Phase::Finishing(_) | Phase::Ended(..) => VerdictWord::Stop,
-                _ => VerdictWord::Continue,
-            };
-            let mut effects = vec![self.attempt_finished(seen, Claim::Complete, verdict, line)];
-            effects.extend(then);
-            return effects;
-        }
-        if let Marker::WrongKind(kind) = &seen.wait {
-            return self.wrong_marker("WAIT_WITHOUT_RESTART", kind);
-        }
-        let asked = match (&seen.process.ending, &seen.wait, wait) {
-            (observation::Ending::Exited { code: WAIT_EXIT }, ..) => Some(format!("exit {WAIT_EXIT}")),
-            (_, Marker::Present, _) => Some("the file WAIT_WITHOUT_RESTART".to_owned()),
-            (_, _, Some(said)) => Some(format!("on the bus: {}", text::without_controls(&said))),
-            _ => None,
+        let said = self.inbox.take_wait();
+        let (claim, then) = if let Some(then) = self.judge_done(&seen.marker, Run::wait_for_children) {
+            (Claim::Complete, then)
+        } else if let Marker::WrongKind(kind) = &seen.wait {
+            (Claim::None, self.wrong_marker("WAIT_WITHOUT_RESTART", kind))
+        } else if let Some(asked) = wish_to_wait(Some(&seen.process.ending), &seen.wait, said) {
+            (Claim::Wait, self.stop_waiting(&asked))
+        } else {
+            (Claim::None, self.restart(seen, too_fast))
         };
-        if let Some(asked) = asked {
-            return self.wait_without_restart(seen, &asked);
+        let mut effects = self.tell_attempt(attempt, seen, claim);
+        let children = &seen.process.children;
+        if !children.is_empty() && matches!(self.phase, Phase::Ended(..)) {
+            effects.push(self.note(format!("child runs live on: {}", listed(children))));
         }
-        let mut effects = self.tell_attempt(seen);
-        effects.extend(self.restart(seen, too_fast));
-        effects
-    }
-
-    fn wait_without_restart(&mut self, seen: &Observation, asked: &str) -> Vec<Effect> {
-        self.waited = true;
-        let line = "Wait-without-restart signal detected";
-        let mut effects = vec![self.attempt_finished(seen, Claim::Wait, VerdictWord::Stop, line)];
-        effects.push(self.post("INFO", format!("task stopped: the agent waits ({asked})")));
-        let message = format!("the agent asked to wait ({asked}), so it is not started again");
-        effects.extend(self.finish(StopReason::Waiting, message, Continuation::NextIteration));
+        effects.extend(then);
         effects
     }
 
     /// The attempt's line, and for the bus what failed.
-    fn tell_attempt(&self, seen: &Observation) -> Vec<Effect> {
-        let last = self.iteration >= self.policy.limits.max_iterations;
-        let then = if last { "" } else { ", restarting..." };
-        let ending = how(&seen.process.ending);
-        if went_well(seen) {
-            let line = format!("Agent succeeded without DONE{then}");
-            return vec![self.attempt_finished(seen, Claim::None, VerdictWord::Continue, &line)];
+    fn tell_attempt(&self, attempt: u32, seen: &Observation, claim: Claim) -> Vec<Effect> {
+        let goes_on = !matches!(self.phase, Phase::Finishing(_) | Phase::Ended(..));
+        let then = if goes_on { ", restarting..." } else { "" };
+        let (well, ending) = (went_well(seen), how(&seen.process.ending));
+        let line = match (&claim, well) {
+            (Claim::Wait, _) => "Wait-without-restart signal detected".to_owned(),
+            _ if seen.process.ending == observation::Ending::Lingered => {
+                format!("Agent did not end after DONE and was ended{then}")
+            }
+            (Claim::Complete, true) => format!("Agent succeeded{then}"),
+            (Claim::Complete, false) => format!("Agent failed ({ending}), but DONE is there{then}"),
+            (_, true) => format!("Agent succeeded without DONE{then}"),
+            (_, false) => format!("Agent failed ({ending}){then}"),
+        };
+        let mut reasons = vec![format!("Attempt {attempt}: {line}")];
+        let last_words = last_words(seen).filter(|_| !well && claim == Claim::None);
+        reasons.extend(last_words.iter().map(|words| format!("stderr: {words}")));
+        let failed = !well && claim == Claim::None;
+        let mut effects = vec![Effect::Tell(Notice::IterationFinished {
+            iteration: attempt,
+            claim,
+            verdict: if goes_on { VerdictWord::Continue } else { VerdictWord::Stop },
+            reasons,
+            cost_usd: seen.cost_usd,
+            tokens: seen.tokens,
+            leaked: seen.process.leaked_count,
+            duration: self.elapsed.minus(self.iteration_began),
+        })];
+        if failed {
+            let more = last_words.map_or(String::new(), |words| format!("; stderr: {words}"));
+            let body = format!("root agent failed on restart #{}: {ending}{more}", attempt.saturating_sub(1));
+            effects.push(self.post("WARNING", body));
         }
-        let line = format!("Agent failed ({ending}){then}");
-        let body = format!("root agent failed on restart #{}: {ending}", self.iteration.saturating_sub(1));
-        vec![self.attempt_finished(seen, Claim::None, VerdictWord::Continue, &line), self.post("WARNING", body)]
+        effects
+    }
+
+    /// Ends the run because the agent asked to be left alone.
+    fn stop_waiting(&mut self, asked: &str) -> Vec<Effect> {
+        let mut effects = vec![self.post("INFO", format!("task stopped: the agent waits ({asked})"))];
+        let message = format!("the agent asked to wait ({asked}), so it is not started again");
+        effects.extend(self.finish(StopReason::Waiting, message, Continuation::NextIteration));
+        effects
     }
 
     fn restart(&mut self, seen: &Observation, too_fast: bool) -> Vec<Effect> {
@@ -201,10 +235,14 @@ impl Run {
     fn done_too_early(&mut self) -> Vec<Effect> {
         let text = format!("DONE was removed: not acknowledged: {}", self.requests_in_words());
         let mut effects = vec![self.note(text), Effect::RemoveDone];
-        effects.extend(match self.end_between_attempts() {
-            Some(end) => end,
-            None => self.rest(),
-        });
+        effects.extend(self.end_between_attempts().unwrap_or_else(|| self.rest()));
+        effects
+    }
+
+    /// DONE was there, and is no more.
+    fn done_taken_back(&mut self) -> Vec<Effect> {
+        let mut effects = vec![self.note("DONE was taken away while child runs were waited for".to_owned())];
+        effects.extend(self.end_between_attempts().unwrap_or_else(|| self.rest()));
         effects
     }
 
@@ -216,17 +254,28 @@ impl Run {
         (self.iteration >= self.policy.limits.max_iterations).then(|| self.restarts_used_up())
     }
 
-    /// No child lives any more, or they were waited for long enough: the fact goes to the project's bus.
+    fn wait_for_children(&mut self) -> Vec<Effect> {
+        self.phase = Phase::Finishing(Finishing::Children);
+        vec![Effect::AwaitChildren { span: self.policy.limits.child_wait, then: Leftover::Leave }]
+    }
+
+    /// No child lives any more, or they were waited for long enough.
     pub(super) fn on_done_children(&mut self, left: &[RunId]) -> Vec<Effect> {
+        self.phase = Phase::Finishing(Finishing::Look(left.to_vec()));
+        vec![Effect::LookAtMarkers]
+    }
+
+    /// Both buses are told, once, whatever happens in between.
+    fn post_fact(&mut self, left: &[RunId]) -> Vec<Effect> {
         self.phase = Phase::Finishing(Finishing::Fact(left.to_vec()));
-        let fact = Post {
-            bus: BusName::Project,
-            key: "complete".to_owned(),
-            kind: "FACT",
-            parents: Vec::new(),
-            body: self.completion_fact(left),
+        let post = |bus, kind, body| {
+            let key = "complete".to_owned();
+            Post { bus, key, kind, parents: Vec::new(), body }
         };
-        vec![self.post("INFO", completed(left)), Effect::PostSafely(fact)]
+        vec![Effect::PostSafely(vec![
+            post(BusName::Task, "INFO", completed(left)),
+            post(BusName::Project, "FACT", self.completion_fact(left)),
+        ])]
     }
 
     fn completion_fact(&self, left: &[RunId]) -> String {
@@ -261,22 +310,10 @@ impl Run {
         effects
     }
 
-    fn attempt_finished(&self, seen: &Observation, claim: Claim, verdict: VerdictWord, line: &str) -> Effect {
-        Effect::Tell(Notice::IterationFinished {
-            iteration: self.iteration,
-            claim,
-            verdict,
-            reasons: vec![format!("Attempt {}: {line}", self.iteration)],
-            cost_usd: seen.cost_usd,
-            tokens: seen.tokens,
-            leaked: seen.process.leaked_count,
-            duration: self.elapsed.minus(self.iteration_began),
-        })
-    }
-
     /// What an attempt is told.
     pub(super) fn supervised_prompt(&self) -> String {
-        supervise::prompt(self.iteration, self.policy.limits.max_iterations, self.inbox.open())
+        let again = self.iteration > 1 || self.attempt > 1;
+        supervise::prompt(again.then_some((self.iteration, self.policy.limits.max_iterations)), self.inbox.open())
     }
 
     fn note(&self, text: String) -> Effect {
@@ -286,6 +323,16 @@ impl Run {
     /// One message for this entry of the journal; no entry posts two of a kind.
     fn post(&self, kind: &'static str, body: String) -> Effect {
         Effect::Post(Post { bus: BusName::Task, key: format!("entry {}", self.seq), kind, parents: Vec::new(), body })
+    }
+}
+
+/// How an agent asked to be left alone, if it did.
+fn wish_to_wait(ending: Option<&observation::Ending>, file: &Marker, said: Option<String>) -> Option<String> {
+    match (ending, file, said) {
+        (Some(observation::Ending::Exited { code: WAIT_EXIT }), ..) => Some(format!("exit {WAIT_EXIT}")),
+        (_, Marker::Present, _) => Some("the file WAIT_WITHOUT_RESTART".to_owned()),
+        (_, _, Some(said)) => Some(format!("on the bus: {}", text::without_controls(&said))),
+        _ => None,
     }
 }
 

@@ -18,7 +18,7 @@ fn a_request_enters_the_next_prompt_with_its_sender_and_blocks_completion() {
     let carried: Vec<bool> = sim.prompts().iter().map(|prompt| prompt.contains("Request m1 from anna:")).collect();
     assert_eq!(carried, [false, true, true]);
     let reasons = sim.told_iterations().remove(0).1;
-    assert_eq!(reasons, ["request m1 of anna (please use tabs) is not acknowledged"]);
+    assert_eq!(reasons, ["request m1 of anna is not acknowledged"]);
 }
 
 #[test]

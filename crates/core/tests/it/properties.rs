@@ -259,7 +259,7 @@ fn fitting(running: Option<&Effect>, event: Event) -> Event {
             output: String::new(),
         })),
         Some(Effect::Wait { .. } | Effect::Rest { .. }) => Event::Woke,
-        Some(Effect::LookAtMarkers) => Event::MarkersSeen { markers: Markers::default() },
+        Some(Effect::LookAtMarkers) => Event::MarkersSeen { markers: Markers::default(), problem: None },
         Some(Effect::AwaitChildren { .. }) => Event::ChildrenSeen { left: Vec::new() },
         Some(Effect::PostSafely(_)) => Event::Posted { problem: None },
         _ => event,

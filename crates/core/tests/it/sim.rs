@@ -575,7 +575,7 @@ impl Sim {
             }
             Effect::Wait { .. } | Effect::Rest { .. } => Event::Woke,
             Effect::LookAtMarkers => {
-                Event::MarkersSeen { markers: Markers { done: self.done(), ..Markers::default() } }
+                Event::MarkersSeen { markers: Markers { done: self.done(), ..Markers::default() }, problem: None }
             }
             Effect::AwaitChildren { .. } => Event::ChildrenSeen { left: runs(&self.world.orphans) },
             Effect::PostSafely(_) => Event::Posted { problem: None },
@@ -701,10 +701,12 @@ impl Sim {
 
     /// What was posted: the bus, the type and the text.
     pub fn posts(&self) -> Vec<(BusName, &'static str, &str)> {
-        self.pick(|effect| match effect {
-            Effect::Post(post) | Effect::PostSafely(post) => Some((post.bus, post.kind, post.body.as_str())),
-            _ => None,
-        })
+        let posts = self.effects.iter().flat_map(|(_, effect)| match effect {
+            Effect::Post(post) => std::slice::from_ref(post),
+            Effect::PostSafely(posts) => posts,
+            _ => &[],
+        });
+        posts.map(|post| (post.bus, post.kind, post.body.as_str())).collect()
     }
 
     /// The arguments of every task of version control, as it was executed.

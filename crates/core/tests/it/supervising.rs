@@ -153,7 +153,7 @@ fn the_completion_fact_goes_to_the_project_once() {
     again.play();
     let keys = |sim: &Sim| -> Vec<String> {
         let keys = sim.effects.iter().filter_map(|(_, effect)| match effect {
-            Effect::PostSafely(post) => Some(post.key.clone()),
+            Effect::PostSafely(posts) => Some(posts.iter().map(|post| post.key.clone()).collect::<String>()),
             _ => None,
         });
         keys.collect()
@@ -201,9 +201,91 @@ fn a_marker_that_appears_during_the_pause_is_looked_at() {
         sim.tick();
     }
     sim.answer_with(Event::Woke);
-    sim.answer_with(Event::MarkersSeen { markers: Markers { done: Marker::Present, ..Markers::default() } });
+    sim.answer_with(seen(Marker::Present, Marker::Absent));
+    sim.answer_with(Event::ChildrenSeen { left: Vec::new() });
+    sim.answer_with(seen(Marker::Present, Marker::Absent));
     sim.play();
     assert_eq!(sim.end(), (StopReason::Complete, 0, 1));
+}
+
+fn seen(done: Marker, wait: Marker) -> Event {
+    Event::MarkersSeen { markers: Markers { done, wait }, problem: None }
+}
+
+/// A run that pauses after its first attempt, and is told to look.
+fn pausing() -> Sim {
+    let mut sim = Sim::new(World::new(supervised(5), turns(&[Agent::Works])));
+    for _ in 0..3 {
+        sim.tick();
+    }
+    sim
+}
+
+#[test]
+fn a_wish_to_wait_during_the_pause_is_honoured_before_the_next_attempt() {
+    let mut by_file = pausing();
+    by_file.answer_with(Event::Woke);
+    by_file.answer_with(seen(Marker::Absent, Marker::Present));
+    assert_eq!(by_file.end(), (StopReason::Waiting, 6, 1));
+    let mut by_bus = pausing();
+    by_bus.happen(Event::Heard { messages: vec![Heard::Wait { why: "for the key".to_owned() }] });
+    by_bus.answer_with(Event::Woke);
+    by_bus.answer_with(seen(Marker::Absent, Marker::Absent));
+    assert_eq!(by_bus.end(), (StopReason::Waiting, 6, 1));
+    by_bus.resume(Resumed::default());
+    by_bus.answer_with(seen(Marker::Absent, Marker::Absent));
+    assert_eq!(by_bus.run.iteration(), 2, "it is over when somebody resumes");
+}
+
+#[test]
+fn done_is_judged_again_after_child_runs_were_waited_for() {
+    let after_waiting = |heard: Option<Heard>, done: Marker| {
+        let mut sim = pausing();
+        sim.answer_with(Event::Woke);
+        sim.answer_with(seen(Marker::Present, Marker::Absent));
+        sim.happen(Event::Heard { messages: heard.into_iter().collect() });
+        sim.answer_with(Event::ChildrenSeen { left: Vec::new() });
+        sim.answer_with(seen(done, Marker::Absent));
+        sim
+    };
+    let removed = |sim: &Sim| sim.count(|effect| *effect == Effect::RemoveDone);
+    let sim = after_waiting(Some(request("m1")), Marker::Present);
+    assert_eq!((sim.run.outcome(), removed(&sim)), (None, 1), "somebody wants something");
+    assert_eq!(after_waiting(None, Marker::Absent).run.outcome(), None, "it was taken away");
+    let wrong = after_waiting(None, Marker::WrongKind("directory".to_owned()));
+    assert_eq!(wrong.end(), (StopReason::Error, 2, 1));
+}
+
+#[test]
+fn an_attempt_that_is_begun_again_after_a_crash_continues() {
+    let whole = play(World::new(supervised(3), vec![done(Agent::Works)]));
+    let started = whole.journal.iter().position(|entry| matches!(entry.event, Event::AgentEnded(_))).unwrap();
+    let mut again = Sim::cut(whole.world.clone(), &whole.journal[..started]);
+    again.resume(Resumed::default());
+    again.play();
+    assert!(again.prompts()[0].starts_with("You continue: this is attempt 1 of at most 3."), "{:?}", again.prompts());
+    assert_eq!(again.launches()[0].attempt, 2);
+}
+
+#[test]
+fn a_task_folder_that_cannot_be_used_ends_it_at_once() {
+    let mut sim = pausing();
+    sim.answer_with(Event::Woke);
+    let problem = Some("it is a file".to_owned());
+    sim.answer_with(Event::MarkersSeen { markers: Markers::default(), problem });
+    assert_eq!(sim.end(), (StopReason::Error, 2, 1));
+}
+
+#[test]
+fn the_last_line_of_standard_error_goes_with_a_failure() {
+    let mut sim = Sim::new(World::new(supervised(1), turns(&[Agent::Works])));
+    sim.tick();
+    sim.tick();
+    let mut seen = crate::sim::observation(&Agent::Fails, Ending::Exited { code: 3 });
+    seen.process.stderr_tail = "Traceback:\n  \u{1b}[31mKeyError: 'x'\u{1b}[0m\n\n".to_owned();
+    sim.answer_with(Event::AgentEnded(Box::new(seen)));
+    assert_eq!(sim.told_iterations()[0].1, ["Attempt 1: Agent failed (exit 3)", "stderr: KeyError: 'x'"]);
+    assert_eq!(sim.posts()[0].2, "root agent failed on restart #0: exit 3; stderr: KeyError: 'x'");
 }
 
 #[test]

@@ -200,7 +200,8 @@ pub fn events() -> impl Strategy<Value = Event> {
         1 => pending().prop_map(|pending| Event::ScmLooked { pending }),
         2 => scm_reports().prop_map(|report| Event::ScmEnded(Box::new(report))),
         2 => Just(Event::Woke),
-        2 => (markers(), markers()).prop_map(|(done, wait)| Event::MarkersSeen { markers: Markers { done, wait } }),
+        2 => (markers(), markers(), mostly(None, Just(Some("gone".to_owned()))))
+            .prop_map(|(done, wait, problem)| Event::MarkersSeen { markers: Markers { done, wait }, problem }),
         2 => mostly(Vec::new(), Just(vec!["c1"])).prop_map(|left| Event::ChildrenSeen { left: runs(&left) }),
         1 => option::of(Just("full".to_owned())).prop_map(|problem| Event::Posted { problem }),
         2 => vec(heard(), 0..3).prop_map(|messages| Event::Heard { messages }),

@@ -37,7 +37,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ralph cancel              the run that is running here\n  ralph cancel 7f3a9k2m")]
 pub struct CancelArgs {
-    /// The run by its id or the beginning of it; the running one if left out
+    /// The run by its id or the beginning of it; the one that is running here, with all inside it, if left out
     run: Option<String>,
 }
 
@@ -86,8 +86,13 @@ fn wanted(store: &Store, args: &CancelArgs, live: &Live<'_>, place: &Place) -> R
     if let Some(typed) = &args.run {
         return pick::run(store, Some(typed), place);
     }
+    if let Some(top) = only_top(store, live)? {
+        return Ok(top);
+    }
     let Some((owner, run)) = live.owner().and_then(|owner| Some((owner, owner.run.as_ref()?))) else {
-        return without_lock(store, live);
+        return Err(CommandError::usage("no run is running here")
+            .hint("list them: ralph status")
+            .hint("then: ralph cancel RUN"));
     };
     // Between taking the lock and its first entry a run is known to nobody else.
     first_entry(store, run, &owner.identity)?.ok_or_else(|| {
@@ -96,17 +101,15 @@ fn wanted(store: &Store, args: &CancelArgs, live: &Live<'_>, place: &Place) -> R
     })
 }
 
-/// The only run that lives though nobody owns the work tree: its parent, in whose tree it worked, is gone.
-fn without_lock(store: &Store, live: &Live<'_>) -> Result<RunRow, CommandError> {
+/// The only living run that is not inside another; `None` if none lives that the store knows.
+fn only_top(store: &Store, live: &Live<'_>) -> Result<Option<RunRow>, CommandError> {
     let mut running: Vec<RunRow> = store.runs()?;
     running.retain(|row| live.process(&row.run).is_some());
     let parents: Vec<RunId> = running.iter().map(|row| row.run.clone()).collect();
     running.retain(|row| row.parent.as_ref().is_none_or(|parent| !parents.contains(parent)));
     match (running.pop(), running.is_empty()) {
-        (Some(only), true) => Ok(only),
-        (None, _) => Err(CommandError::usage("no run is running here")
-            .hint("list them: ralph status")
-            .hint("then: ralph cancel RUN")),
+        (only, true) => Ok(only),
+        (None, false) => Ok(None),
         (Some(one), false) => {
             let all: Vec<String> = running.iter().chain([&one]).map(|row| row.run.to_string()).collect();
             Err(CommandError::usage(format!("several runs are running here: {}", all.join(", ")))

@@ -4,6 +4,7 @@ use super::run::LimitArgs;
 use crate::carry::{Beginning, Claimed};
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::look::live::Live;
 use crate::look::{self, page};
 use crate::place::Place;
 use crate::settings::Loaded;
@@ -11,7 +12,7 @@ use clap::Args;
 use ralph_core::event::{Resumed, Spent};
 use ralph_core::id::RunId;
 use ralph_core::outcome::StopReason;
-use ralph_core::run::Run;
+use ralph_core::run::{Run, RunRow};
 use ralph_store::{Found, Store};
 
 /// Go on with a run after a stop, a limit or a crash.
@@ -82,8 +83,13 @@ fn pick(store: &Store, wanted: Option<&str>, place: &Place) -> Result<RunId, Com
     match wanted {
         Some(typed) => find(store, typed),
         None => {
-            let unfinished = store.runs()?.into_iter().find(|row| row.stop_reason != Some(StopReason::Complete));
-            unfinished.map(|row| row.run).ok_or_else(|| nothing(place))
+            let live = Live::look(place);
+            let mut unfinished: Vec<RunRow> = store.runs()?;
+            unfinished.retain(|row| row.stop_reason != Some(StopReason::Complete));
+            // If all of them live, the refusal says who carries the newest.
+            let resting = unfinished.iter().find(|row| live.process(&row.run).is_none());
+            let wanted = resting.or(unfinished.first()).map(|row| row.run.clone());
+            wanted.ok_or_else(|| nothing(place))
         }
     }
 }

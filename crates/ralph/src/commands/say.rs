@@ -4,6 +4,7 @@ use super::bus::post;
 use crate::carry;
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::face::json_lines::VERSION;
 use crate::look::live::Live;
 use crate::look::state::State;
 use crate::look::{page, pick};
@@ -38,6 +39,14 @@ pub fn run(global: &Global, args: SayArgs) -> Result<u8, CommandError> {
     let store = pick::store(&place)?;
     let row = pick::run(&store, Some(&args.run), &place)?;
     let machine = pick::machine(&store, &row.run)?;
+    if machine.is_complete() {
+        return Err(CommandError::usage(format!("run {} is complete and hears nothing any more", row.run)).hint(
+            format!(
+                "leave it to the next run of the task: ralph bus post --task {} --type USER_REQUEST TEXT",
+                row.task
+            ),
+        ));
+    }
     let around = RunAround::find();
     let body = post::body(args.text, "ralph say RUN 'what you want'")?;
     let id = MessageId::from_random(random_bits());
@@ -48,15 +57,14 @@ pub fn run(global: &Global, args: SayArgs) -> Result<u8, CommandError> {
     let bus = Bus::at(carry::task_folder(&place, machine.policy()).join(TASK_BUS));
     bus.post(std::slice::from_ref(&message), Durability::Synced)?;
     if global.json {
-        page::print_json(&json!({ "id": message.id.as_str(), "run": row.run, "bus": bus.path().to_string_lossy() }))?;
+        page::print_json(
+            &json!({ "v": VERSION, "id": message.id.as_str(), "run": row.run, "bus": bus.path().to_string_lossy() }),
+        )?;
     } else {
         page::print(&format!("{}\n", message.id))?;
     }
     match Live::look(&place).state(&row) {
         State::Running => page::narrate(global, &format!("run {} hears it before its next prompt", row.run)),
-        _ if machine.is_complete() => {
-            page::narrate(global, &format!("run {} is complete and will not hear it", row.run));
-        }
         _ => page::narrate(global, &format!("run {0} is not running; it hears it with: ralph resume {0}", row.run)),
     }
     Ok(exit::OK)

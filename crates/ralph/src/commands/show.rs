@@ -145,9 +145,10 @@ fn header(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String
 /// One line for an iteration, and one more for each reason why it was not accepted.
 fn chapter_lines(chapter: &Chapter<'_>, kind: LoopKind, paint: Paint) -> String {
     let reasons = chapter.judged.as_ref().map(|judged| judged.reasons.as_slice()).unwrap_or_default();
-    if let (LoopKind::Supervise, [line]) = (kind, reasons) {
+    if let (LoopKind::Supervise, [line, more @ ..]) = (kind, reasons) {
         let span = chapter.duration().map_or(String::new(), |span| format!(" ({span})"));
-        return format!("  {}{span}\n", words::one_line(line));
+        let more = more.iter().map(|reason| format!("      {}\n", paint.dim(&words::one_line(reason))));
+        return format!("  {}{span}\n", words::one_line(line)) + &more.collect::<String>();
     }
     let mut parts = vec![format!("{:>3}", chapter.iteration)];
     parts.extend((chapter.attempt > 1).then(|| format!("attempt {}", chapter.attempt)));

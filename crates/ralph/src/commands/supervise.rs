@@ -71,6 +71,9 @@ pub fn run(global: &Global, args: &SuperviseArgs) -> Result<u8, CommandError> {
     if args.poll_interval < SHORTEST_POLL {
         return Err(CommandError::usage(format!("--poll-interval needs at least {SHORTEST_POLL}")));
     }
+    if args.command.first().is_none_or(|program| program.trim().is_empty()) {
+        return Err(CommandError::usage("the command is empty").hint("for example: ralph supervise -- ./agent.sh"));
+    }
     let project = match &args.project {
         Some(project) => id("--project", project)?.to_owned(),
         None => place.project_name(),
@@ -140,7 +143,7 @@ fn resolved(folder: &Path) -> Result<PathBuf, CommandError> {
 fn id<'a>(flag: &str, text: &'a str) -> Result<&'a str, CommandError> {
     plain_name(text, LONGEST_TASK_NAME).map_err(|why| {
         CommandError::usage(format!("{flag} `{}` cannot be an id: {why}", text::cut(text, 40, "...")))
-            .hint("for example: --task fix-login")
+            .hint(format!("for example: {flag} fix-login"))
     })?;
     Ok(text)
 }

@@ -123,7 +123,9 @@ impl Narration {
     pub fn attempt_finished(self, notice: &Notice) -> Vec<String> {
         let Notice::IterationFinished { reasons, leaked, duration, .. } = notice else { return Vec::new() };
         let leaked = if *leaked > 0 { format!(" · {leaked} leaked") } else { String::new() };
-        reasons.iter().map(|reason| format!("{} ({duration}){leaked}", text::for_terminal(reason))).collect()
+        let line = reasons.first().map(|line| format!("{} ({duration}){leaked}", text::for_terminal(line)));
+        let more = reasons.iter().skip(1).map(|reason| self.paint.dim(&format!("  {}", text::for_terminal(reason))));
+        line.into_iter().chain(more).collect()
     }
 
     /// How a run ended: the word, the sentence, the facts and what to type next. `folder_flag` is what

@@ -158,7 +158,10 @@ impl Face for Terminal {
                 let rest = self.stderr.finish();
                 self.pass_on(if rest.is_empty() { rest } else { rest + "\n" });
                 self.line.heard = None;
-                self.line.activity = "checking".to_owned();
+                self.line.activity = match self.kind() {
+                    LoopKind::Prompt => "checking".to_owned(),
+                    LoopKind::Supervise => "pausing".to_owned(),
+                };
                 self.log(&format!("Agent {} ({:.1}s)", text::for_terminal(how), duration.duration().as_secs_f64()));
                 if let Some(counts) =
                     narration::not_understood(*lines).filter(|_| self.options.volume == Volume::Verbose)

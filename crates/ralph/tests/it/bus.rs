@@ -41,7 +41,7 @@ fn what_is_posted_is_read_with_its_header() {
     let second = post(&env, &["--type", "ACK", "--task", "checkout", "--project", "shop", "--parent", &first, "done"]);
     let messages = read(&env, &["--task", "checkout"]);
     let expected = json!({
-        "id": first, "at": messages[0]["at"], "type": "user-request", "project": "project", "task": "checkout",
+        "v": 1, "id": first, "at": messages[0]["at"], "type": "user-request", "project": "project", "task": "checkout",
         "run": "7f3a9k2m", "parents": [], "from": messages[0]["from"], "body": "use the new prices",
     });
     assert_eq!(messages[0], expected);
@@ -335,4 +335,28 @@ fn f08_writers_that_are_killed_at_any_moment_tear_and_lose_nothing() {
         let body = message["body"].as_str().unwrap();
         assert!(message["type"] == "TORN" || body.ends_with(&large), "none is torn: {}", message["id"]);
     }
+}
+
+#[test]
+fn one_message_is_read_by_its_id_whatever_came_after_it() {
+    let env = env();
+    let post =
+        |body: &str| env.ralph(["bus", "post", "--type", "INFO", body]).stdout_any().run().stdout.trim().to_owned();
+    let (first, _) = (post("first"), post("second"));
+    let lines = env.ralph(["bus", "read", "--id", &first, "--json"]).stdout_any().run().json_lines();
+    let bodies: Vec<&str> = lines.iter().filter_map(|line| line["body"].as_str()).collect();
+    assert_eq!(bodies, ["first"]);
+}
+
+#[test]
+fn an_acknowledgement_of_nothing_and_a_file_that_is_no_bus_are_refused() {
+    let env = env();
+    env.ralph(["bus", "post", "--type", "ack", "done"]).stderr_has("acknowledges nothing").code(2).run();
+    env.write("notes.txt", "dear diary\n");
+    let post = env.ralph(["bus", "post", "--type", "INFO", "--bus", "notes.txt", "x"]);
+    post.stderr_has("holds no message and is not called like a bus").code(2).run();
+    assert_eq!(env.read("notes.txt"), "dear diary\n");
+    env.write("empty.md", "");
+    env.ralph(["bus", "post", "--type", "INFO", "--bus", "empty.md", "x"]).stdout_any().run();
+    assert!(env.read("empty.md").contains("type: INFO"));
 }

@@ -363,7 +363,7 @@ fn watching_tells_programs_of_every_change_and_ends_when_interrupted() {
     let env = with_holders(&["inner"]);
     env.script(&format!("{}claim\n", child("inner")));
     let watch = env.ralph(["status", "--watch", "--json"]).stdout_any().spawn();
-    watch.wait_for_stdout("{\"runs\":[]}\n");
+    watch.wait_for_stdout("{\"v\":1,\"runs\":[]}\n");
     env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().run();
     watch.wait_for_stdout("\"orphan\":true");
     let_go(&env, "inner");

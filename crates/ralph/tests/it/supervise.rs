@@ -37,7 +37,7 @@ fn the_command_is_started_again_whatever_its_exit_code_until_done() {
         "Starting agent (attempt 1/100)",
         "Attempt 1: Agent failed (exit 1), restarting...",
         "Attempt 2: Agent succeeded without DONE, restarting...",
-        "Attempt 3: Agent failed, but DONE is there",
+        "Attempt 3: Agent failed (exit 1), but DONE is there",
     ] {
         assert!(run.stderr.contains(line), "{line}: {}", run.stderr);
     }
@@ -296,4 +296,72 @@ fn a_request_that_comes_while_the_checks_run_is_heard_before_they_count() {
     let lines = run.stdout_any().run().json_lines();
     assert_eq!(last(&lines), ("complete", 0, 2));
     assert!(env.read("prompt.2").contains("use tabs"), "{}", env.read("prompt.2"));
+}
+
+#[test]
+fn a_wish_to_wait_during_the_pause_is_seen_at_once() {
+    let env = env();
+    let args = ["supervise", "--task", "t", "--restart-delay", "1h", "--poll-interval", "1h", "--", "true"];
+    let run = env.ralph(args).stdout_any().stderr_any().code(6).spawn();
+    run.wait_for_stderr("Attempt 1: Agent succeeded without DONE, restarting...");
+    env.write(".ralph/tasks/t/WAIT_WITHOUT_RESTART", "");
+    run.finish();
+}
+
+#[test]
+fn a_task_folder_that_the_agent_deletes_is_made_again_and_one_that_it_replaces_is_an_error() {
+    let env = env();
+    let script = "if [ -e gone ]; then touch \"$TASK_FOLDER/DONE\"; else touch gone; rm -rf \"$TASK_FOLDER\"; fi";
+    let args = ["supervise", "--task", "t", "--restart-delay", "0", "--", "sh", "-c", script];
+    env.ralph(args).stdout_has("2 attempts").stderr_has("it was made again").run();
+    let script = "rm -rf \"$TASK_FOLDER\"; touch \"$TASK_FOLDER\"";
+    let args = ["supervise", "--task", "u", "--restart-delay", "0", "--json", "--", "sh", "-c", script];
+    let lines = env.ralph(args).stdout_any().code(2).run().json_lines();
+    let message = lines.last().unwrap()["message"].as_str().unwrap();
+    assert!(message.contains("the task folder cannot be used"), "{message}");
+    assert_eq!(last(&lines), ("error", 2, 1));
+}
+
+#[test]
+fn a_task_folder_is_supervised_once_wherever_the_state_is() {
+    let env = env();
+    let args = ["supervise", "--task-dir", "work", "--", "sleep", "1000"];
+    let run = env.ralph(args).stdout_any().stderr_any().code(130).spawn();
+    run.wait_for_stderr("Starting agent");
+    let other = env.ralph(["supervise", "--task-dir", "work", "--", "true"]);
+    let other = other.env("RALPH_STATE_DIR", env.root().join("other-state")).stderr_has("another state directory");
+    other.code(75).run();
+    run.signal(15);
+    run.wait_for_stderr("Received signal");
+    run.signal(15);
+    run.finish();
+}
+
+#[test]
+fn nobody_says_anything_to_a_run_that_is_complete() {
+    let env = env();
+    env.write(".ralph/tasks/t/DONE", "");
+    let lines = env.ralph(["supervise", "--task", "t", "--json", "--", "true"]).stdout_any().run().json_lines();
+    let run = lines[0]["run"].as_str().unwrap();
+    env.ralph(["say", run, "too late"]).stderr_has("is complete and hears nothing any more").code(2).run();
+    assert_eq!(bus(&env, "t").len(), 1);
+}
+
+#[test]
+fn without_a_name_cancel_means_the_top_of_the_tree_and_resume_what_rests() {
+    let env = env();
+    let ralph = env!("CARGO_BIN_EXE_ralph");
+    let inner = format!(
+        "setsid {ralph} supervise --task inner -- sleep 1000 >/dev/null 2>&1 </dev/null & touch ready; sleep 1000"
+    );
+    let args = ["supervise", "--task", "outer", "--", "sh", "-c", &inner];
+    let outer = env.ralph(args).stdout_any().stderr_any().code(130).spawn();
+    let running = |env: &TestEnv| {
+        let status = env.ralph(["status", "--json"]).stdout_any().run().json_lines().remove(0);
+        status["runs"].as_array().unwrap().iter().filter(|run| run["state"] == "running").count()
+    };
+    assert!(eventually(LONG, || env.exists("ready") && running(&env) == 2));
+    env.ralph(["cancel"]).stdout_any().stderr_any().run();
+    outer.finish();
+    assert_eq!(running(&env), 0);
 }

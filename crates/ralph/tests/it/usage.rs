@@ -589,7 +589,7 @@ fn c14_a_ralph_folder_that_an_agent_turned_into_a_link_is_not_written_through() 
 fn status_lists_runs_newest_first() {
     let env = two_iterations();
     env.ralph(["status"]).stderr_has("no runs in [PROJECT] yet; begin one: ralph run").run();
-    env.ralph(["status", "--json"]).stdout("{\"runs\":[]}\n").run();
+    env.ralph(["status", "--json"]).stdout("{\"v\":1,\"runs\":[]}\n").run();
     env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().code(1).run();
     env.ralph(["run", "-p", "y", "--task", "t"]).stdout_any().stderr_any().run();
     let all = runs(&env);

@@ -3,6 +3,7 @@
 use super::which::{Which, WhichArgs};
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::face::json_lines::VERSION;
 use crate::look::page;
 use crate::place::{Place, RunAround};
 use clap::Args;
@@ -42,6 +43,11 @@ pub struct PostArgs {
 /// Runs the command.
 pub fn run(global: &Global, args: PostArgs) -> Result<u8, CommandError> {
     let place = Place::find(global.directory.as_deref())?;
+    if args.kind == Kind::ACK && args.parents.is_empty() {
+        return Err(CommandError::usage("an acknowledgement without --parent acknowledges nothing")
+            .hint("name the request: ralph bus post --type ACK --parent ID 'what was done'")
+            .hint("requests: ralph bus read --type USER_REQUEST"));
+    }
     let around = RunAround::find();
     let which = args.which.find(&place, &around);
     let message = compose(args, &which, &place, around)?;
@@ -49,7 +55,7 @@ pub fn run(global: &Global, args: PostArgs) -> Result<u8, CommandError> {
     let bus = which.bus(&place);
     bus.post(std::slice::from_ref(&message), Durability::Synced)?;
     if global.json {
-        page::print_json(&json!({ "id": message.id.as_str(), "bus": bus.path().to_string_lossy() }))?;
+        page::print_json(&json!({ "v": VERSION, "id": message.id.as_str(), "bus": bus.path().to_string_lossy() }))?;
     } else {
         page::print(&format!("{}\n", message.id))?;
     }

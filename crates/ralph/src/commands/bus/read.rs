@@ -27,9 +27,12 @@ use std::time::Duration;
 pub struct ReadArgs {
     #[command(flatten)]
     which: WhichArgs,
-    /// How many of the last messages; 0 for all. 20 if left out, all with --since
+    /// How many of the last messages; 0 for all, or with -f for none. 20 if left out, all with --since
     #[arg(short = 'n', long, value_name = "N")]
     tail: Option<usize>,
+    /// Only the message of this id
+    #[arg(long, value_name = "ID", value_parser = MessageId::parse, conflicts_with_all = ["tail", "since"])]
+    id: Option<MessageId>,
     /// Only of this type; may be repeated
     #[arg(long = "type", value_name = "TYPE", value_parser = Kind::parse)]
     kinds: Vec<Kind>,
@@ -61,7 +64,7 @@ const POLL: Duration = Duration::from_millis(100);
 /// Runs `read`.
 pub fn run(global: &Global, args: &ReadArgs) -> Result<u8, CommandError> {
     let viewer = Viewer::new(global, args)?;
-    viewer.last(&mut viewer.bus.follow())?;
+    viewer.last(&mut viewer.bus.follow(), usize::MAX)?;
     Ok(exit::OK)
 }
 
@@ -69,7 +72,8 @@ pub fn run(global: &Global, args: &ReadArgs) -> Result<u8, CommandError> {
 pub fn tail(global: &Global, args: &TailArgs) -> Result<u8, CommandError> {
     let viewer = Viewer::new(global, &args.read)?;
     let mut follower = viewer.bus.follow();
-    let mut audience = viewer.last(&mut follower)?;
+    // Whoever follows and wants none of the last ones wants only what comes.
+    let mut audience = viewer.last(&mut follower, if args.follow { 0 } else { usize::MAX })?;
     while args.follow && audience == Audience::There {
         audience = viewer.next(&mut follower)?;
     }
@@ -100,11 +104,13 @@ impl<'a> Viewer<'a> {
         Ok(Viewer { global, args, bus, since })
     }
 
-    /// Prints the last messages.
-    fn last(&self, follower: &mut Follower) -> Result<Audience, CommandError> {
-        let most = match self.args.tail.unwrap_or(if self.since.is_some() { 0 } else { SHOWN }) {
-            0 => usize::MAX,
-            number => number,
+    /// Prints the last messages; `zero` is how many are meant by 0.
+    fn last(&self, follower: &mut Follower, zero: usize) -> Result<Audience, CommandError> {
+        let most = match self.args.tail {
+            None if self.since.is_some() => usize::MAX,
+            None => SHOWN,
+            Some(0) => zero,
+            Some(number) => number,
         };
         let (mut last, mut found, mut all) = (VecDeque::new(), 0, 0_u64);
         follower.read(|message| {
@@ -139,6 +145,9 @@ impl<'a> Viewer<'a> {
 
     fn wants(&self, message: &Message) -> bool {
         let kinds = &self.args.kinds;
+        if let Some(id) = &self.args.id {
+            return message.id == *id;
+        }
         let new_enough = !matches!(&self.since, Some(Since::Time(since)) if message.at < *since);
         new_enough && (kinds.is_empty() || kinds.contains(&message.kind))
     }

@@ -1,5 +1,6 @@
 //! A message as it is printed.
 
+use crate::face::json_lines::VERSION;
 use crate::face::local_time;
 use crate::face::paint::Paint;
 use ralph_core::bus::{Kind, Message};
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 /// The line for programs. A contract: additive only.
 pub fn object(message: &Message) -> Value {
     json!({
+        "v": VERSION,
         "id": message.id.as_str(),
         "at": message.at.rfc3339(),
         "type": message.kind.as_str(),

@@ -4,6 +4,7 @@ mod watch;
 
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::face::json_lines::VERSION;
 use crate::look::forest::{Branches, grow};
 use crate::look::heartbeat::Heartbeat;
 use crate::look::live::Live;
@@ -13,7 +14,7 @@ use crate::look::{json, page, pick};
 use crate::place::{self, Place};
 use clap::Args;
 use ralph_core::id::RunId;
-use ralph_core::outcome::exit;
+use ralph_core::outcome::{StopReason, exit};
 use ralph_core::run::{Run, RunRow};
 use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
@@ -89,6 +90,12 @@ impl<'p> Sight<'p> {
                 runs.push((row, Seen { state, heartbeat, orphan }));
             }
         }
+        // Whoever waits on purpose has left its children alone, not lost.
+        let waits = |row: &RunRow| row.stop_reason == Some(StopReason::Waiting);
+        let waiting: Vec<RunId> = runs.iter().filter(|(row, _)| waits(row)).map(|(row, _)| row.run.clone()).collect();
+        for (row, seen) in &mut runs {
+            seen.orphan &= !row.parent.as_ref().is_some_and(|parent| waiting.contains(parent));
+        }
         Ok(Sight { place, runs, all: args.all, now })
     }
 
@@ -108,7 +115,7 @@ impl<'p> Sight<'p> {
             json::extend(&mut object, json!({ "heartbeat": seen.heartbeat.map(tell), "orphan": seen.orphan }));
             object
         });
-        json!({ "runs": runs.collect::<Vec<_>>() })
+        json!({ "v": VERSION, "runs": runs.collect::<Vec<_>>() })
     }
 
     /// The newest runs, and of the others those that still run, with their parents.
