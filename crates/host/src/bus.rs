@@ -307,10 +307,10 @@ impl Locked<'_> {
         let mut follower = self.bus.follow();
         let mut messages = 0_u64;
         follower.read_file(self.file, |_| messages += 1)?;
-        if messages == 0 && !self.bus.has_a_usual_name() {
+        let rest = self.read_from(follower.offset()).map_err(self.bus.failed("read"))?;
+        if messages == 0 && !begins_as_entry(&rest) && !self.bus.has_a_usual_name() {
             return Err(BusError::NotABus { path: self.bus.path.clone() });
         }
-        let rest = self.read_from(follower.offset()).map_err(self.bus.failed("read"))?;
         let (id, now) = (MessageId::from_random(random_bits()), Clock::start().now());
         let torn = Message::new(id, now, Kind::TORN, "ralph", String::from_utf8_lossy(&rest));
         match torn.encode() {

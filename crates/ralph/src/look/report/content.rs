@@ -8,7 +8,7 @@ use super::measures::{self, money};
 use super::{Block, Document, Look, Piece, Section, Table, proofs};
 use crate::face::render::amounts;
 use ralph_core::observation::Tokens;
-use ralph_core::policy::PromptSource;
+use ralph_core::policy::{LoopKind, PromptSource};
 
 /// What is said where an agent says nothing: not knowing is not zero.
 const NOT_STATED: &str = "not stated";
@@ -55,9 +55,9 @@ fn asked(case: &Case<'_>) -> Section {
         ("agent", Piece::code(agent)),
         ("limits", Piece::plain(words::limits(policy))),
         ("began", Piece::plain(words::local(row.started_at))),
-        ("settings", Piece::code(policy.config_hash.as_str())),
         ("ralph", Piece::plain(story.started.version.as_str())),
     ]);
+    facts.extend((!policy.config_hash.is_empty()).then(|| ("settings", Piece::code(policy.config_hash.as_str()))));
     facts.extend(row.parent.as_ref().map(|parent| ("inside run", Piece::code(parent.as_str()))));
     let mut blocks = vec![Block::Facts(facts)];
     if !story.asked.is_empty() {
@@ -73,17 +73,22 @@ fn ended(case: &Case<'_>) -> Section {
         (_, true) => Piece::new(Look::Good, "yes: checks that ralph executed passed on the accepted files"),
         (_, false) => Piece::new(Look::Bad, "no"),
     };
+    // Nobody promised to verify anything of a supervised agent.
+    let (steps, verified) = match row.kind {
+        LoopKind::Prompt => ("iterations", Some(verified)),
+        LoopKind::Supervise => ("attempts", None),
+    };
     let code = row.exit_code.filter(|_| *state != State::Running);
     let mut facts = vec![
         ("state", Piece::plain(headline(case))),
         ("why", Piece::plain(case.message())),
-        ("verified", verified),
         ("exit code", Piece::plain(code.map_or(NONE.to_owned(), |code| code.to_string()))),
-        ("iterations", Piece::plain(format!("{} of {}", story.judged(), row.max_iterations))),
+        (steps, Piece::plain(format!("{} of {}", story.judged(), row.max_iterations))),
         ("time", Piece::plain(case.worked.to_string())),
         ("cost", Piece::plain(cost(row.cost_usd))),
         ("tokens", Piece::plain(tokens(Some(row.tokens).filter(|tokens| tokens.total() > 0)))),
     ];
+    facts.extend(verified.map(|verified| ("verified", verified)));
     if !story.waits.is_empty() {
         facts.push(("waited", Piece::plain(story.waited().to_string())));
     }
