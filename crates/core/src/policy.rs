@@ -104,7 +104,7 @@ fn yes() -> bool {
     true
 }
 
-/// The seed of all supervisors waits five minutes.
+/// Long enough for a child run to come to its checks, short enough for whoever waits for the parent.
 pub const CHILD_WAIT: Millis = Millis::from_secs(300);
 
 fn child_wait() -> Millis {
