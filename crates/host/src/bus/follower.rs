@@ -5,7 +5,7 @@ use ralph_core::bus::{End, LARGEST_ENTRY, Message, Piece, Scan};
 use rustix::fs::OFlags;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
 /// How much is read at a time; more only for an entry that is longer.
 const PART: usize = 256 << 10;
@@ -21,11 +21,13 @@ pub struct Follower {
     /// The bytes before the offset.
     mark: Vec<u8>,
     skipped: u64,
+    /// The file that was read last, which may be moved or deleted by now.
+    last: Option<File>,
 }
 
 impl Follower {
     pub(super) fn new(bus: Bus) -> Follower {
-        Follower { bus, offset: 0, mark: Vec::new(), skipped: 0 }
+        Follower { bus, offset: 0, mark: Vec::new(), skipped: 0, last: None }
     }
 
     /// How far it has come.
@@ -44,14 +46,19 @@ impl Follower {
     }
 
     /// Hands on every message that became whole since the last call.
-    pub fn read(&mut self, each: impl FnMut(Message)) -> Result<(), BusError> {
-        match self.open()? {
-            Some(file) => self.read_file(&file, each),
-            None => {
-                self.begin_anew();
-                Ok(())
-            }
+    pub fn read(&mut self, mut each: impl FnMut(Message)) -> Result<(), BusError> {
+        let file = self.open()?;
+        // What was posted just before somebody moved the file away is still in it.
+        if let Some(moved) = self.last.take().filter(|last| file.as_ref().is_none_or(|file| inode(file) != inode(last)))
+        {
+            self.read_file(&moved, &mut each)?;
         }
+        match &file {
+            Some(file) => self.read_file(file, each)?,
+            None => self.begin_anew(),
+        }
+        self.last = file;
+        Ok(())
     }
 
     pub(super) fn read_file(&mut self, file: &File, mut each: impl FnMut(Message)) -> Result<(), BusError> {
@@ -107,6 +114,10 @@ impl Follower {
         let old = self.mark.len().saturating_sub(MARK);
         self.mark.drain(..old);
     }
+}
+
+fn inode(file: &File) -> Option<(u64, u64)> {
+    file.metadata().ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
 fn is_missing(error: &io::Error) -> bool {

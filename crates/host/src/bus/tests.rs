@@ -162,6 +162,11 @@ fn a_follower_goes_on_where_it_was_and_notices_another_file() {
     assert_eq!(next(), ["again"; 10].join(" "));
     std::fs::write(bus.path(), message(20, "short").encode().unwrap()).unwrap();
     assert_eq!(next(), "short");
+    // What came just before somebody moved the file away is not lost with it.
+    post(&bus, &message(21, "late"));
+    std::fs::rename(bus.path(), folder.path().join("old.md")).unwrap();
+    post(&bus, &message(22, "first"));
+    assert_eq!(next(), "late first");
 }
 
 #[test]
