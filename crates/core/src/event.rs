@@ -94,6 +94,9 @@ pub enum Event {
     ChildrenSeen {
         /// Those that still live.
         left: Vec<RunId>,
+        /// Those that ended otherwise than complete, with how.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unfinished: Vec<(RunId, String)>,
     },
     /// A message was posted.
     Posted {

@@ -200,10 +200,13 @@ impl Activity {
             }
             Effect::CheckOut => vec![check_out(world, pins).await],
             Effect::Check(spec) => check(world, policy, spec, links.orders).await,
-            Effect::LookAtPending => vec![Event::ScmLooked { pending: look_at_pending(world, policy).await }],
+            Effect::LookAtPending => {
+                let pending = look_at_pending(world, policy).await;
+                world.listen().into_iter().chain([Event::ScmLooked { pending }]).collect()
+            }
             Effect::Scm(spec) => {
                 let report = scm::run(&mut world.keeper, spec, &world.root, links.orders).await;
-                vec![Event::ScmEnded(Box::new(report))]
+                world.listen().into_iter().chain([Event::ScmEnded(Box::new(report))]).collect()
             }
             Effect::Wait { until } => {
                 wait(&world.clock, until).await;

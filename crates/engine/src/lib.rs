@@ -21,8 +21,9 @@ pub use face::Face;
 use activity::{Activity, Links, Rules};
 use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event};
+use ralph_core::id::RunId;
 use ralph_core::notice::Notice;
-use ralph_core::outcome::Outcome;
+use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::run::{ReplayError, Run};
 use ralph_core::time::Millis;
 use ralph_host::process::ProcessError;
@@ -191,7 +192,8 @@ impl<'a> Carrier<'a> {
                 () = at(Some(settling)), if !settled => Disturbance::Settled,
             };
             let event = match disturbance {
-                Disturbance::Done(events) => {
+                Disturbance::Done(mut events) => {
+                    tell_how_children_ended(&mut events, store, journal.machine.id())?;
                     return Ok(events.into_iter().flat_map(|event| journal.take(event, &clock)).collect());
                 }
                 Disturbance::Tick => {
@@ -265,6 +267,16 @@ impl Journal {
         self.sync = false;
         Ok(())
     }
+}
+
+/// What became of child runs that do not live any more, as far as they are runs of this project.
+fn tell_how_children_ended(events: &mut [Event], store: &Store, run: &RunId) -> Result<(), StoreError> {
+    let Some(Event::ChildrenSeen { left, unfinished }) = events.last_mut() else { return Ok(()) };
+    let children = store.runs()?.into_iter().filter(|row| row.parent.as_ref() == Some(run) && !left.contains(&row.run));
+    let ends = children.map(|row| (row.run, row.stop_reason.map_or("crashed", StopReason::as_str)));
+    *unfinished =
+        ends.filter(|(_, how)| *how != StopReason::Complete.as_str()).map(|(run, how)| (run, how.to_owned())).collect();
+    Ok(())
 }
 
 async fn at(moment: Option<Instant>) {

@@ -4,7 +4,7 @@
 use super::beginning::Beginning;
 use super::committing::Committing;
 use super::stopping::{Ending, StopWish};
-use super::supervising::{Finishing, listed};
+use super::supervising::{Children, Finishing, listed};
 use super::{Continuation, LastJudged, Phase, Run};
 use crate::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, Ground, TreePrint};
 use crate::claim::Claim;
@@ -163,9 +163,11 @@ impl Run {
     }
 
     /// Nothing works in the tree any more that the agent started, or it was interrupted.
-    pub(super) fn on_children_seen(&mut self, left: &[RunId]) -> Vec<Effect> {
+    pub(super) fn on_children_seen(&mut self, left: &[RunId], unfinished: &[(RunId, String)]) -> Vec<Effect> {
         match &self.phase {
-            Phase::Finishing(Finishing::Children) => self.on_done_children(left),
+            Phase::Finishing(Finishing::Children) => {
+                self.on_done_children(Children { left: left.to_vec(), unfinished: unfinished.to_vec() })
+            }
             Phase::Checking(checking) if checking.stage == Stage::Children => {
                 let mut checking = checking.clone();
                 checking.stage = Stage::LookBefore;

@@ -113,6 +113,8 @@ pub struct Run {
     start_limit: StartLimit,
     /// Somebody has just wanted a supervised agent to run.
     fresh: bool,
+    /// How often in a row its DONE did not count.
+    refused_done: u32,
 }
 
 /// Where a run stands.
@@ -213,6 +215,7 @@ impl Run {
             inbox: Inbox::default(),
             start_limit: StartLimit::default(),
             fresh: true,
+            refused_done: 0,
         };
         if let PromptSource::Text(text) = &machine.policy.prompt {
             machine.base.clone_from(text);
@@ -253,7 +256,7 @@ impl Run {
             Event::ScmEnded(report) => self.on_scm_ended(report),
             Event::MarkersSeen { markers, problem } => self.on_markers_seen(markers, problem.as_deref()),
             Event::Heard { messages } => self.on_heard(messages),
-            Event::ChildrenSeen { left } => self.on_children_seen(left),
+            Event::ChildrenSeen { left, unfinished } => self.on_children_seen(left, unfinished),
             Event::Posted { problem } => self.on_posted(problem.as_deref()),
             Event::Woke => self.on_woke(),
             Event::Interrupted => self.on_stop(StopCause::Interrupted),
@@ -364,6 +367,7 @@ impl Run {
             self.refused.clear();
             self.start_limit = StartLimit::default();
             self.fresh = true;
+            self.refused_done = 0;
         }
         let (kind, then) = match continuation {
             Continuation::Checks(checking) => {
@@ -381,6 +385,9 @@ impl Run {
         let at_a_limit = matches!(self.phase, Phase::Ended(..)) || (used_up && self.phase == Phase::Looking);
         let kind = if at_a_limit { ResumeKind::AtALimit } else { kind };
         let mut effects = vec![self.announce(Some(kind))];
+        if self.supervises() {
+            effects.push(self.post("INFO", format!("task resumed after attempt {}", self.iteration)));
+        }
         effects.extend(then);
         effects
     }

@@ -80,7 +80,8 @@ impl Run {
                 (StopReason::Budget, message)
             }
         };
-        self.finish(reason, message, continuation)
+        let told = self.supervises().then(|| self.post("INFO", format!("task stopped: {message}")));
+        told.into_iter().chain(self.finish(reason, message, continuation)).collect()
     }
 
     /// Ends the run with the exit code that its reason usually has.

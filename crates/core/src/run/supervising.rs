@@ -21,15 +21,40 @@ use crate::supervise::{self, StartLimit, WAIT_EXIT, how, last_words, went_well};
 use crate::text;
 use crate::verdict::{self, Done};
 
+/// An agent that was told so often what people want, and says nothing to it, does not hear it.
+const MOST_REFUSED: u32 = 5;
+
 /// What still stands between DONE and the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Finishing {
     /// Child runs are waited for.
     Children,
     /// DONE is looked at again, because waiting took its time; these child runs live on.
-    Look(Vec<RunId>),
+    Look(Children),
     /// The completion fact is posted.
-    Fact(Vec<RunId>),
+    Fact(Children),
+}
+
+/// What became of the child runs when DONE was there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Children {
+    /// They live on.
+    pub(super) left: Vec<RunId>,
+    /// They ended otherwise than complete.
+    pub(super) unfinished: Vec<(RunId, String)>,
+}
+
+impl Children {
+    /// The task is complete; what is not is named.
+    fn words(&self) -> String {
+        let unfinished =
+            self.unfinished.iter().map(|(run, how)| format!("{run} ({how})")).collect::<Vec<_>>().join(", ");
+        let parts = [("child runs still active", listed(&self.left)), ("child runs not complete", unfinished)];
+        let parts: Vec<String> =
+            parts.iter().filter(|(_, runs)| !runs.is_empty()).map(|(what, runs)| format!("{what}: {runs}")).collect();
+        let children = if parts.is_empty() { "no active children".to_owned() } else { parts.join("; ") };
+        format!("task completed (DONE marker present, {children})")
+    }
 }
 
 impl Run {
@@ -53,9 +78,9 @@ impl Run {
         }
         match &self.phase {
             Phase::Looking => self.before_attempt(markers),
-            Phase::Finishing(Finishing::Look(left)) => {
-                let left = left.clone();
-                let post = |run: &mut Run| run.post_fact(&left);
+            Phase::Finishing(Finishing::Look(children)) => {
+                let children = children.clone();
+                let post = |run: &mut Run| run.post_fact(children);
                 self.judge_done(&markers.done, post).unwrap_or_else(|| self.done_taken_back())
             }
             _ => Vec::new(),
@@ -107,7 +132,9 @@ impl Run {
             self.note(format!("Attempt {}: Max restarts exceeded, stopping", self.iteration)),
             self.post("ERROR", format!("task failed: max restarts ({most}) exceeded")),
         ];
-        let message = format!("max restarts exceeded: {} without DONE", text::count(self.iteration.into(), "attempt"));
+        let without = if self.refused_done > 0 { "an accepted DONE" } else { "DONE" };
+        let attempts = text::count(self.iteration.into(), "attempt");
+        let message = format!("max restarts exceeded: {attempts} without {without}");
         effects.extend(self.finish(StopReason::MaxRestarts, message, Continuation::NextIteration));
         effects
     }
@@ -145,7 +172,7 @@ impl Run {
         let too_fast = self.start_limit.reached(seen, self.elapsed);
         let said = self.inbox.take_wait();
         let (claim, then) = if let Some(then) = self.judge_done(&seen.marker, Run::wait_for_children) {
-            (Claim::Complete, then)
+            (if seen.marker == Marker::Present { Claim::Complete } else { Claim::None }, then)
         } else if let Marker::WrongKind(kind) = &seen.wait {
             (Claim::None, self.wrong_marker("WAIT_WITHOUT_RESTART", kind))
         } else if let Some(asked) = wish_to_wait(Some(&seen.process.ending), &seen.wait, said) {
@@ -208,6 +235,7 @@ impl Run {
     }
 
     fn restart(&mut self, seen: &Observation, too_fast: bool) -> Vec<Effect> {
+        self.refused_done = 0;
         if let Some(end) = self.end_between_attempts() {
             return end;
         }
@@ -233,8 +261,16 @@ impl Run {
 
     /// DONE is there, and people still want something.
     fn done_too_early(&mut self) -> Vec<Effect> {
-        let text = format!("DONE was removed: not acknowledged: {}", self.requests_in_words());
-        let mut effects = vec![self.note(text), Effect::RemoveDone];
+        self.refused_done += 1;
+        let open = self.requests_in_words();
+        let text = format!("DONE does not count and is removed: not acknowledged: {open}");
+        let mut effects = vec![self.note(text.clone()), self.post("WARNING", text), Effect::RemoveDone];
+        if self.refused_done >= MOST_REFUSED {
+            let times = text::count(self.refused_done.into(), "time");
+            let message = format!("the agent was DONE {times} in a row without acknowledging what people want");
+            effects.extend(self.finish(StopReason::Stalled, message, Continuation::NextIteration));
+            return effects;
+        }
         effects.extend(self.end_between_attempts().unwrap_or_else(|| self.rest()));
         effects
     }
@@ -260,33 +296,36 @@ impl Run {
     }
 
     /// No child lives any more, or they were waited for long enough.
-    pub(super) fn on_done_children(&mut self, left: &[RunId]) -> Vec<Effect> {
-        self.phase = Phase::Finishing(Finishing::Look(left.to_vec()));
+    pub(super) fn on_done_children(&mut self, children: Children) -> Vec<Effect> {
+        self.phase = Phase::Finishing(Finishing::Look(children));
         vec![Effect::LookAtMarkers]
     }
 
     /// Both buses are told, once, whatever happens in between.
-    fn post_fact(&mut self, left: &[RunId]) -> Vec<Effect> {
-        self.phase = Phase::Finishing(Finishing::Fact(left.to_vec()));
+    fn post_fact(&mut self, children: Children) -> Vec<Effect> {
         let post = |bus, kind, body| {
             let key = "complete".to_owned();
             Post { bus, key, kind, parents: Vec::new(), body }
         };
-        vec![Effect::PostSafely(vec![
-            post(BusName::Task, "INFO", completed(left)),
-            post(BusName::Project, "FACT", self.completion_fact(left)),
-        ])]
+        let posts = vec![
+            post(BusName::Task, "INFO", children.words()),
+            post(BusName::Project, "FACT", self.completion_fact(&children)),
+        ];
+        self.phase = Phase::Finishing(Finishing::Fact(children));
+        vec![Effect::PostSafely(posts)]
     }
 
-    fn completion_fact(&self, left: &[RunId]) -> String {
+    fn completion_fact(&self, children: &Children) -> String {
         let Some(supervision) = &self.policy.supervision else { return String::new() };
         let mut body = format!(
             "task {} of {} completed\n\nruns: {}\nlast run: {} (attempt {})\ntime: {}\n",
             self.policy.task, supervision.project, self.judged, self.id, self.iteration, self.elapsed
         );
-        if !left.is_empty() {
-            body.push_str(&format!("child runs still active: {}\n", listed(left)));
-        }
+        body.push_str(&format!(
+            "end: {}
+",
+            children.words()
+        ));
         for fact in self.inbox.facts() {
             body.push_str(&format!("fact: {}\n", text::without_controls(&fact.replace('\n', " "))));
         }
@@ -299,8 +338,8 @@ impl Run {
     }
 
     pub(super) fn on_posted(&mut self, problem: Option<&str>) -> Vec<Effect> {
-        let Phase::Finishing(Finishing::Fact(left)) = &self.phase else { return Vec::new() };
-        let message = completed(left);
+        let Phase::Finishing(Finishing::Fact(children)) = &self.phase else { return Vec::new() };
+        let message = children.words();
         let mut effects = Vec::new();
         if let Some(problem) = problem {
             effects.push(self.note(format!("the completion fact could not be posted: {problem}")));
@@ -321,7 +360,7 @@ impl Run {
     }
 
     /// One message for this entry of the journal; no entry posts two of a kind.
-    fn post(&self, kind: &'static str, body: String) -> Effect {
+    pub(super) fn post(&self, kind: &'static str, body: String) -> Effect {
         Effect::Post(Post { bus: BusName::Task, key: format!("entry {}", self.seq), kind, parents: Vec::new(), body })
     }
 }
@@ -333,13 +372,6 @@ fn wish_to_wait(ending: Option<&observation::Ending>, file: &Marker, said: Optio
         (_, Marker::Present, _) => Some("the file WAIT_WITHOUT_RESTART".to_owned()),
         (_, _, Some(said)) => Some(format!("on the bus: {}", text::without_controls(&said))),
         _ => None,
-    }
-}
-
-fn completed(left: &[RunId]) -> String {
-    match left.len() {
-        0 => "task completed (DONE marker present, no active children)".to_owned(),
-        _ => format!("task completed (DONE marker present, child runs still active: {})", listed(left)),
     }
 }
 

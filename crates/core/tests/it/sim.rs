@@ -577,7 +577,9 @@ impl Sim {
             Effect::LookAtMarkers => {
                 Event::MarkersSeen { markers: Markers { done: self.done(), ..Markers::default() }, problem: None }
             }
-            Effect::AwaitChildren { .. } => Event::ChildrenSeen { left: runs(&self.world.orphans) },
+            Effect::AwaitChildren { .. } => {
+                Event::ChildrenSeen { left: runs(&self.world.orphans), unfinished: Vec::new() }
+            }
             Effect::PostSafely(_) => Event::Posted { problem: None },
             other => panic!("{other:?} has no answer"),
         }

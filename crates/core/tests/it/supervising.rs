@@ -202,7 +202,7 @@ fn a_marker_that_appears_during_the_pause_is_looked_at() {
     }
     sim.answer_with(Event::Woke);
     sim.answer_with(seen(Marker::Present, Marker::Absent));
-    sim.answer_with(Event::ChildrenSeen { left: Vec::new() });
+    sim.answer_with(Event::ChildrenSeen { left: Vec::new(), unfinished: Vec::new() });
     sim.answer_with(seen(Marker::Present, Marker::Absent));
     sim.play();
     assert_eq!(sim.end(), (StopReason::Complete, 0, 1));
@@ -244,7 +244,7 @@ fn done_is_judged_again_after_child_runs_were_waited_for() {
         sim.answer_with(Event::Woke);
         sim.answer_with(seen(Marker::Present, Marker::Absent));
         sim.happen(Event::Heard { messages: heard.into_iter().collect() });
-        sim.answer_with(Event::ChildrenSeen { left: Vec::new() });
+        sim.answer_with(Event::ChildrenSeen { left: Vec::new(), unfinished: Vec::new() });
         sim.answer_with(seen(done, Marker::Absent));
         sim
     };
@@ -252,6 +252,18 @@ fn done_is_judged_again_after_child_runs_were_waited_for() {
     let sim = after_waiting(Some(request("m1")), Marker::Present);
     assert_eq!((sim.run.outcome(), removed(&sim)), (None, 1), "somebody wants something");
     assert_eq!(after_waiting(None, Marker::Absent).run.outcome(), None, "it was taken away");
+    let mut crashed = pausing();
+    crashed.answer_with(Event::Woke);
+    crashed.answer_with(seen(Marker::Present, Marker::Absent));
+    let unfinished = vec![(crate::sim::runs(&["c1"]).remove(0), "crashed".to_owned())];
+    crashed.answer_with(Event::ChildrenSeen { left: Vec::new(), unfinished });
+    crashed.answer_with(seen(Marker::Present, Marker::Absent));
+    crashed.answer_with(Event::Posted { problem: None });
+    assert!(
+        crashed.outcome().message.contains("child runs not complete: c1 (crashed)"),
+        "{}",
+        crashed.outcome().message
+    );
     let wrong = after_waiting(None, Marker::WrongKind("directory".to_owned()));
     assert_eq!(wrong.end(), (StopReason::Error, 2, 1));
 }
@@ -305,4 +317,21 @@ fn child_runs_of_a_prompt_loop_are_waited_for_before_the_checks() {
         .collect();
     assert_eq!(order, ["children", "check"]);
     assert_eq!(sim.end(), (StopReason::Complete, 0, 1));
+}
+
+#[test]
+fn an_agent_that_never_acknowledges_is_not_started_for_ever() {
+    let deaf = Turn { heard: vec![request("m1")], ..done(Agent::Works) };
+    let sim = play(World::new(supervised(100), vec![deaf]));
+    assert_eq!(sim.end(), (StopReason::Stalled, 7, 5));
+    assert_eq!(sim.posts().iter().filter(|(_, kind, _)| *kind == "WARNING").count(), 5);
+}
+
+#[test]
+fn a_stop_and_a_resume_stand_on_the_bus() {
+    let mut sim = pausing();
+    sim.happen(Event::Cancelled);
+    sim.resume(Resumed::default());
+    let said: Vec<&str> = sim.posts().iter().map(|(_, _, body)| *body).collect();
+    assert_eq!(said, ["task stopped: cancelled in attempt 1", "task resumed after attempt 1"]);
 }

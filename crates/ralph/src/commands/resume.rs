@@ -12,6 +12,7 @@ use clap::Args;
 use ralph_core::event::{Resumed, Spent};
 use ralph_core::id::RunId;
 use ralph_core::outcome::StopReason;
+use ralph_core::policy::LoopKind;
 use ralph_core::run::{Run, RunRow};
 use ralph_store::{Found, Store};
 
@@ -49,7 +50,10 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
     if machine.is_complete() {
         return Err(CommandError::usage(format!("run {run} is complete: there is nothing to go on with"))
             .hint(format!("look at it: ralph show {run}"))
-            .hint("begin a new one: ralph run"));
+            .hint(match machine.policy().kind {
+                LoopKind::Prompt => "begin a new one: ralph run",
+                LoopKind::Supervise => "to begin anew, remove DONE from the task folder: ralph supervise",
+            }));
     }
     let loaded = Loaded::read(&place.root).ok();
     if machine.policy().supervision.is_none() {
@@ -86,9 +90,12 @@ fn pick(store: &Store, wanted: Option<&str>, place: &Place) -> Result<RunId, Com
             let live = Live::look(place);
             let mut unfinished: Vec<RunRow> = store.runs()?;
             unfinished.retain(|row| row.stop_reason != Some(StopReason::Complete));
-            // If all of them live, the refusal says who carries the newest.
-            let resting = unfinished.iter().find(|row| live.process(&row.run).is_none());
-            let wanted = resting.or(unfinished.first()).map(|row| row.run.clone());
+            let rests = |row: &&RunRow| live.process(&row.run).is_none();
+            let resting: Vec<&RunRow> = unfinished.iter().filter(rests).collect();
+            // Whoever goes on with a tree goes on with its root. If all live, the refusal says who carries the newest.
+            let inside = |row: &RunRow| resting.iter().any(|other| row.parent.as_ref() == Some(&other.run));
+            let root = resting.iter().find(|row| !inside(row)).copied();
+            let wanted = root.or(unfinished.first()).map(|row| row.run.clone());
             wanted.ok_or_else(|| nothing(place))
         }
     }

@@ -16,6 +16,7 @@ use ralph_core::outcome::exit;
 use ralph_host::bus::{Bus, Durability};
 use ralph_host::clock::{Clock, random_bits};
 use serde_json::json;
+use std::time::Duration;
 
 /// Ask something of a run, and print the request's id.
 ///
@@ -32,6 +33,9 @@ pub struct SayArgs {
     #[arg(value_name = "TEXT|-")]
     text: String,
 }
+
+/// A run that is just ending has ended by then.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Runs the command.
 pub fn run(global: &Global, args: SayArgs) -> Result<u8, CommandError> {
@@ -56,6 +60,17 @@ pub fn run(global: &Global, args: SayArgs) -> Result<u8, CommandError> {
     message.run = Some(row.run.clone());
     let bus = Bus::at(carry::task_folder(&place, machine.policy()).join(TASK_BUS));
     bus.post(std::slice::from_ref(&message), Durability::Synced)?;
+    page::pause(LOOK_AGAIN);
+    if pick::machine(&store, &row.run)?.is_complete() {
+        return Err(CommandError::usage(format!(
+            "run {} was complete before it could hear request {}",
+            row.run, message.id
+        ))
+        .hint(format!(
+            "say it to the next run of the task: ralph bus post --task {} --type USER_REQUEST TEXT",
+            row.task
+        )));
+    }
     if global.json {
         page::print_json(
             &json!({ "v": VERSION, "id": message.id.as_str(), "run": row.run, "bus": bus.path().to_string_lossy() }),

@@ -172,11 +172,11 @@ pub struct RunOf<'a> {
 }
 
 /// Where a run goes on.
-pub fn resumed(kind: ResumeKind) -> String {
+pub fn resumed(kind: ResumeKind, step: &str) -> String {
     let words = match kind {
-        ResumeKind::NextIteration(n) => format!("continuing with iteration {n}"),
+        ResumeKind::NextIteration(n) => format!("continuing with {step} {n}"),
         ResumeKind::SameIteration(n) => {
-            format!("continuing with iteration {n} from its beginning: it was not finished")
+            format!("continuing with {step} {n} from its beginning: it was not finished")
         }
         ResumeKind::Checks(n) => format!("continuing with the checks of iteration {n}: its agent had finished"),
         ResumeKind::AtALimit => "nothing can be done within the limits".to_owned(),

@@ -126,7 +126,9 @@ impl Face for Terminal {
                 self.policy = Some(policy.clone());
                 self.line.began = self.clock.elapsed();
                 self.say_all(&self.voice.header(&self.project, &self.run, policy));
-                self.say_all(&resumed.map(narration::resumed).into_iter().collect::<Vec<_>>());
+                self.say_all(
+                    &resumed.map(|kind| narration::resumed(kind, policy.kind.step())).into_iter().collect::<Vec<_>>(),
+                );
             }
             Notice::IterationStarted { iteration, attempt, prompt, .. } => {
                 let last = self.last_iteration(*iteration);

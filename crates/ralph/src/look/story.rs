@@ -12,7 +12,7 @@ use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Resumed, Started};
 use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
 use ralph_core::observation::{Observation, Tokens};
-use ralph_core::outcome::Outcome;
+use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::policy::PromptSource;
 use ralph_core::run::{ReplayError, Run};
 use ralph_core::scm::ScmSpec;
@@ -149,6 +149,8 @@ pub struct Judged {
     pub verdict: VerdictWord,
     /// Why.
     pub reasons: Vec<String>,
+    /// Whether the run is complete by it.
+    pub accepted: bool,
     /// Money, the question for a commit message included.
     pub cost_usd: Option<f64>,
     /// Tokens, the same.
@@ -197,6 +199,13 @@ impl<'a> Story<'a> {
                 teller.hear(entry, effects);
             }
         })?;
+        // Only the run's end says whether DONE counted.
+        let complete = machine.outcome().is_some_and(|outcome| outcome.reason == StopReason::Complete);
+        if let Some(last) = teller.chapters.last_mut().and_then(|chapter| chapter.judged.as_mut())
+            && machine.policy().supervision.is_some()
+        {
+            last.accepted = complete;
+        }
         let Teller { baseline, chapters, notes, waits, in_flight, asked, .. } = teller;
         let asked = match &started.policy.prompt {
             PromptSource::Text(text) => text,

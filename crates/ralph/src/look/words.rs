@@ -95,7 +95,7 @@ pub fn verdict(chapter: &Chapter<'_>) -> &'static str {
         None if chapter.agent.is_none() => "not finished",
         None => "not judged",
         Some(judged) => match judged.verdict {
-            VerdictWord::Stop if judged.reasons.is_empty() => "accepted",
+            VerdictWord::Stop if judged.accepted => "accepted",
             VerdictWord::Stop => "not accepted",
             VerdictWord::Continue => "goes on",
             VerdictWord::Retry | VerdictWord::Wait => "repeated, not counted",

@@ -206,7 +206,7 @@ fn a_request_is_said_by_anybody_and_blocks_done_until_it_is_acknowledged() {
     assert!(env.read(".ralph/tasks/t/in.2").contains(&format!("Request {} from", said.trim())));
     assert!(env.read(".ralph/tasks/t/in.2").contains("use tabs"));
     let kinds: Vec<String> = bus(&env, "t").into_iter().map(|(kind, _)| kind).collect();
-    assert_eq!(kinds, ["USER_REQUEST", "ACK", "INFO"]);
+    assert_eq!(kinds, ["USER_REQUEST", "WARNING", "WARNING", "ACK", "INFO"]);
 }
 
 #[test]

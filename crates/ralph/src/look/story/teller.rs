@@ -4,7 +4,7 @@ use super::{AgentEnd, Chapter, Check, Finding, InFlight, Judged, Task, Wait};
 use ralph_core::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, TreePrint};
 use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Gathered};
-use ralph_core::notice::Notice;
+use ralph_core::notice::{Notice, VerdictWord};
 use ralph_core::time::{Millis, WallTime};
 
 /// A story while it is being told.
@@ -113,7 +113,9 @@ impl<'a> Teller<'a> {
             }
             (Notice::IterationFinished { claim, verdict, reasons, cost_usd, tokens, leaked, duration, .. }, _) => {
                 if let Some(chapter) = self.chapters.last_mut() {
-                    chapter.judged = Some(Judged { claim, verdict, reasons, cost_usd, tokens, leaked, duration });
+                    let accepted = verdict == VerdictWord::Stop && reasons.is_empty();
+                    chapter.judged =
+                        Some(Judged { claim, verdict, reasons, accepted, cost_usd, tokens, leaked, duration });
                 }
             }
             (Notice::Waiting { iteration, until, why }, _) => {
