@@ -23,7 +23,7 @@ impl Run {
                 bus: BusName::Task,
                 key: format!("ack {}", request.id),
                 kind: "ACK",
-                body: format!("acknowledged in iteration {}", self.iteration),
+                body: format!("acknowledged in {} {}", self.policy.kind.step(), self.iteration),
                 parents: vec![request.id.clone()],
             };
             let text = format!("the agent acknowledged request {}", request.words());
