@@ -1,5 +1,6 @@
 //! Everything that core wants done. The engine performs these and decides nothing.
 
+use crate::bus::Kind;
 use crate::check::CheckSpec;
 use crate::memory::Views;
 use crate::notice::Notice;
@@ -140,7 +141,7 @@ pub struct Post {
     /// What makes it this message of this run: posted again, it is still one.
     pub key: String,
     /// Its type.
-    pub kind: &'static str,
+    pub kind: Kind,
     /// What it answers.
     pub parents: Vec<String>,
     /// What it says.

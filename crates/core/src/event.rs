@@ -6,6 +6,7 @@ use crate::check::{CheckReport, TreePrint};
 use crate::id::RunId;
 use crate::inbox::Heard;
 use crate::observation::{Markers, Observation};
+use crate::outcome::StopReason;
 use crate::policy::Policy;
 use crate::protect::{PinnedChange, Pins};
 use crate::scm::{Pending, ScmReport};
@@ -94,9 +95,9 @@ pub enum Event {
     ChildrenSeen {
         /// Those that still live.
         left: Vec<RunId>,
-        /// Those that ended otherwise than complete, with how.
+        /// Those of this project that do not, and how they ended; one without an end crashed.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        unfinished: Vec<(RunId, String)>,
+        ended: Vec<(RunId, Option<StopReason>)>,
     },
     /// A message was posted.
     Posted {

@@ -105,8 +105,7 @@ impl Inbox {
         for message in heard {
             match message {
                 Heard::Request(request) => {
-                    let known = self.open.iter().any(|open| open.id == request.id);
-                    if !known && !self.acknowledged.contains(&request.id) {
+                    if !self.knows(&request.id) {
                         self.open.push(request.clone());
                     }
                 }
@@ -120,6 +119,11 @@ impl Inbox {
                 }
             }
         }
+    }
+
+    /// Whether a request is open, or was.
+    pub(crate) fn knows(&self, id: &str) -> bool {
+        self.open.iter().any(|open| open.id == id) || self.acknowledged.contains(id)
     }
 
     /// Closes these requests; returns those that were open.

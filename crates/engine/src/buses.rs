@@ -51,9 +51,8 @@ impl Buses {
             BusName::Task => &self.names.task_bus,
             BusName::Project => &self.names.project_bus,
         };
-        let kind = Kind::parse(post.kind).map_err(|error| error.to_string())?;
         let id = MessageId::from_meaning(&format!("{run} {} {}", post.kind, post.key));
-        let mut message = Message::new(id, at, kind, &format!("run {run}"), post.body.as_str());
+        let mut message = Message::new(id, at, post.kind.clone(), &format!("run {run}"), post.body.as_str());
         message.project = Some(project.clone());
         message.task = Some(task.clone());
         message.run = Some(run.clone());

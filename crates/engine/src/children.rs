@@ -33,7 +33,7 @@ pub(crate) async fn wait(folder: &Path, span: Millis, then: Leftover, alarm: &Un
         }
         let _ = timeout_at(Instant::now() + INTERRUPTED, gone(folder)).await;
     }
-    Event::ChildrenSeen { left: left.into_iter().map(|child| child.run).collect(), unfinished: Vec::new() }
+    Event::ChildrenSeen { left: left.into_iter().map(|child| child.run).collect(), ended: Vec::new() }
 }
 
 async fn gone(folder: &Path) {

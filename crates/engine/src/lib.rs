@@ -21,11 +21,11 @@ pub use face::Face;
 use activity::{Activity, Links, Rules};
 use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event};
-use ralph_core::id::RunId;
 use ralph_core::notice::Notice;
-use ralph_core::outcome::{Outcome, StopReason};
-use ralph_core::run::{ReplayError, Run};
+use ralph_core::outcome::Outcome;
+use ralph_core::run::{ReplayError, Run, RunRow};
 use ralph_core::time::Millis;
+use ralph_host::clock::Clock;
 use ralph_host::process::ProcessError;
 use ralph_host::process::drive::Order;
 use ralph_host::signals::{self, Sign, Signals};
@@ -192,10 +192,7 @@ impl<'a> Carrier<'a> {
                 () = at(Some(settling)), if !settled => Disturbance::Settled,
             };
             let event = match disturbance {
-                Disturbance::Done(mut events) => {
-                    tell_how_children_ended(&mut events, store, journal.machine.id())?;
-                    return Ok(events.into_iter().flat_map(|event| journal.take(event, &clock)).collect());
-                }
+                Disturbance::Done(events) => return Ok(journal.take_all(events, store, &clock)?),
                 Disturbance::Tick => {
                     face.borrow_mut().tick();
                     continue;
@@ -209,7 +206,7 @@ impl<'a> Carrier<'a> {
                 Disturbance::Sign(Sign::Suspend) => {
                     let _ = orders.send(Order::Freeze);
                     if let Some(events) = suspend(face, running.as_mut()).await {
-                        return Ok(events.into_iter().flat_map(|event| journal.take(event, &clock)).collect());
+                        return Ok(journal.take_all(events, store, &clock)?);
                     }
                     let _ = orders.send(Order::Thaw);
                     continue;
@@ -242,7 +239,7 @@ impl<'a> Carrier<'a> {
 }
 
 impl Journal {
-    fn take(&mut self, event: Event, clock: &ralph_host::clock::Clock) -> Vec<Effect> {
+    fn take(&mut self, event: Event, clock: &Clock) -> Vec<Effect> {
         let elapsed = Millis(self.elapsed_before.0 + clock.elapsed().0);
         let entry = Entry { seq: self.machine.seq() + 1, at: clock.now(), elapsed, event };
         let effects = self.machine.step(&entry);
@@ -256,6 +253,16 @@ impl Journal {
         effects
     }
 
+    /// Takes an activity's answer with the notes before it. What became of child runs only the store knows.
+    fn take_all(&mut self, mut events: Vec<Event>, store: &Store, clock: &Clock) -> Result<Vec<Effect>, StoreError> {
+        if let Some(Event::ChildrenSeen { left, ended }) = events.last_mut() {
+            let own = |row: &RunRow| row.parent.as_ref() == Some(self.machine.id()) && !left.contains(&row.run);
+            let children = store.runs()?.into_iter().filter(own);
+            *ended = children.map(|row| (row.run, row.stop_reason)).collect();
+        }
+        Ok(events.into_iter().flat_map(|event| self.take(event, clock)).collect())
+    }
+
     /// Writes what is pending, with the run's line, in one transaction.
     fn write(&mut self, store: &mut Store) -> Result<(), StoreError> {
         if self.pending.is_empty() {
@@ -267,16 +274,6 @@ impl Journal {
         self.sync = false;
         Ok(())
     }
-}
-
-/// What became of child runs that do not live any more, as far as they are runs of this project.
-fn tell_how_children_ended(events: &mut [Event], store: &Store, run: &RunId) -> Result<(), StoreError> {
-    let Some(Event::ChildrenSeen { left, unfinished }) = events.last_mut() else { return Ok(()) };
-    let children = store.runs()?.into_iter().filter(|row| row.parent.as_ref() == Some(run) && !left.contains(&row.run));
-    let ends = children.map(|row| (row.run, row.stop_reason.map_or("crashed", StopReason::as_str)));
-    *unfinished =
-        ends.filter(|(_, how)| *how != StopReason::Complete.as_str()).map(|(run, how)| (run, how.to_owned())).collect();
-    Ok(())
 }
 
 async fn at(moment: Option<Instant>) {

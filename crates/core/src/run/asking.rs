@@ -1,7 +1,9 @@
 //! Asking: what people want of a running loop, heard on its bus, and how it is acknowledged.
 
 use super::Run;
+use crate::bus::Kind;
 use crate::effect::{BusName, Effect, Post};
+use crate::id::MessageId;
 use crate::inbox::{Heard, Request};
 use crate::notice::Notice;
 use crate::observation::Observation;
@@ -22,7 +24,7 @@ impl Run {
             let post = Post {
                 bus: BusName::Task,
                 key: format!("ack {}", request.id),
-                kind: "ACK",
+                kind: Kind::ACK,
                 body: format!("acknowledged in {} {}", self.policy.kind.step(), self.iteration),
                 parents: vec![request.id.clone()],
             };
@@ -30,6 +32,11 @@ impl Run {
             [Effect::Tell(Notice::Note { text }), Effect::Post(post)]
         });
         told.collect()
+    }
+
+    /// Whether a request was heard, acknowledged or not.
+    pub fn has_heard(&self, id: &MessageId) -> bool {
+        self.inbox.knows(id.as_str())
     }
 
     /// What people want and nobody has acknowledged.

@@ -163,10 +163,10 @@ impl Run {
     }
 
     /// Nothing works in the tree any more that the agent started, or it was interrupted.
-    pub(super) fn on_children_seen(&mut self, left: &[RunId], unfinished: &[(RunId, String)]) -> Vec<Effect> {
+    pub(super) fn on_children_seen(&mut self, left: &[RunId], ended: &[(RunId, Option<StopReason>)]) -> Vec<Effect> {
         match &self.phase {
             Phase::Finishing(Finishing::Children) => {
-                self.on_done_children(Children { left: left.to_vec(), unfinished: unfinished.to_vec() })
+                self.on_done_children(Children { left: left.to_vec(), ended: ended.to_vec() })
             }
             Phase::Checking(checking) if checking.stage == Stage::Children => {
                 let mut checking = checking.clone();

@@ -26,6 +26,7 @@ mod working;
 
 pub use row::RunRow;
 
+use crate::bus::Kind;
 use crate::effect::Effect;
 use crate::event::{Entry, Event, Resumed, Spent, Started};
 use crate::guardrail::GuardrailFailure;
@@ -256,7 +257,7 @@ impl Run {
             Event::ScmEnded(report) => self.on_scm_ended(report),
             Event::MarkersSeen { markers, problem } => self.on_markers_seen(markers, problem.as_deref()),
             Event::Heard { messages } => self.on_heard(messages),
-            Event::ChildrenSeen { left, unfinished } => self.on_children_seen(left, unfinished),
+            Event::ChildrenSeen { left, ended } => self.on_children_seen(left, ended),
             Event::Posted { problem } => self.on_posted(problem.as_deref()),
             Event::Woke => self.on_woke(),
             Event::Interrupted => self.on_stop(StopCause::Interrupted),
@@ -386,7 +387,7 @@ impl Run {
         let kind = if at_a_limit { ResumeKind::AtALimit } else { kind };
         let mut effects = vec![self.announce(Some(kind))];
         if self.supervises() {
-            effects.push(self.post("INFO", format!("task resumed after attempt {}", self.iteration)));
+            effects.push(self.post(Kind::INFO, format!("task resumed after attempt {}", self.iteration)));
         }
         effects.extend(then);
         effects

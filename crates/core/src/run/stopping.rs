@@ -2,6 +2,7 @@
 
 use super::beginning::Beginning;
 use super::{Continuation, Phase, Run};
+use crate::bus::Kind;
 use crate::effect::Effect;
 use crate::memory::StateView;
 use crate::notice::Notice;
@@ -80,7 +81,7 @@ impl Run {
                 (StopReason::Budget, message)
             }
         };
-        let told = self.supervises().then(|| self.post("INFO", format!("task stopped: {message}")));
+        let told = self.supervises().then(|| self.post(Kind::INFO, format!("task stopped: {message}")));
         told.into_iter().chain(self.finish(reason, message, continuation)).collect()
     }
 

@@ -11,6 +11,7 @@
 use super::stopping::{Ending, StopWish};
 use super::working::leak_note;
 use super::{Continuation, Phase, Run};
+use crate::bus::{Kind, TASK_BUS};
 use crate::claim::Claim;
 use crate::effect::{BusName, Effect, Leftover, Post};
 use crate::id::RunId;
@@ -40,15 +41,16 @@ pub(super) enum Finishing {
 pub(super) struct Children {
     /// They live on.
     pub(super) left: Vec<RunId>,
-    /// They ended otherwise than complete.
-    pub(super) unfinished: Vec<(RunId, String)>,
+    /// They ended, or crashed.
+    pub(super) ended: Vec<(RunId, Option<StopReason>)>,
 }
 
 impl Children {
     /// The task is complete; what is not is named.
     fn words(&self) -> String {
-        let unfinished =
-            self.unfinished.iter().map(|(run, how)| format!("{run} ({how})")).collect::<Vec<_>>().join(", ");
+        let unfinished = self.ended.iter().filter(|(_, end)| *end != Some(StopReason::Complete));
+        let unfinished = unfinished.map(|(run, end)| format!("{run} ({})", end.map_or("crashed", StopReason::as_str)));
+        let unfinished = unfinished.collect::<Vec<_>>().join(", ");
         let parts = [("child runs still active", listed(&self.left)), ("child runs not complete", unfinished)];
         let parts: Vec<String> =
             parts.iter().filter(|(_, runs)| !runs.is_empty()).map(|(what, runs)| format!("{what}: {runs}")).collect();
@@ -130,7 +132,7 @@ impl Run {
         let most = self.policy.limits.max_iterations;
         let mut effects = vec![
             self.note(format!("Attempt {}: Max restarts exceeded, stopping", self.iteration)),
-            self.post("ERROR", format!("task failed: max restarts ({most}) exceeded")),
+            self.post(Kind::ERROR, format!("task failed: max restarts ({most}) exceeded")),
         ];
         let without = if self.refused_done > 0 { "an accepted DONE" } else { "DONE" };
         let attempts = text::count(self.iteration.into(), "attempt");
@@ -161,7 +163,7 @@ impl Run {
             return self.finish_stopped(cause, Continuation::SameIteration);
         }
         if let observation::Ending::NotStarted { reason } = &seen.process.ending {
-            let mut effects = vec![self.post("ERROR", format!("fatal error: {reason}"))];
+            let mut effects = vec![self.post(Kind::ERROR, format!("fatal error: {reason}"))];
             let message = format!("Fatal error: {reason}");
             effects.extend(self.finish_with_code(StopReason::Error, exit::AGENT, message, Continuation::SameIteration));
             return effects;
@@ -221,14 +223,14 @@ impl Run {
         if failed {
             let more = last_words.map_or(String::new(), |words| format!("; stderr: {words}"));
             let body = format!("root agent failed on restart #{}: {ending}{more}", attempt.saturating_sub(1));
-            effects.push(self.post("WARNING", body));
+            effects.push(self.post(Kind::WARNING, body));
         }
         effects
     }
 
     /// Ends the run because the agent asked to be left alone.
     fn stop_waiting(&mut self, asked: &str) -> Vec<Effect> {
-        let mut effects = vec![self.post("INFO", format!("task stopped: the agent waits ({asked})"))];
+        let mut effects = vec![self.post(Kind::INFO, format!("task stopped: the agent waits ({asked})"))];
         let message = format!("the agent asked to wait ({asked}), so it is not started again");
         effects.extend(self.finish(StopReason::Waiting, message, Continuation::NextIteration));
         effects
@@ -241,7 +243,7 @@ impl Run {
         }
         if too_fast {
             let message = StartLimit::words(&seen.process.ending);
-            let mut effects = vec![self.post("ERROR", format!("task failed: {message}"))];
+            let mut effects = vec![self.post(Kind::ERROR, format!("task failed: {message}"))];
             effects.extend(self.finish(StopReason::Error, message, Continuation::NextIteration));
             return effects;
         }
@@ -264,7 +266,7 @@ impl Run {
         self.refused_done += 1;
         let open = self.requests_in_words();
         let text = format!("DONE does not count and is removed: not acknowledged: {open}");
-        let mut effects = vec![self.note(text.clone()), self.post("WARNING", text), Effect::RemoveDone];
+        let mut effects = vec![self.note(text.clone()), self.post(Kind::WARNING, text), Effect::RemoveDone];
         if self.refused_done >= MOST_REFUSED {
             let times = text::count(self.refused_done.into(), "time");
             let message = format!("the agent was DONE {times} in a row without acknowledging what people want");
@@ -308,8 +310,8 @@ impl Run {
             Post { bus, key, kind, parents: Vec::new(), body }
         };
         let posts = vec![
-            post(BusName::Task, "INFO", children.words()),
-            post(BusName::Project, "FACT", self.completion_fact(&children)),
+            post(BusName::Task, Kind::INFO, children.words()),
+            post(BusName::Project, Kind::FACT, self.completion_fact(&children)),
         ];
         self.phase = Phase::Finishing(Finishing::Fact(children));
         vec![Effect::PostSafely(posts)]
@@ -321,19 +323,12 @@ impl Run {
             "task {} of {} completed\n\nruns: {}\nlast run: {} (attempt {})\ntime: {}\n",
             self.policy.task, supervision.project, self.judged, self.id, self.iteration, self.elapsed
         );
-        body.push_str(&format!(
-            "end: {}
-",
-            children.words()
-        ));
+        body.push_str(&format!("end: {}\n", children.words()));
         for fact in self.inbox.facts() {
             body.push_str(&format!("fact: {}\n", text::without_controls(&fact.replace('\n', " "))));
         }
         let folder = &supervision.task_folder;
-        body.push_str(&format!(
-            "\ntask folder: {folder}\nbus: {folder}/TASK-MESSAGE-BUS.md\nmore: ralph show {}",
-            self.id
-        ));
+        body.push_str(&format!("\ntask folder: {folder}\nbus: {folder}/{TASK_BUS}\nmore: ralph show {}", self.id));
         body
     }
 
@@ -360,7 +355,7 @@ impl Run {
     }
 
     /// One message for this entry of the journal; no entry posts two of a kind.
-    pub(super) fn post(&self, kind: &'static str, body: String) -> Effect {
+    pub(super) fn post(&self, kind: Kind, body: String) -> Effect {
         Effect::Post(Post { bus: BusName::Task, key: format!("entry {}", self.seq), kind, parents: Vec::new(), body })
     }
 }

@@ -29,7 +29,7 @@ fn an_acknowledgement_in_the_answer_is_told_on_the_bus() {
         .effects
         .iter()
         .filter_map(|(_, effect)| match effect {
-            Effect::Post(post) => Some((post.bus, post.kind, post.parents.clone())),
+            Effect::Post(post) => Some((post.bus, post.kind.as_str(), post.parents.clone())),
             _ => None,
         })
         .collect();

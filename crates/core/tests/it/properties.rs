@@ -260,7 +260,7 @@ fn fitting(running: Option<&Effect>, event: Event) -> Event {
         })),
         Some(Effect::Wait { .. } | Effect::Rest { .. }) => Event::Woke,
         Some(Effect::LookAtMarkers) => Event::MarkersSeen { markers: Markers::default(), problem: None },
-        Some(Effect::AwaitChildren { .. }) => Event::ChildrenSeen { left: Vec::new(), unfinished: Vec::new() },
+        Some(Effect::AwaitChildren { .. }) => Event::ChildrenSeen { left: Vec::new(), ended: Vec::new() },
         Some(Effect::PostSafely(_)) => Event::Posted { problem: None },
         _ => event,
     }

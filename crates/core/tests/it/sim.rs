@@ -577,9 +577,7 @@ impl Sim {
             Effect::LookAtMarkers => {
                 Event::MarkersSeen { markers: Markers { done: self.done(), ..Markers::default() }, problem: None }
             }
-            Effect::AwaitChildren { .. } => {
-                Event::ChildrenSeen { left: runs(&self.world.orphans), unfinished: Vec::new() }
-            }
+            Effect::AwaitChildren { .. } => Event::ChildrenSeen { left: runs(&self.world.orphans), ended: Vec::new() },
             Effect::PostSafely(_) => Event::Posted { problem: None },
             other => panic!("{other:?} has no answer"),
         }
@@ -702,13 +700,13 @@ impl Sim {
     }
 
     /// What was posted: the bus, the type and the text.
-    pub fn posts(&self) -> Vec<(BusName, &'static str, &str)> {
+    pub fn posts(&self) -> Vec<(BusName, &str, &str)> {
         let posts = self.effects.iter().flat_map(|(_, effect)| match effect {
             Effect::Post(post) => std::slice::from_ref(post),
             Effect::PostSafely(posts) => posts,
             _ => &[],
         });
-        posts.map(|post| (post.bus, post.kind, post.body.as_str())).collect()
+        posts.map(|post| (post.bus, post.kind.as_str(), post.body.as_str())).collect()
     }
 
     /// The arguments of every task of version control, as it was executed.

@@ -202,7 +202,7 @@ fn a_marker_that_appears_during_the_pause_is_looked_at() {
     }
     sim.answer_with(Event::Woke);
     sim.answer_with(seen(Marker::Present, Marker::Absent));
-    sim.answer_with(Event::ChildrenSeen { left: Vec::new(), unfinished: Vec::new() });
+    sim.answer_with(Event::ChildrenSeen { left: Vec::new(), ended: Vec::new() });
     sim.answer_with(seen(Marker::Present, Marker::Absent));
     sim.play();
     assert_eq!(sim.end(), (StopReason::Complete, 0, 1));
@@ -244,7 +244,7 @@ fn done_is_judged_again_after_child_runs_were_waited_for() {
         sim.answer_with(Event::Woke);
         sim.answer_with(seen(Marker::Present, Marker::Absent));
         sim.happen(Event::Heard { messages: heard.into_iter().collect() });
-        sim.answer_with(Event::ChildrenSeen { left: Vec::new(), unfinished: Vec::new() });
+        sim.answer_with(Event::ChildrenSeen { left: Vec::new(), ended: Vec::new() });
         sim.answer_with(seen(done, Marker::Absent));
         sim
     };
@@ -255,8 +255,8 @@ fn done_is_judged_again_after_child_runs_were_waited_for() {
     let mut crashed = pausing();
     crashed.answer_with(Event::Woke);
     crashed.answer_with(seen(Marker::Present, Marker::Absent));
-    let unfinished = vec![(crate::sim::runs(&["c1"]).remove(0), "crashed".to_owned())];
-    crashed.answer_with(Event::ChildrenSeen { left: Vec::new(), unfinished });
+    let ended = vec![(crate::sim::runs(&["c1"]).remove(0), None)];
+    crashed.answer_with(Event::ChildrenSeen { left: Vec::new(), ended });
     crashed.answer_with(seen(Marker::Present, Marker::Absent));
     crashed.answer_with(Event::Posted { problem: None });
     assert!(

@@ -365,3 +365,39 @@ fn without_a_name_cancel_means_the_top_of_the_tree_and_resume_what_rests() {
     outer.finish();
     assert_eq!(running(&env), 0);
 }
+
+#[test]
+fn child_runs_that_came_to_nothing_are_named_with_the_completion() {
+    let env = env();
+    let ralph = env!("CARGO_BIN_EXE_ralph");
+    let script = format!(
+        "{ralph} supervise --task inner --max-restarts 1 -q -- true >/dev/null 2>&1; touch \"$TASK_FOLDER/DONE\""
+    );
+    let args = ["supervise", "--task", "outer", "--json", "--", "sh", "-c", &script];
+    let lines = env.ralph(args).stdout_any().run().json_lines();
+    let message = lines.last().unwrap()["message"].as_str().unwrap();
+    assert!(message.contains("child runs not complete: ") && message.contains("(max-restarts)"), "{message}");
+    assert!(env.read(".ralph/PROJECT-MESSAGE-BUS.md").contains("(max-restarts)"));
+}
+
+#[test]
+fn a_request_that_comes_while_version_control_works_is_heard_before_the_end() {
+    let env = env();
+    env.program(
+        "other",
+        "#!/bin/sh
+        cat > prompt.$RALPH_ITERATION; date +%N > work
+        sed -n 's/^Request \\(m[a-z0-9]*\\) from .*/<ack>\\1<\\/ack>/p' prompt.$RALPH_ITERATION
+        echo '<response>DONE</response>'
+",
+    );
+    let push =
+        "#!/bin/sh\ntest -e asked || { touch asked; \"$RALPH\" bus post --task t --type USER_REQUEST 'use tabs'; }\n";
+    env.program("vcs", push);
+    env.settings(json!({ "agent": { "command": "other" }, "scm": { "command": "vcs", "tasks": ["push"] } }));
+    env.guardrail("true").write(".gitignore", "prompt.*\nasked\n");
+    let run = env.ralph(["run", "-p", "x", "--task", "t", "--json"]).env("RALPH", env!("CARGO_BIN_EXE_ralph"));
+    let lines = run.stdout_any().run().json_lines();
+    assert_eq!(last(&lines), ("complete", 0, 2));
+    assert!(env.read("prompt.2").contains("use tabs"), "{}", env.read("prompt.2"));
+}
