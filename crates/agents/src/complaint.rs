@@ -4,6 +4,7 @@
 //! error's result, standard error of a program that printed nothing. A stated HTTP status decides;
 //! sentences are looked at only where there is none.
 
+use crate::dialect::Told;
 use crate::json::{Loose, Raw, fields, read};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Failure, FailureClass};
@@ -73,7 +74,7 @@ impl Complaint {
     }
 
     /// Tells of it, and of the limit if it is one.
-    pub(crate) fn tell(&self, out: &mut Vec<AgentEvent>) {
+    pub(crate) fn tell(&self, out: &mut Told) {
         if self.class() == FailureClass::Limited {
             let scope = if self.kind.is_empty() { "usage".to_owned() } else { self.kind.clone() };
             out.push(AgentEvent::Limit { scope, rejected: true, resets_at: None });

@@ -14,6 +14,7 @@ use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Ending, Failure};
 use ralph_core::policy::AgentPolicy;
 use ralph_core::time::{LocalTime, WallTime};
+use std::ops::{Deref, DerefMut};
 
 /// One agent program: how it is started and how its output is read.
 pub trait Dialect: Sync {
@@ -55,13 +56,13 @@ pub trait Dialect: Sync {
 /// Reads one process's standard output, line by line, in bounded memory.
 pub trait Reader: Send {
     /// Takes a line without its newline and pushes its events.
-    fn line(&mut self, line: &[u8], out: &mut Vec<AgentEvent>) -> LineKind;
+    fn line(&mut self, line: &[u8], out: &mut Told) -> LineKind;
 
     /// A line longer than is parsed passed by; its beginning, at most 64 KiB, is given.
-    fn long_line(&mut self, head: &[u8], out: &mut Vec<AgentEvent>);
+    fn long_line(&mut self, head: &[u8], out: &mut Told);
 
     /// Standard output ended.
-    fn end(&mut self, out: &mut Vec<AgentEvent>);
+    fn end(&mut self, out: &mut Told);
 
     /// Whether the final result was seen, so that the process may be given only a linger time. It
     /// can become false again: some programs wake up and begin another turn.
@@ -74,6 +75,45 @@ pub trait Reader: Send {
 
     /// Why the process failed, or `None` if it ended well.
     fn failure(&self, end: &End<'_>) -> Option<Failure>;
+}
+
+/// What a process told, event by event.
+#[derive(Debug, Default)]
+pub struct Told {
+    events: Vec<AgentEvent>,
+    /// How much is said about tools.
+    pub(crate) detail: Detail,
+}
+
+/// How much of what a tool took and printed is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Detail {
+    /// As much as a person wants to see.
+    #[default]
+    Shown,
+    /// Nothing but what counts as evidence: nobody looks.
+    Unseen,
+}
+
+impl Told {
+    /// Nothing yet.
+    pub fn new(detail: Detail) -> Told {
+        Told { events: Vec::new(), detail }
+    }
+}
+
+impl Deref for Told {
+    type Target = Vec<AgentEvent>;
+
+    fn deref(&self) -> &Vec<AgentEvent> {
+        &self.events
+    }
+}
+
+impl DerefMut for Told {
+    fn deref_mut(&mut self) -> &mut Vec<AgentEvent> {
+        &mut self.events
+    }
 }
 
 /// Everything that is known when a process has ended.

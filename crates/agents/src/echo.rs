@@ -6,6 +6,7 @@
 //! lines need no memory, because they equal the prompt's. Single lines of the prompt are never
 //! dropped: an agent may well say what it was asked to say.
 
+use crate::dialect::Told;
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::text;
 use std::ops::Range;
@@ -56,7 +57,7 @@ impl EchoFilter {
     }
 
     /// Takes a line, and pushes what is known to be the agent's own.
-    pub(crate) fn line(&mut self, line: &[u8], out: &mut Vec<AgentEvent>) {
+    pub(crate) fn line(&mut self, line: &[u8], out: &mut Told) {
         if self.done {
             return push_text(line, out);
         }
@@ -81,7 +82,7 @@ impl EchoFilter {
     }
 
     /// The output ended: half a copy is no copy.
-    pub(crate) fn end(&mut self, out: &mut Vec<AgentEvent>) {
+    pub(crate) fn end(&mut self, out: &mut Told) {
         if self.matched > 0 {
             self.let_go(0, out);
         }
@@ -118,7 +119,7 @@ impl EchoFilter {
     }
 
     /// Lets all held lines go but the last `kept`, which may still become a copy.
-    fn let_go(&mut self, kept: usize, out: &mut Vec<AgentEvent>) {
+    fn let_go(&mut self, kept: usize, out: &mut Told) {
         let start = self.lines.first().map_or(0, |first| first.start);
         let end = match kept {
             0 => self.lines.get(self.matched.saturating_sub(1)).map(|last| last.end),
@@ -142,7 +143,7 @@ impl EchoFilter {
 }
 
 /// Pushes a line of text with its newline.
-pub(crate) fn push_text(line: &[u8], out: &mut Vec<AgentEvent>) {
+pub(crate) fn push_text(line: &[u8], out: &mut Told) {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let mut text = String::with_capacity(line.len() + 1);
     match std::str::from_utf8(line) {
@@ -173,10 +174,10 @@ mod tests {
 
     fn filtered(prompt: &str, output: &str) -> String {
         let mut filter = EchoFilter::for_prompt(prompt).unwrap();
-        let mut out = Vec::new();
+        let mut out = Told::default();
         output.lines().for_each(|line| filter.line(line.as_bytes(), &mut out));
         filter.end(&mut out);
-        out.into_iter()
+        out.drain(..)
             .map(|event| match event {
                 AgentEvent::Text { text, voice: Voice::Main, .. } => text,
                 other => panic!("{other:?}"),

@@ -4,10 +4,9 @@
 //! prompt, and its exit code is the only word on how it went.
 
 use crate::command::Arguments;
-use crate::dialect::{CommandLine, Dialect, End, LineKind, Reader, by_name};
+use crate::dialect::{CommandLine, Dialect, End, LineKind, Reader, Told, by_name};
 use crate::echo::{EchoFilter, push_text};
 use crate::ending::{ended_badly, ended_from_outside};
-use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Ending, Failure, FailureClass};
 use ralph_core::policy::AgentPolicy;
 
@@ -57,7 +56,7 @@ impl TextReader {
 }
 
 impl Reader for TextReader {
-    fn line(&mut self, line: &[u8], out: &mut Vec<AgentEvent>) -> LineKind {
+    fn line(&mut self, line: &[u8], out: &mut Told) -> LineKind {
         match &mut self.echo {
             Some(echo) => echo.line(line, out),
             None => push_text(line, out),
@@ -65,13 +64,13 @@ impl Reader for TextReader {
         LineKind::Event
     }
 
-    fn long_line(&mut self, head: &[u8], out: &mut Vec<AgentEvent>) {
+    fn long_line(&mut self, head: &[u8], out: &mut Told) {
         // Longer than any line of a prompt, so whatever is held back is no copy.
         self.end(out);
         push_text(head, out);
     }
 
-    fn end(&mut self, out: &mut Vec<AgentEvent>) {
+    fn end(&mut self, out: &mut Told) {
         if let Some(echo) = &mut self.echo {
             echo.end(out);
         }
@@ -105,6 +104,7 @@ mod tests {
     use super::*;
     use crate::dialect::Delivery;
     use crate::dialect::tests::{agent, end_of};
+    use ralph_core::agent_event::AgentEvent;
     use ralph_core::agent_event::Voice;
     use ralph_core::policy::PromptVia;
 
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn b04_any_bytes_become_text_line_by_line() {
         let mut reader = TextReader::new("no tags here", HINT);
-        let mut out = Vec::new();
+        let mut out = Told::default();
         for line in [&b"caf\xc3\xa9\r"[..], b"\xff\xfe\0", b"", b"no tags here"] {
             assert_eq!(reader.line(line, &mut out), LineKind::Event);
         }
@@ -136,7 +136,7 @@ mod tests {
         reader.end(&mut out);
         let text = |text: &str| AgentEvent::Text { text: text.to_owned(), voice: Voice::Main, delta: false };
         let expected = ["café\n", "\u{fffd}\u{fffd}\0\n", "\n", "no tags here\n", "head\n"].map(text);
-        assert_eq!(out, expected);
+        assert_eq!(*out, expected);
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
             ("generic", LineKind::Event),
         ] {
             let agent = AgentPolicy { format: format.to_owned(), ..agent("x", &["--output-format text"]) };
-            assert_eq!(Generic.reader(&agent, "").line(b"plain text", &mut Vec::new()), kind, "{format}");
+            assert_eq!(Generic.reader(&agent, "").line(b"plain text", &mut Told::default()), kind, "{format}");
         }
     }
 

@@ -33,6 +33,6 @@ mod tool;
 mod usage;
 
 pub use dialect::{
-    CommandLine, Delivery, Dialect, End, LineKind, Reader, SideFile, by_name, for_agent, names, programs,
+    CommandLine, Delivery, Detail, Dialect, End, LineKind, Reader, SideFile, Told, by_name, for_agent, names, programs,
 };
 pub use login::{Login, LoginFile, Unseen};

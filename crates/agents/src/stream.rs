@@ -5,13 +5,12 @@
 //! the stream is the same for all of them and stands here.
 
 use crate::complaint::Complaint;
-use crate::dialect::{End, LineKind, Reader, SideFile};
+use crate::dialect::{End, LineKind, Reader, SideFile, Told};
 use crate::ending::{ended_badly, ended_from_outside, reason_to_refuse};
 use crate::json::{Cursor, Fields, List, Loose, Value, read};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Ending, Failure, FailureClass};
 use ralph_core::text;
-use std::borrow::Cow;
 
 /// What one dialect makes of the objects in its stream.
 pub(crate) trait Stream: Send {
@@ -19,7 +18,7 @@ pub(crate) trait Stream: Send {
     type Line<'a>: Fields<'a>;
 
     /// Takes one object and pushes its events.
-    fn object(&mut self, line: &Self::Line<'_>, out: &mut Vec<AgentEvent>);
+    fn object(&mut self, line: &Self::Line<'_>, out: &mut Told);
 
     /// Whether there was more than a greeting, which some programs print before they look around.
     fn has_begun(&self) -> bool {
@@ -99,34 +98,32 @@ impl<S: Stream> StreamReader<S> {
 }
 
 impl<S: Stream> Reader for StreamReader<S> {
-    fn line(&mut self, line: &[u8], out: &mut Vec<AgentEvent>) -> LineKind {
-        // Nearly every line is valid, and checking that is many times faster than looking for repairs.
-        let text = std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed);
-        let text = text.trim_start_matches('\u{feff}').trim();
-        if text.is_empty() {
+    fn line(&mut self, line: &[u8], out: &mut Told) -> LineKind {
+        let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii();
+        if line.is_empty() {
             return LineKind::Event;
         }
         self.lines += 1;
-        if self.objects(text, out) {
+        if self.objects(line, out) {
             return LineKind::Event;
         }
         // Stray control characters are no JSON, but what stands around them may be.
-        match without_controls(text) {
-            Cow::Owned(mended) if self.objects(mended.trim(), out) => LineKind::Event,
+        match without_controls(line) {
+            Some(mended) if self.objects(mended.trim_ascii(), out) => LineKind::Event,
             _ => {
-                self.is_strange(text);
+                self.is_strange(line);
                 LineKind::Noise
             }
         }
     }
 
-    fn long_line(&mut self, _head: &[u8], out: &mut Vec<AgentEvent>) {
+    fn long_line(&mut self, _head: &[u8], out: &mut Told) {
         // What a tool's end says last is whether it failed, so its beginning alone proves nothing.
         self.lines += 1;
         out.push(AgentEvent::Progress { text: "a line too long to be read was passed over".to_owned() });
     }
 
-    fn end(&mut self, _out: &mut Vec<AgentEvent>) {}
+    fn end(&mut self, _out: &mut Told) {}
 
     fn has_result(&self) -> bool {
         self.stream.is_over()
@@ -157,8 +154,8 @@ impl<S: Stream> Reader for StreamReader<S> {
 impl<S: Stream> StreamReader<S> {
     /// Reads the objects of a line, or of one array around all of them, which some programs print
     /// when they are asked for JSON without a stream; says whether there was any.
-    fn objects(&mut self, text: &str, out: &mut Vec<AgentEvent>) -> bool {
-        if text.starts_with('[') {
+    fn objects(&mut self, text: &[u8], out: &mut Told) -> bool {
+        if text.starts_with(b"[") {
             let all: List<S::Line<'_>> = read(text).unwrap_or_default();
             all.items.iter().for_each(|line| self.object(line, text, out));
             return !all.items.is_empty();
@@ -172,7 +169,7 @@ impl<S: Stream> StreamReader<S> {
         any
     }
 
-    fn object(&mut self, line: &S::Line<'_>, text: &str, out: &mut Vec<AgentEvent>) {
+    fn object(&mut self, line: &S::Line<'_>, text: &[u8], out: &mut Told) {
         let before = out.len();
         self.stream.object(line, out);
         let is_unknown = |event: &AgentEvent| matches!(event, AgentEvent::Unknown { .. });
@@ -182,9 +179,10 @@ impl<S: Stream> StreamReader<S> {
         }
     }
 
-    fn is_strange(&mut self, text: &str) {
+    fn is_strange(&mut self, text: &[u8]) {
         // As much as fits into a sentence.
-        self.stranger.get_or_insert_with(|| text::cut(&text::without_controls(text), 80, "..."));
+        let sentence = || text::cut(&text::without_controls(&String::from_utf8_lossy(text)), 80, "...");
+        self.stranger.get_or_insert_with(sentence);
     }
 
     /// A client that only repeated a refused request until its time was up failed for that reason.
@@ -252,9 +250,11 @@ fn is_about_a_flag(reason: &str) -> bool {
         .any(|words| reason.contains(words))
 }
 
-fn without_controls(text: &str) -> Cow<'_, str> {
-    let is_control = |c: char| c.is_ascii_control() && c != '\t';
-    if text.contains(is_control) { Cow::Owned(text.replace(is_control, " ")) } else { Cow::Borrowed(text) }
+/// The line with blanks for its control characters, if it has any.
+fn without_controls(line: &[u8]) -> Option<Vec<u8>> {
+    let is_control = |byte: u8| byte.is_ascii_control() && byte != b'\t';
+    let blanked = || line.iter().map(|&byte| if is_control(byte) { b' ' } else { byte }).collect();
+    line.iter().any(|&byte| is_control(byte)).then(blanked)
 }
 
 /// An object of a kind that the dialect does not know; `what` ends before the colon.
@@ -263,14 +263,14 @@ pub(crate) fn unknown(what: &str, name: &str) -> AgentEvent {
 }
 
 /// Words of somebody, if there are any.
-pub(crate) fn say(text: String, voice: Voice, out: &mut Vec<AgentEvent>) {
+pub(crate) fn say(text: String, voice: Voice, out: &mut Told) {
     if !text.is_empty() {
         out.push(AgentEvent::Text { text, voice, delta: false });
     }
 }
 
 /// A piece of a message of the main agent, if there is anything in it.
-pub(crate) fn say_piece(text: String, out: &mut Vec<AgentEvent>) {
+pub(crate) fn say_piece(text: String, out: &mut Told) {
     if !text.is_empty() {
         out.push(AgentEvent::Text { text, voice: Voice::Main, delta: true });
     }

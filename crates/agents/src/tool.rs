@@ -3,6 +3,7 @@
 //! Programs learned from each other, so the same few names and fields stand for a shell and for
 //! writing a file in all of them.
 
+use crate::dialect::{Detail, Told};
 use crate::json::{List, Raw, Size, fields, read};
 use crate::todo::Todo;
 use ralph_core::agent_event::{AgentEvent, OUTPUT_KEPT};
@@ -18,12 +19,33 @@ fields! {
     }
 }
 
-/// The beginning of a tool.
-pub(crate) fn start(id: String, name: String, input: Option<&Input<'_>>) -> AgentEvent {
-    let nothing = Input::default();
-    let input = input.unwrap_or(&nothing);
+impl Told {
+    /// A tool began.
+    pub(crate) fn tool_began(&mut self, id: String, name: String, input: Option<&Input<'_>>) {
+        let nothing = Input::default();
+        let input = input.unwrap_or(&nothing);
+        let (command, writes) = evidence(&name, input);
+        let input = if self.detail == Detail::Shown { summary(input) } else { String::new() };
+        self.push(AgentEvent::ToolStart { id, name, input, command, writes });
+    }
+
+    /// A tool ended that printed this: a string, or an array of blocks.
+    pub(crate) fn tool_ended(&mut self, id: String, printed: Raw<'_>, went: Went) {
+        let shown = if self.detail == Detail::Shown { output(printed) } else { Default::default() };
+        let (output, Size { lines, chars }) = shown;
+        let (error, exit_code) = match went {
+            Went::Well => (false, None),
+            Went::Badly => (true, None),
+            Went::Exited(code) => (code != 0, Some(code)),
+        };
+        self.push(AgentEvent::ToolEnd { id, output, lines, chars, error, exit_code });
+    }
+}
+
+/// The shell line that a tool runs, and the file that it writes.
+fn evidence(name: &str, input: &Input<'_>) -> (Option<String>, Option<String>) {
     let first = |values: &[Raw<'_>]| values.iter().find_map(|&value| given(value));
-    let (command, writes) = match name.as_str() {
+    match name {
         // A command in the background ends with "started", which proves nothing about it.
         _ if input.run_in_background.is_true() || input.is_background.is_true() => (None, None),
         "Bash" | "bash" | "shell" | "run_shell_command" => (first(&[input.command, input.cmd]), None),
@@ -33,8 +55,7 @@ pub(crate) fn start(id: String, name: String, input: Option<&Input<'_>>) -> Agen
         }
         "NotebookEdit" | "notebook_edit" => (None, given(input.notebook_path)),
         _ => (None, None),
-    };
-    AgentEvent::ToolStart { id, name, input: summary(input), command, writes }
+    }
 }
 
 /// The tool's input in a few words; empty where nothing in it says much.
@@ -76,20 +97,20 @@ impl Went {
     }
 }
 
-/// The end of a tool that printed this: a string, or an array of blocks.
-pub(crate) fn end(id: String, printed: Raw<'_>, went: Went) -> AgentEvent {
-    let (output, Size { lines, chars }) = output(printed);
-    let (error, exit_code) = match went {
-        Went::Well => (false, None),
-        Went::Badly => (true, None),
-        Went::Exited(code) => (code != 0, Some(code)),
-    };
-    AgentEvent::ToolEnd { id, output, lines, chars, error, exit_code }
-}
-
 /// An exit code that a client states as a number.
 pub(crate) fn exit_code(number: Raw<'_>) -> Option<i32> {
     number.number().filter(|code| (-1e6..1e6).contains(code)).map(|code| code as i32)
+}
+
+/// The exit code that a text begins with.
+pub(crate) fn code_at(text: &[u8]) -> Option<i32> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(text.get(..digits)?).ok()?.parse().ok()
+}
+
+/// The exit code behind the last place where these words stand.
+pub(crate) fn code_behind(text: &[u8], words: &str) -> Option<i32> {
+    code_at(text.get(memchr::memmem::rfind(text, words.as_bytes())? + words.len()..)?)
 }
 
 /// Calls of some kind whose ends are still to come; the newest few.
@@ -120,7 +141,7 @@ fields! {
 
 /// The beginning of what a tool printed, and the size of all of it.
 fn output(content: Raw<'_>) -> (String, Size) {
-    if !content.json().starts_with('[') {
+    if !content.json().starts_with(b"[") {
         return (content.text_within(OUTPUT_KEPT), content.size());
     }
     let blocks: List<Block<'_>> = read(content.json()).unwrap_or_default();
@@ -162,8 +183,10 @@ mod tests {
 
     fn ended(content: &str) -> (String, u64, u64) {
         let content: Raw<'_> = read(content).unwrap();
-        match end("t".to_owned(), content, Went::Badly) {
-            AgentEvent::ToolEnd { output, lines, chars, .. } => (output, lines, chars),
+        let mut told = Told::default();
+        told.tool_ended("t".to_owned(), content, Went::Badly);
+        match told.pop() {
+            Some(AgentEvent::ToolEnd { output, lines, chars, .. }) => (output, lines, chars),
             other => panic!("{other:?}"),
         }
     }
@@ -212,11 +235,12 @@ mod tests {
             ("read_file", input, (None, None)),
         ] {
             let input = read::<Loose<Input<'_>>>(input).unwrap().0.unwrap();
-            match start("t".to_owned(), name.to_owned(), Some(&input)) {
-                AgentEvent::ToolStart { command, writes, .. } => {
-                    assert_eq!((command.as_deref(), writes.as_deref()), expected, "{name}");
-                }
-                other => panic!("{other:?}"),
+            for detail in [Detail::Shown, Detail::Unseen] {
+                let mut told = Told::new(detail);
+                told.tool_began("t".to_owned(), name.to_owned(), Some(&input));
+                let Some(AgentEvent::ToolStart { command, writes, input, .. }) = told.pop() else { panic!("{name}") };
+                assert_eq!((command.as_deref(), writes.as_deref()), expected, "{name}");
+                assert_eq!(input.is_empty(), detail == Detail::Unseen, "{name}");
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Figures of tokens and money as programs state them, true or not.
 
+use crate::dialect::Told;
 use crate::json::Raw;
 use ralph_core::agent_event::AgentEvent;
 
@@ -43,7 +44,7 @@ impl Counter {
 }
 
 /// Tells of figures that were left out, if there were any.
-pub(crate) fn tell(suspect: bool, out: &mut Vec<AgentEvent>) {
+pub(crate) fn tell(suspect: bool, out: &mut Told) {
     if suspect {
         out.push(AgentEvent::Unknown { what: "usage that cannot be true".to_owned() });
     }

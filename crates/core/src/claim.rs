@@ -114,6 +114,8 @@ struct Compiled {
     response: String,
     success: Option<Regex>,
     blocked: Option<Regex>,
+    /// Whether both begin with a tag, as the response does.
+    only_tags: bool,
 }
 
 impl Patterns {
@@ -124,8 +126,15 @@ impl Patterns {
             response: completion.response.trim().to_lowercase(),
             success: marker_regex(&completion.success_regex).ok(),
             blocked: marker_regex(&completion.blocked_regex).ok(),
+            only_tags: begins_with_tag(&completion.success_regex) && begins_with_tag(&completion.blocked_regex),
         }))
     }
+}
+
+/// Whether whatever a marker regex matches begins with `<`, as far as that is plain to see.
+fn begins_with_tag(pattern: &str) -> bool {
+    let rest = pattern.strip_prefix('<');
+    rest.is_some_and(|rest| !rest.starts_with(['?', '*', '{']) && !rest.contains('|'))
 }
 
 /// Looks for claims in text that comes in pieces.
@@ -188,7 +197,8 @@ impl Scanner {
 
     fn scan(&mut self) {
         let (fresh, patterns) = (&self.window, &self.patterns.0);
-        if fresh.is_empty() {
+        // Most messages hold no tag at all, and one look at them says so.
+        if patterns.only_tags && memchr::memchr(b'<', fresh.as_bytes()).is_none() {
             return;
         }
         for ack in acks(fresh) {
@@ -254,6 +264,26 @@ mod tests {
         ];
         for (text, response, claim) in cases {
             assert_eq!(claim_of(text, response), claim, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_marker_of_ones_own_needs_no_tag() {
+        for (pattern, text, begins_with_tag) in [
+            ("<done/>", "all <done/>", true),
+            ("ALL DONE", "all done", false),
+            ("<?ok>", "ok>", false),
+            ("<*ok", "ok", false),
+            ("<{0,1}ok", "ok", false),
+            ("<ok>|fine", "fine", false),
+        ] {
+            let completion = Completion { success_regex: pattern.to_owned(), ..Completion::default() };
+            let patterns = Patterns::new(&completion);
+            assert_eq!(patterns.0.only_tags, begins_with_tag, "{pattern}");
+            let mut scanner = Scanner::new(&patterns);
+            scanner.feed(text);
+            scanner.message_ended();
+            assert_eq!(scanner.claim(), Claim::Complete, "{pattern}");
         }
     }
 

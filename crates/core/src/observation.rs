@@ -349,12 +349,13 @@ impl Observer {
     }
 
     /// Takes one event.
-    pub fn see(&mut self, event: &AgentEvent) {
+    pub fn see(&mut self, event: AgentEvent) {
         match event {
             AgentEvent::Text { text, voice: Voice::Main, delta } => {
-                self.hear(text);
                 // Plain text comes line by line; a message of a stream is whole, or says that it goes on.
-                self.message_open = *delta || text.ends_with('\n');
+                let goes_on = delta || text.ends_with('\n');
+                self.hear(text);
+                self.message_open = goes_on;
             }
             AgentEvent::Text { voice: Voice::Sub | Voice::Thinking, .. }
             | AgentEvent::Todo { .. }
@@ -365,34 +366,33 @@ impl Observer {
                 if self.tools.len() == TOOLS_KEPT {
                     self.tools.pop_front();
                 }
-                let command = command.as_deref().map(|c| text::prefix(c, COMMAND_BYTES).to_owned());
-                self.tools
-                    .push_back((id.clone(), ToolRun { name: name.clone(), command, result: ToolResult::Unfinished }));
+                let command = command.map(|command| cut(command, COMMAND_BYTES));
+                self.tools.push_back((id, ToolRun { name, command, result: ToolResult::Unfinished }));
                 if let Some(file) = writes
                     && self.files.len() < FILES_KEPT
-                    && !self.files.contains(file)
+                    && !self.files.contains(&file)
                 {
-                    self.files.push(file.clone());
+                    self.files.push(file);
                 }
             }
             AgentEvent::ToolEnd { id, error, exit_code, .. } => {
-                if let Some((_, tool)) = self.tools.iter_mut().rev().find(|(known, _)| known == id) {
-                    tool.result = ToolResult::of(*error, *exit_code);
+                if let Some((_, tool)) = self.tools.iter_mut().rev().find(|(known, _)| *known == id) {
+                    tool.result = ToolResult::of(error, exit_code);
                 }
             }
             AgentEvent::Result { text, cost_usd, tokens, .. } => {
                 // The final text usually repeats the last message; a second copy of a claim changes nothing.
-                if !text.is_empty() && !self.last_text.ends_with(text::suffix(text, LAST_TEXT_BYTES)) {
+                if !text.is_empty() && !self.last_text.ends_with(text::suffix(&text, LAST_TEXT_BYTES)) {
                     self.message_ended();
                     self.hear(text);
                 }
                 self.message_ended();
-                self.take_usage(*cost_usd, *tokens);
+                self.take_usage(cost_usd, tokens);
             }
-            AgentEvent::Spent { cost_usd, tokens } => self.take_usage(*cost_usd, *tokens),
+            AgentEvent::Spent { cost_usd, tokens } => self.take_usage(cost_usd, tokens),
             AgentEvent::Error { message } => {
                 if self.errors.len() < ERRORS_KEPT {
-                    self.errors.push(text::prefix(message, ERROR_BYTES).to_owned());
+                    self.errors.push(cut(message, ERROR_BYTES));
                 }
             }
             AgentEvent::Unknown { .. } => self.lines.unknown += 1,
@@ -419,22 +419,23 @@ impl Observer {
         !self.last_text.trim().is_empty()
     }
 
-    fn hear(&mut self, said: &str) {
-        self.scanner.feed(said);
-        self.last_text.push_str(text::suffix(said, LAST_TEXT_BYTES));
+    fn hear(&mut self, said: String) {
+        self.scanner.feed(&said);
+        self.last_text.push_str(text::suffix(&said, LAST_TEXT_BYTES));
         if self.last_text.len() > LAST_TEXT_BYTES * 2 {
-            self.last_text = text::suffix(&self.last_text, LAST_TEXT_BYTES).to_owned();
+            let kept = text::suffix(&self.last_text, LAST_TEXT_BYTES).len();
+            self.last_text.drain(..self.last_text.len() - kept);
         }
         match self.messages.back_mut().filter(|_| self.message_open) {
             Some(message) => {
                 let room = LAST_TEXT_BYTES.saturating_sub(message.len());
-                message.push_str(text::prefix(said, room));
+                message.push_str(text::prefix(&said, room));
             }
             None if self.messages_wanted > 0 => {
                 if self.messages.len() == self.messages_wanted {
                     self.messages.pop_front();
                 }
-                self.messages.push_back(text::prefix(said, LAST_TEXT_BYTES).to_owned());
+                self.messages.push_back(cut(said, LAST_TEXT_BYTES));
             }
             None => {}
         }
@@ -480,6 +481,15 @@ impl Observer {
     }
 }
 
+/// The beginning of a text, at most so many bytes.
+fn cut(mut text: String, bytes: usize) -> String {
+    if text.len() > bytes {
+        text.truncate(text::prefix(&text, bytes).len());
+        text.shrink_to_fit();
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -499,11 +509,11 @@ mod tests {
         for event in
             [text("dropped", false), text("I will lo", true), text("ok around.", true), tool, text("two", true)]
         {
-            observer.see(&event);
+            observer.see(event);
         }
         assert_eq!(observer.messages, ["I will look around.", "two"]);
         for _ in 0..100 {
-            observer.see(&text(&"x".repeat(1000), true));
+            observer.see(text(&"x".repeat(1000), true));
         }
         assert_eq!(observer.messages.len(), 2);
         assert!(observer.messages.iter().all(|message| message.len() <= LAST_TEXT_BYTES));
@@ -511,7 +521,7 @@ mod tests {
 
     fn observed(events: &[AgentEvent]) -> Observation {
         let mut observer = Observer::new(&Patterns::new(&Completion::default()), 3);
-        events.iter().for_each(|event| observer.see(event));
+        events.iter().cloned().for_each(|event| observer.see(event));
         let ending = Ending::Exited { code: 0 };
         let process = Observation::not_started(Failure::new(FailureClass::Other, ""), ending).process;
         observer.finish(process, Markers::default(), None)

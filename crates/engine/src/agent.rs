@@ -4,8 +4,7 @@
 use crate::activity::{Links, World};
 use crate::at;
 use crate::face::Face;
-use ralph_agents::{CommandLine, Delivery, End, LineKind, Reader, SideFile};
-use ralph_core::agent_event::AgentEvent;
+use ralph_agents::{CommandLine, Delivery, Detail, End, LineKind, Reader, SideFile, Told};
 use ralph_core::effect::{Launch, Purpose};
 use ralph_core::event::Event;
 use ralph_core::id::RunId;
@@ -61,17 +60,18 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
         Purpose::CommitMessage => (1, "commit."),
     };
     let done = Cell::new(false);
+    let shows = face.borrow().wants_agent_events();
     let mut sink = AgentSink {
         iteration: launch.iteration,
         reader: dialect.reader(&launch.agent, &launch.prompt),
         observer: Observer::new(&world.patterns, messages),
         splitter: LineSplitter::default(),
-        events: Vec::new(),
+        events: Told::new(if shows { Detail::Shown } else { Detail::Unseen }),
         stdout_log: RawLog::new(&world.run_folder, launch.iteration, &format!("{log}stdout")),
         stderr_log: RawLog::new(&world.run_folder, launch.iteration, &format!("{log}stderr")),
         face,
         clock: world.clock.clone(),
-        shows: face.borrow().wants_agent_events(),
+        shows,
         done: &done,
         budget: Budget { cost_left: launch.cost_left, tokens_left: launch.tokens_left, alarm, told: false },
     };
@@ -203,7 +203,7 @@ struct AgentSink<'a> {
     reader: Box<dyn Reader>,
     observer: Observer,
     splitter: LineSplitter,
-    events: Vec<AgentEvent>,
+    events: Told,
     stdout_log: RawLog,
     stderr_log: RawLog,
     face: &'a RefCell<dyn Face>,
@@ -270,17 +270,16 @@ impl AgentSink<'_> {
     }
 
     fn pass_on(&mut self) {
-        for event in &self.events {
-            self.observer.see(event);
-        }
         if self.shows && !self.events.is_empty() {
             let at = self.clock.now();
             let mut face = self.face.borrow_mut();
-            for event in &self.events {
+            for event in self.events.iter() {
                 face.agent_event(at, self.iteration, event);
             }
         }
-        self.events.clear();
+        for event in self.events.drain(..) {
+            self.observer.see(event);
+        }
     }
 }
 

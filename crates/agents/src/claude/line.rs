@@ -52,7 +52,7 @@ fields! {
 
         // tool_use
         id, name,
-        input: Loose<Input<'a>>,
+        input: Loose<Box<Input<'a>>>,
 
         // tool_result
         tool_use_id,

@@ -9,7 +9,7 @@ use super::flavour::Flavour;
 use super::line::{Block, Line, Message, ShellOutput};
 use super::tasks::Tasks;
 use super::turn::Turn;
-use crate::dialect::End;
+use crate::dialect::{End, Told};
 use crate::json::{Loose, read};
 use crate::stream::{Outcome, Stream, say, unknown};
 use crate::tool::{self, Went};
@@ -34,7 +34,7 @@ impl Messages {
 impl Stream for Messages {
     type Line<'a> = Line<'a>;
 
-    fn object(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn object(&mut self, line: &Line<'_>, out: &mut Told) {
         let main = line.parent_tool_use_id.is_absent();
         match (line.kind.word(), &line.message) {
             ("assistant", Loose(Some(message))) if main => self.main_agent(line, message, out),
@@ -62,7 +62,7 @@ impl Stream for Messages {
 }
 
 impl Messages {
-    fn main_agent(&mut self, line: &Line<'_>, message: &Message<'_>, out: &mut Vec<AgentEvent>) {
+    fn main_agent(&mut self, line: &Line<'_>, message: &Message<'_>, out: &mut Told) {
         let texts = message.content.items.iter().filter(|block| block.kind.is("text")).map(|block| block.text.text());
         if message.model.is("<synthetic>") || line.is_api_error_message.is_true() {
             let sentence = texts.collect::<Vec<_>>().join("\n");
@@ -75,31 +75,30 @@ impl Messages {
             if block.kind.is("text") {
                 say(block.text.text(), Voice::Main, out);
             } else if block.kind.is("tool_use") && !self.tasks.called(block, self.flavour.todo_tools, out) {
-                out.push(self.tool_start(block));
+                self.tool_start(block, out);
             }
         }
     }
 
-    fn tool_start(&self, block: &Block<'_>) -> AgentEvent {
-        let mut start = tool::start(block.id.text(), block.name.text(), block.input.0.as_ref());
-        if let (AgentEvent::ToolStart { input, .. }, Loose(Some(given))) = (&mut start, &block.input)
+    fn tool_start(&self, block: &Block<'_>, out: &mut Told) {
+        out.tool_began(block.id.text(), block.name.text(), block.input.0.as_deref());
+        if let (Some(AgentEvent::ToolStart { input, .. }), Loose(Some(given))) = (out.last_mut(), &block.input)
             && self.flavour.hides_description
             && *input == tool::summary(&tool::Input { description: given.description, ..tool::Input::default() })
         {
             input.clear();
         }
-        start
     }
 
-    fn tool_results(&mut self, line: &Line<'_>, message: &Message<'_>, out: &mut Vec<AgentEvent>) {
+    fn tool_results(&mut self, line: &Line<'_>, message: &Message<'_>, out: &mut Told) {
         for block in message.content.items.iter().filter(|block| block.kind.is("tool_result")) {
             if !self.tasks.ended(line, block, out) {
-                out.push(tool::end(block.tool_use_id.text(), block.content, went(block)));
+                out.tool_ended(block.tool_use_id.text(), block.content, went(block));
             }
         }
     }
 
-    fn system(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn system(&mut self, line: &Line<'_>, out: &mut Told) {
         let text = match line.subtype.word() {
             "" | "init" => {
                 self.turn.begins();
@@ -119,7 +118,7 @@ impl Messages {
         out.push(AgentEvent::Progress { text });
     }
 
-    fn limit(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn limit(&mut self, line: &Line<'_>, out: &mut Told) {
         let Some(info) = &line.rate_limit_info.0 else { return };
         let (rejected, resets_at) = self.turn.limit_stated(info);
         if !info.status.is("allowed") {
@@ -127,7 +126,7 @@ impl Messages {
         }
     }
 
-    fn result(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn result(&mut self, line: &Line<'_>, out: &mut Told) {
         let spent = self.account.take(line);
         usage::tell(spent.suspect, out);
         let text = line.result.text();
@@ -139,12 +138,12 @@ impl Messages {
 }
 
 /// What a sub-agent says and does: to be seen, but neither claim nor evidence.
-fn sub_agent(message: &Message<'_>, out: &mut Vec<AgentEvent>) {
+fn sub_agent(message: &Message<'_>, out: &mut Told) {
     for block in &message.content.items {
         if block.kind.is("text") {
             say(block.text.text(), Voice::Sub, out);
         } else if block.kind.is("tool_use") {
-            let input = block.input.0.as_ref().map(tool::summary).unwrap_or_default();
+            let input = block.input.0.as_deref().map(tool::summary).unwrap_or_default();
             out.push(AgentEvent::Progress { text: format!("sub-agent: {}({input})", block.name.text_within(200)) });
         }
     }
@@ -162,13 +161,10 @@ fn retry(line: &Line<'_>) -> String {
 /// behind the output and of commands that it calls a success, Amp as a field beside it.
 fn went(block: &Block<'_>) -> Went {
     let (printed, failed) = (block.content.json(), block.is_error.is_true());
-    let number = |text: &str| text.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
     let code = match printed {
-        _ if failed => printed.strip_prefix("\"Exit code ").and_then(number),
-        _ if printed.starts_with("\"Command: ") => {
-            printed.rsplit_once("\\nExit Code: ").and_then(|(_, rest)| number(rest))
-        }
-        _ if printed.starts_with("\"{") => exit_code_field(&block.content.text()),
+        _ if failed => printed.strip_prefix(b"\"Exit code ").and_then(tool::code_at),
+        _ if printed.starts_with(b"\"Command: ") => tool::code_behind(printed, "\\nExit Code: "),
+        _ if printed.starts_with(b"\"{") => exit_code_field(&block.content.text()),
         _ => None,
     };
     code.map_or(Went::badly_if(failed), Went::Exited)
@@ -202,8 +198,10 @@ mod tests {
         ] {
             let json = format!(r#"{{"content":"{content}","is_error":{failed}}}"#);
             let block = read::<Loose<Block<'_>>>(&json).unwrap().0.unwrap();
-            match tool::end(String::new(), block.content, went(&block)) {
-                AgentEvent::ToolEnd { error: read, exit_code: code, .. } => {
+            let mut told = Told::default();
+            told.tool_ended(String::new(), block.content, went(&block));
+            match told.pop() {
+                Some(AgentEvent::ToolEnd { error: read, exit_code: code, .. }) => {
                     assert_eq!((read, code), (error, exit_code), "{content}");
                 }
                 other => panic!("{other:?}"),

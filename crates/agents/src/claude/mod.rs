@@ -115,7 +115,7 @@ fn format_asked_for<'a>(agent: &AgentPolicy, users: &'a [String]) -> &'a str {
 mod tests {
     use super::*;
     use crate::dialect::tests::agent;
-    use crate::dialect::{Delivery, LineKind};
+    use crate::dialect::{Delivery, LineKind, Told};
 
     const STREAM: &str = "-p --output-format stream-json --verbose --dangerously-skip-permissions";
 
@@ -167,7 +167,7 @@ mod tests {
             (&["--output-format=stream-json"], false, LineKind::Noise),
         ] {
             let agent = AgentPolicy { stream, ..agent("claude", flags) };
-            assert_eq!(Claude.reader(&agent, "").line(b"plain text", &mut Vec::new()), kind, "{flags:?}");
+            assert_eq!(Claude.reader(&agent, "").line(b"plain text", &mut Told::default()), kind, "{flags:?}");
         }
     }
 }

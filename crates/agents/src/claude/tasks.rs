@@ -4,9 +4,10 @@
 //! made or changed piece by piece counts once its tool has ended well.
 
 use super::line::{Block, Line};
+use crate::dialect::Told;
 use crate::todo;
 use crate::tool::given;
-use ralph_core::agent_event::{AgentEvent, TodoItem, TodoStatus};
+use ralph_core::agent_event::{TodoItem, TodoStatus};
 
 /// Calls whose end is still to come. Parallel calls are few; a forgotten one only shows a line more.
 const CALLS: usize = 16;
@@ -29,7 +30,7 @@ enum Call {
 
 impl Tasks {
     /// Takes a call of a tool; says whether it is about the list.
-    pub(super) fn called(&mut self, block: &Block<'_>, todo_tools: &[&str], out: &mut Vec<AgentEvent>) -> bool {
+    pub(super) fn called(&mut self, block: &Block<'_>, todo_tools: &[&str], out: &mut Told) -> bool {
         let input = block.input.0.as_ref();
         let call = match block.name.word() {
             name if todo_tools.contains(&name) => {
@@ -50,7 +51,7 @@ impl Tasks {
     }
 
     /// Takes the end of a tool; says whether it was about the list and needs no telling.
-    pub(super) fn ended(&mut self, line: &Line<'_>, block: &Block<'_>, out: &mut Vec<AgentEvent>) -> bool {
+    pub(super) fn ended(&mut self, line: &Line<'_>, block: &Block<'_>, out: &mut Told) -> bool {
         let Some(at) = self.calls.iter().position(|(call, _)| block.tool_use_id.is(call)) else { return false };
         let (_, call) = self.calls.remove(at);
         if block.is_error.is_true() {

@@ -6,7 +6,7 @@
 use super::limit;
 use super::line::{Item, Line};
 use crate::complaint::Complaint;
-use crate::dialect::{End, SideFile};
+use crate::dialect::{End, SideFile, Told};
 use crate::json::{Loose, Raw};
 use crate::stream::{Outcome, Stream, Turn, say, unknown};
 use crate::todo;
@@ -46,7 +46,7 @@ impl Items {
 impl Stream for Items {
     type Line<'a> = Line<'a>;
 
-    fn object(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn object(&mut self, line: &Line<'_>, out: &mut Told) {
         match (line.kind.word(), &line.item) {
             ("thread.started", _) => {
                 self.thread = line.thread_id.text_within(200);
@@ -104,7 +104,7 @@ impl Stream for Items {
 }
 
 impl Items {
-    fn started(&mut self, item: &Item<'_>, out: &mut Vec<AgentEvent>) {
+    fn started(&mut self, item: &Item<'_>, out: &mut Told) {
         self.trouble = None;
         match item.kind.word() {
             "command_execution" => {
@@ -126,7 +126,7 @@ impl Items {
         }
     }
 
-    fn completed(&mut self, item: &Item<'_>, out: &mut Vec<AgentEvent>) {
+    fn completed(&mut self, item: &Item<'_>, out: &mut Told) {
         if !item.kind.is("error") {
             self.trouble = None;
         }
@@ -139,7 +139,7 @@ impl Items {
             "reasoning" => say(item.text.text(), Voice::Thinking, out),
             "command_execution" => {
                 let went = tool::exit_code(item.exit_code).map_or(Went::badly_if(failed), Went::Exited);
-                out.push(tool::end(item.id.text(), item.aggregated_output, went));
+                out.tool_ended(item.id.text(), item.aggregated_output, went);
             }
             "todo_list" => out.extend(todo::event(&item.items)),
             // A warning, such as one about the name of the model.
@@ -148,14 +148,15 @@ impl Items {
                 if !self.begun.ended(&item.id.text()) {
                     begin(item, out);
                 }
-                let ends = names(item).into_iter().map(|(id, _)| tool::end(id, Raw::default(), Went::badly_if(failed)));
-                out.extend(ends);
+                for (id, _) in names(item) {
+                    out.tool_ended(id, Raw::default(), Went::badly_if(failed));
+                }
             }
             kind => out.push(unknown("codex item type", kind)),
         }
     }
 
-    fn turn_completed(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn turn_completed(&mut self, line: &Line<'_>, out: &mut Told) {
         self.turn = Turn::Ended;
         let mut counter = Counter::default();
         // A resumed thread counts on from where it was; every iteration begins a new one.
@@ -169,7 +170,7 @@ impl Items {
         out.push(AgentEvent::Result { text: self.answer.clone(), is_error: false, cost_usd: None, tokens });
     }
 
-    fn turn_failed(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn turn_failed(&mut self, line: &Line<'_>, out: &mut Told) {
         let stated = line.error.0.as_ref().and_then(|error| tool::given(error.message));
         let sentence = stated.or_else(|| self.trouble.take()).unwrap_or_else(|| "the turn failed".to_owned());
         Complaint::new(&sentence).tell(out);
@@ -179,7 +180,7 @@ impl Items {
 }
 
 /// The beginnings of what an item does, one for each file.
-fn begin(item: &Item<'_>, out: &mut Vec<AgentEvent>) {
+fn begin(item: &Item<'_>, out: &mut Told) {
     let name = match item.kind.word() {
         "mcp_tool_call" => format!("{}.{}", item.server.text_within(100), item.tool.text_within(100)),
         kind @ ("file_change" | "web_search") => kind.to_owned(),

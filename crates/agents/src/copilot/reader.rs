@@ -4,7 +4,7 @@
 //! only the whole of the assistant's is read.
 
 use crate::complaint::{Complaint, ErrorObject, status_of};
-use crate::dialect::End;
+use crate::dialect::{End, Told};
 use crate::json::{Loose, Raw, fields, read};
 use crate::stream::{Outcome, Stream, say, unknown};
 use crate::todo;
@@ -73,7 +73,7 @@ impl Events {
 impl Stream for Events {
     type Line<'a> = Line<'a>;
 
-    fn object(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn object(&mut self, line: &Line<'_>, out: &mut Told) {
         let nothing = Data::default();
         let data = line.data.0.as_ref().unwrap_or(&nothing);
         match line.kind.word() {
@@ -124,7 +124,7 @@ impl Stream for Events {
 }
 
 impl Events {
-    fn message(&mut self, data: &Data<'_>, out: &mut Vec<AgentEvent>) {
+    fn message(&mut self, data: &Data<'_>, out: &mut Told) {
         if !data.parent_tool_call_id.is_absent() {
             return say(data.content.text(), Voice::Sub, out);
         }
@@ -133,7 +133,7 @@ impl Events {
         say(self.answer.clone(), Voice::Main, out);
     }
 
-    fn tool_start(&mut self, data: &Data<'_>, out: &mut Vec<AgentEvent>) {
+    fn tool_start(&mut self, data: &Data<'_>, out: &mut Told) {
         let input = data.arguments.0.as_ref();
         if !data.parent_tool_call_id.is_absent() {
             let summary = input.map(tool::summary).unwrap_or_default();
@@ -144,10 +144,10 @@ impl Events {
             self.todo_calls.began(data.tool_call_id.text());
             return out.extend(input.and_then(|input| todo::event(&input.todos)));
         }
-        out.push(tool::start(data.tool_call_id.text(), data.tool_name.text(), input));
+        out.tool_began(data.tool_call_id.text(), data.tool_name.text(), input);
     }
 
-    fn tool_end(&mut self, data: &Data<'_>, out: &mut Vec<AgentEvent>) {
+    fn tool_end(&mut self, data: &Data<'_>, out: &mut Told) {
         let failed = !data.success.is_true();
         let of_a_list = self.todo_calls.ended(&data.tool_call_id.text());
         if !data.parent_tool_call_id.is_absent() || of_a_list && !failed {
@@ -161,10 +161,10 @@ impl Events {
         // A command that failed is a success of the tool.
         let exit = data.shell_execution.0.as_ref().and_then(|shell| tool::exit_code(shell.exit_code));
         let went = exit.map_or(Went::badly_if(failed), Went::Exited);
-        out.push(tool::end(data.tool_call_id.text(), printed, went));
+        out.tool_ended(data.tool_call_id.text(), printed, went);
     }
 
-    fn spend(&mut self, data: &Data<'_>, out: &mut Vec<AgentEvent>) {
+    fn spend(&mut self, data: &Data<'_>, out: &mut Told) {
         let mut counter = Counter::default();
         let tokens = self.tokens.unwrap_or_default().plus(Tokens {
             input: counter.count(data.input_tokens),
@@ -177,7 +177,7 @@ impl Events {
         out.push(AgentEvent::Spent { cost_usd: None, tokens: self.tokens });
     }
 
-    fn complain(&mut self, data: &Data<'_>, out: &mut Vec<AgentEvent>) {
+    fn complain(&mut self, data: &Data<'_>, out: &mut Told) {
         let complaint = Complaint::new(&data.message.text_within(2000))
             .with_status(status_of(data.status_code))
             .with_kind(data.error_type.text_within(100));
@@ -185,7 +185,7 @@ impl Events {
         self.trouble = Some(complaint);
     }
 
-    fn end_of_run(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn end_of_run(&mut self, line: &Line<'_>, out: &mut Told) {
         out.push(AgentEvent::Progress { text: format!("session: {}", line.session.text_within(200)) });
         // A result without a code would be a change of the format, and no error by itself.
         let code = tool::exit_code(line.exit_code).unwrap_or_default();

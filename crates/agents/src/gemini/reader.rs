@@ -5,7 +5,7 @@
 //! as evidence.
 
 use crate::complaint::{Complaint, ErrorObject};
-use crate::dialect::End;
+use crate::dialect::{End, Told};
 use crate::json::{Loose, fields};
 use crate::stream::{Outcome, Stream, Turn, say, say_piece, unknown};
 use crate::todo;
@@ -57,7 +57,7 @@ impl Deltas {
 impl Stream for Deltas {
     type Line<'a> = Line<'a>;
 
-    fn object(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn object(&mut self, line: &Line<'_>, out: &mut Told) {
         match line.kind.word() {
             "init" => {
                 self.turn = Turn::Open;
@@ -102,7 +102,7 @@ impl Stream for Deltas {
 }
 
 impl Deltas {
-    fn hear(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn hear(&mut self, line: &Line<'_>, out: &mut Told) {
         self.trouble = None;
         let piece = line.content.text();
         self.answer.push_str(&piece);
@@ -115,21 +115,20 @@ impl Deltas {
         }
     }
 
-    fn tool_use(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn tool_use(&mut self, line: &Line<'_>, out: &mut Told) {
         self.answer.clear();
         let input = line.parameters.0.as_ref();
         if line.tool_name.is("write_todos") {
             self.todo_calls.began(line.tool_id.text());
             return out.extend(input.and_then(|input| todo::event(&input.todos)));
         }
-        let mut start = tool::start(line.tool_id.text(), line.tool_name.text(), input);
-        if let AgentEvent::ToolStart { command, .. } = &mut start {
+        out.tool_began(line.tool_id.text(), line.tool_name.text(), input);
+        if let Some(AgentEvent::ToolStart { command, .. }) = out.last_mut() {
             *command = None;
         }
-        out.push(start);
     }
 
-    fn tool_result(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn tool_result(&mut self, line: &Line<'_>, out: &mut Told) {
         let failed = line.status.is("error");
         if self.todo_calls.ended(&line.tool_id.text()) && !failed {
             return;
@@ -138,10 +137,10 @@ impl Deltas {
             Some(error) if line.output.is_absent() => error.message,
             _ => line.output,
         };
-        out.push(tool::end(line.tool_id.text(), printed, Went::badly_if(failed)));
+        out.tool_ended(line.tool_id.text(), printed, Went::badly_if(failed));
     }
 
-    fn result(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn result(&mut self, line: &Line<'_>, out: &mut Told) {
         let mut counter = Counter::default();
         let tokens = line.stats.0.as_ref().map(|stats| Tokens {
             input: counter.count(stats.input_tokens),

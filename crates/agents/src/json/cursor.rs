@@ -3,7 +3,8 @@
 //! A stream is to be read as fast as a pipe carries it, and most of it is long strings that nobody
 //! wants: so nothing is built on the way, a string is passed over by the search for its end, and
 //! what is wanted is read in its place instead of being handed up. Up to a depth that nobody reaches,
-//! JSON is what serde_json takes for it; the tests hold the two side by side.
+//! JSON is what serde_json takes for it, except that strings may hold any bytes: what is no text is
+//! replaced where a string is taken, and control characters harm nobody. The tests hold the two side by side.
 
 use super::string::unescape;
 use memchr::memchr2;
@@ -20,55 +21,58 @@ pub(crate) trait Value<'a> {
 /// A place in a text. A `None` of any method says that the text is no JSON; there is no way on from there.
 #[derive(Debug)]
 pub(crate) struct Cursor<'a> {
-    text: &'a str,
-    at: usize,
+    rest: &'a [u8],
     depth: u16,
-    /// Whether there is any control character, so that strings must be searched for them.
-    controls: bool,
+    /// Whether anything in the last string is escaped.
+    escaped: bool,
 }
 
 impl<'a> Cursor<'a> {
     /// At the beginning of a text.
-    pub(crate) fn new(text: &'a str) -> Cursor<'a> {
-        // The least of all bytes is found many at a time, the first of some kind one by one.
-        let controls = text.bytes().fold(u8::MAX, u8::min) < b' ';
-        Cursor { text, at: 0, depth: 0, controls }
+    pub(crate) fn new(text: &'a [u8]) -> Cursor<'a> {
+        Cursor { rest: text, depth: 0, escaped: false }
     }
 
     /// What comes next behind blanks; `None` at the end.
+    #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
         loop {
-            match self.byte()? {
-                b' ' | b'\t' | b'\n' | b'\r' => self.at += 1,
-                byte => return Some(byte),
+            match self.rest {
+                [b' ' | b'\t' | b'\n' | b'\r', rest @ ..] => self.rest = rest,
+                rest => return rest.first().copied(),
             }
         }
     }
 
     /// Passes over any value and returns it as it stands.
-    pub(super) fn skip(&mut self) -> Option<&'a str> {
+    pub(super) fn skip(&mut self) -> Option<&'a [u8]> {
         let first = self.peek()?;
-        let start = self.at;
+        let whole = self.rest;
         match first {
             b'"' => drop(self.string()?),
-            b'{' => self.object(|_, cursor| cursor.skip().map(drop))?,
-            b'[' => self.array(|cursor| cursor.skip().map(drop))?,
-            b't' => self.word("true")?,
-            b'f' => self.word("false")?,
-            b'n' => self.word("null")?,
+            b'{' => self.object(|_, cursor| cursor.pass_over())?,
+            b'[' => self.array(|cursor| cursor.pass_over())?,
+            b't' => self.word(b"true")?,
+            b'f' => self.word(b"false")?,
+            b'n' => self.word(b"null")?,
             _ => self.number()?,
         }
-        self.text.get(start..self.at)
+        whole.get(..whole.len() - self.rest.len())
+    }
+
+    /// Passes over a value that nobody wants.
+    pub(crate) fn pass_over(&mut self) -> Option<()> {
+        self.skip().map(drop)
     }
 
     /// Hands over the name of each field, with the cursor before its value.
-    pub(super) fn object(&mut self, mut each: impl FnMut(&str, &mut Cursor<'a>) -> Option<()>) -> Option<()> {
+    pub(super) fn object(&mut self, mut each: impl FnMut(&[u8], &mut Cursor<'a>) -> Option<()>) -> Option<()> {
         self.between(*b"{}", |cursor| {
             let name = cursor.string()?;
             cursor.expect(b':')?;
-            match name.contains('\\') {
+            match cursor.escaped {
                 false => each(name, cursor),
-                true => each(&unescape(name, usize::MAX), cursor),
+                true => each(unescape(name, usize::MAX).as_bytes(), cursor),
             }
         })
     }
@@ -79,25 +83,38 @@ impl<'a> Cursor<'a> {
     }
 
     /// The string that comes next, as it is written between its quotes.
-    pub(super) fn string(&mut self) -> Option<&'a str> {
+    #[inline]
+    pub(super) fn string(&mut self) -> Option<&'a [u8]> {
         self.expect(b'"')?;
-        let start = self.at;
-        loop {
-            let rest = self.text.as_bytes().get(self.at..)?;
-            let end = memchr2(b'"', b'\\', rest)?;
-            self.at += end + 1;
-            if rest.get(end) == Some(&b'"') {
-                break;
+        match short_string(self.rest) {
+            Some(length) => {
+                let (string, rest) = self.rest.split_at_checked(length)?;
+                self.rest = rest.get(1..)?;
+                self.escaped = false;
+                Some(string)
             }
-            let length = match self.byte()? {
-                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 1,
-                b'u' if self.text.get(self.at + 1..self.at + 5)?.bytes().all(|c| c.is_ascii_hexdigit()) => 5,
-                _ => return None,
-            };
-            self.at += length;
+            None => self.long_string(),
         }
-        let string = self.text.get(start..self.at - 1)?;
-        (!self.controls || !string.bytes().any(|byte| byte < b' ')).then_some(string)
+    }
+
+    /// The string whose first quote is already behind us.
+    fn long_string(&mut self) -> Option<&'a [u8]> {
+        let whole = self.rest;
+        self.escaped = false;
+        loop {
+            match self.rest.get(memchr2(b'"', b'\\', self.rest)?..)? {
+                [b'"', rest @ ..] => {
+                    self.rest = rest;
+                    return whole.get(..whole.len() - rest.len() - 1);
+                }
+                [_, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', rest @ ..] => self.rest = rest,
+                [_, b'u', a, b, c, d, rest @ ..] if [a, b, c, d].iter().all(|digit| digit.is_ascii_hexdigit()) => {
+                    self.rest = rest;
+                }
+                _ => return None,
+            }
+            self.escaped = true;
+        }
     }
 
     fn between(&mut self, [open, close]: [u8; 2], mut each: impl FnMut(&mut Cursor<'a>) -> Option<()>) -> Option<()> {
@@ -106,7 +123,7 @@ impl<'a> Cursor<'a> {
         if self.peek()? != close {
             each(self)?;
             while self.peek()? == b',' {
-                self.at += 1;
+                self.pass();
                 each(self)?;
             }
         }
@@ -115,49 +132,69 @@ impl<'a> Cursor<'a> {
     }
 
     fn number(&mut self) -> Option<()> {
-        self.eats(b'-');
+        self.eats(b"-");
         // A zero at the front stands alone.
-        if !self.eats(b'0') {
+        if !self.eats(b"0") {
             self.digits()?;
         }
-        if self.eats(b'.') {
+        if self.eats(b".") {
             self.digits()?;
         }
-        if self.eats(b'e') || self.eats(b'E') {
-            let _sign = self.eats(b'+') || self.eats(b'-');
+        if self.eats(b"eE") {
+            self.eats(b"+-");
             self.digits()?;
         }
         Some(())
     }
 
     fn digits(&mut self) -> Option<()> {
-        let rest = self.text.as_bytes().get(self.at..)?;
-        let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        self.at += count;
+        let count = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.rest = self.rest.get(count..)?;
         (count > 0).then_some(())
     }
 
-    fn word(&mut self, word: &str) -> Option<()> {
-        self.text.as_bytes().get(self.at..)?.starts_with(word.as_bytes()).then_some(())?;
-        self.at += word.len();
+    fn word(&mut self, word: &[u8]) -> Option<()> {
+        self.rest = self.rest.strip_prefix(word)?;
         Some(())
     }
 
+    #[inline]
     fn expect(&mut self, byte: u8) -> Option<()> {
-        (self.peek()? == byte).then_some(())?;
-        self.at += 1;
-        Some(())
+        (self.peek()? == byte).then(|| self.pass())
     }
 
-    fn eats(&mut self, byte: u8) -> bool {
-        let is_next = self.byte() == Some(byte);
-        self.at += usize::from(is_next);
+    /// Passes over the next byte if it is one of these.
+    fn eats(&mut self, bytes: &[u8]) -> bool {
+        let is_next = self.rest.first().is_some_and(|next| bytes.contains(next));
+        if is_next {
+            self.pass();
+        }
         is_next
     }
 
-    fn byte(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+    fn pass(&mut self) {
+        self.rest = self.rest.get(1..).unwrap_or_default();
     }
+}
+
+/// The length of a string that ends within a few bytes and holds no escape. Most names and words do, and end before a
+/// search for many bytes at once has begun: so the first bytes are looked at as one number.
+#[inline]
+fn short_string(bytes: &[u8]) -> Option<usize> {
+    let near = u64::from_le_bytes(*bytes.first_chunk()?);
+    let quotes = zeros(near ^ (ONES * u64::from(b'"')));
+    let backslashes = zeros(near ^ (ONES * u64::from(b'\\')));
+    // No backslash stands before the first quote.
+    let is_plain = quotes != 0 && backslashes & quotes.wrapping_sub(1) == 0;
+    is_plain.then(|| quotes.trailing_zeros() as usize / 8)
+}
+
+const ONES: u64 = u64::from_le_bytes([1; 8]);
+
+/// A number whose lowest bit stands in the lowest of the bytes that are zero; zero if none is.
+#[inline]
+fn zeros(bytes: u64) -> u64 {
+    bytes.wrapping_sub(ONES) & !bytes & (ONES << 7)
 }
 
 #[cfg(test)]
@@ -166,7 +203,7 @@ mod tests {
     use serde::de::IgnoredAny;
 
     fn is_json(text: &str) -> bool {
-        let mut cursor = Cursor::new(text);
+        let mut cursor = Cursor::new(text.as_bytes());
         cursor.skip().is_some() && cursor.peek().is_none()
     }
 
@@ -175,7 +212,7 @@ mod tests {
         let whole =
             r#" {"a\u00e9\n\"\\\/\b\f\r\t":[1,-0.5e+3,0,10E2,true,false,null,"","é漢"],"b":{},"c":[[],{"d":-0}]} "#;
         let pieces =
-            ["", "\"", "\\", "\\u00g0", "\\ud800", "\t", "\0", "0", "-", ".", "e", ",", ":", "[", "]", "}", " ", "x"];
+            ["", "\"", "\\", "\\u00g0", "\\ud800", "\u{7f}", "0", "-", ".", "e", ",", ":", "[", "]", "}", " ", "x"];
         let ends: Vec<usize> = (0..=whole.len()).filter(|&at| whole.is_char_boundary(at)).collect();
         let mut accepted = 0;
         for (from, to) in ends.iter().flat_map(|from| ends.iter().map(move |to| (*from, *to))) {
@@ -190,6 +227,36 @@ mod tests {
             }
         }
         assert!(accepted > 100, "{accepted}");
+    }
+
+    #[test]
+    fn b04_strings_may_hold_any_bytes_and_nothing_else_may() {
+        let is_json = |text: &[u8]| {
+            let mut cursor = Cursor::new(text);
+            cursor.skip().is_some() && cursor.peek().is_none()
+        };
+        for stray in [&b"\0"[..], b"\x1b", b"\x1b[0m", b"\xff", b"\xc3"] {
+            assert!(is_json(&[b"{\"a", stray, b"\":\"", stray, b"\"}"].concat()), "{stray:?}");
+            assert!(!is_json(&[b"{\"a\":", stray, b"\"\"}"].concat()), "{stray:?}");
+            assert!(!is_json(&[b"[1", stray, b"]"].concat()), "{stray:?}");
+        }
+        assert!(is_json(b"{\t\"a\tb\"\t:\t\"\t\"\t}\t"));
+    }
+
+    #[test]
+    fn strings_of_every_length_end_at_their_quote() {
+        for length in 0..80 {
+            for piece in ["x", "\\\"", "\\\\", "\\u0022", "é"] {
+                for at in 0..length {
+                    let string = format!("{}{piece}{}", "x".repeat(at), "x".repeat(length - at));
+                    let text = format!("\"{string}\",\"next\"");
+                    let mut cursor = Cursor::new(text.as_bytes());
+                    assert_eq!(cursor.string(), Some(string.as_bytes()), "{text}");
+                    assert_eq!(cursor.escaped, piece.starts_with('\\'), "{text}");
+                    assert_eq!(cursor.rest, b",\"next\"", "{text}");
+                }
+            }
+        }
     }
 
     #[test]

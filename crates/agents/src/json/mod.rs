@@ -9,21 +9,20 @@ mod shape;
 mod string;
 
 pub(crate) use cursor::{Cursor, Value};
-use ralph_core::text;
 pub(crate) use shape::{Entries, Fields, List, Loose, fields};
 pub(crate) use string::Size;
 use string::{measure, unescape};
 
 /// Reads a text that is one value from its beginning to its end.
-pub(crate) fn read<'a, T: Value<'a> + Default>(text: &'a str) -> Option<T> {
-    let (mut value, mut cursor) = (T::default(), Cursor::new(text));
+pub(crate) fn read<'a, T: Value<'a> + Default>(text: &'a (impl AsRef<[u8]> + ?Sized)) -> Option<T> {
+    let (mut value, mut cursor) = (T::default(), Cursor::new(text.as_ref()));
     value.take(&mut cursor)?;
     cursor.peek().is_none().then_some(value)
 }
 
 /// Any value, as it stands in the line; empty if there is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Raw<'a>(&'a str);
+pub(crate) struct Raw<'a>(&'a [u8]);
 
 impl<'a> Value<'a> for Raw<'a> {
     fn take(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
@@ -34,34 +33,35 @@ impl<'a> Value<'a> for Raw<'a> {
 
 impl<'a> Raw<'a> {
     /// The JSON itself.
-    pub(crate) fn json(self) -> &'a str {
+    pub(crate) fn json(self) -> &'a [u8] {
         self.0
     }
 
     /// Whether there is nothing, or `null`.
     pub(crate) fn is_absent(self) -> bool {
-        matches!(self.0, "" | "null")
+        matches!(self.0, b"" | b"null")
     }
 
     /// Whether this is `true`.
     pub(crate) fn is_true(self) -> bool {
-        self.0 == "true"
+        self.0 == b"true"
     }
 
     /// The string as it is written, for words that need no escapes; empty for anything else.
     pub(crate) fn word(self) -> &'a str {
-        self.quoted().unwrap_or_default()
+        self.quoted().and_then(|quoted| std::str::from_utf8(quoted).ok()).unwrap_or_default()
     }
 
     /// Whether this is exactly that word.
     pub(crate) fn is(self, word: &str) -> bool {
-        self.quoted() == Some(word)
+        self.quoted() == Some(word.as_bytes())
     }
 
     /// The number, which may be infinite if it was too large.
     pub(crate) fn number(self) -> Option<f64> {
         // Only what JSON calls a number: `parse` would also take `inf` and `nan`.
-        self.0.starts_with(|c: char| c == '-' || c.is_ascii_digit()).then(|| self.0.parse().ok()).flatten()
+        let number = std::str::from_utf8(self.0).ok()?;
+        number.starts_with(|c: char| c == '-' || c.is_ascii_digit()).then(|| number.parse().ok()).flatten()
     }
 
     /// The string, or a number or truth value as it is written; empty for anything else.
@@ -73,8 +73,9 @@ impl<'a> Raw<'a> {
     pub(crate) fn text_within(self, bytes: usize) -> String {
         match self.quoted() {
             Some(quoted) => unescape(quoted, bytes),
-            None if self.is_absent() || self.0.starts_with(['{', '[']) => String::new(),
-            None => text::prefix(self.0, bytes).to_owned(),
+            None if self.is_absent() || matches!(self.0, [b'{' | b'[', ..]) => String::new(),
+            // What is no string, but JSON, needs no escapes either.
+            None => unescape(self.0, bytes),
         }
     }
 
@@ -86,8 +87,8 @@ impl<'a> Raw<'a> {
         }
     }
 
-    fn quoted(self) -> Option<&'a str> {
-        self.0.strip_prefix('"')?.strip_suffix('"')
+    fn quoted(self) -> Option<&'a [u8]> {
+        self.0.strip_prefix(b"\"")?.strip_suffix(b"\"")
     }
 }
 
@@ -111,9 +112,9 @@ mod tests {
             ("{}", ""),
             ("[\"a\"]", ""),
         ] {
-            assert_eq!(Raw(json).text(), text, "{json}");
+            assert_eq!(Raw(json.as_bytes()).text(), text, "{json}");
             for limit in 0..text.len() + 2 {
-                let cut = Raw(json).text_within(limit);
+                let cut = Raw(json.as_bytes()).text_within(limit);
                 assert!(
                     cut.len() <= limit && text.starts_with(&cut) && text.len().min(limit) < cut.len() + 4,
                     "{json}"
@@ -124,10 +125,10 @@ mod tests {
 
     #[test]
     fn only_numbers_are_numbers() {
-        assert_eq!(Raw("-1.5e1").number(), Some(-15.0));
-        assert_eq!(Raw("1e999").number(), Some(f64::INFINITY));
+        assert_eq!(Raw(b"-1.5e1").number(), Some(-15.0));
+        assert_eq!(Raw(b"1e999").number(), Some(f64::INFINITY));
         for raw in ["\"1\"", "null", "", "true", "inf", "[]"] {
-            assert_eq!(Raw(raw).number(), None, "{raw}");
+            assert_eq!(Raw(raw.as_bytes()).number(), None, "{raw}");
         }
     }
 }

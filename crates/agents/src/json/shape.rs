@@ -6,8 +6,8 @@ use super::string::unescape;
 
 /// An object, by the names of those of its fields that are read.
 pub(crate) trait Fields<'a>: Default {
-    /// The place of the field of that name.
-    fn field(&mut self, name: &str) -> Option<&mut dyn Value<'a>>;
+    /// Takes the value that comes next for the field of that name, or passes over it if there is no such field.
+    fn take_field(&mut self, name: &[u8], cursor: &mut Cursor<'a>) -> Option<()>;
 }
 
 /// Names the fields of objects that are read, each a [`Raw`](super::Raw) unless it says otherwise, and by
@@ -23,11 +23,11 @@ macro_rules! fields {
         }
 
         impl<'a> $crate::json::Fields<'a> for $name<'a> {
-            fn field(&mut self, name: &str) -> Option<&mut dyn $crate::json::Value<'a>> {
-                match name {
-                    $($crate::json::fields!(@name $field $($key)?) => Some(&mut self.$field),)*
-                    _ => None,
-                }
+            fn take_field(&mut self, name: &[u8], cursor: &mut $crate::json::Cursor<'a>) -> Option<()> {
+                $(if name == $crate::json::fields!(@name $field $($key)?).as_bytes() {
+                    return $crate::json::Value::take(&mut self.$field, cursor);
+                })*
+                cursor.pass_over()
             }
         }
     )*};
@@ -38,8 +38,8 @@ macro_rules! fields {
 pub(crate) use fields;
 
 impl<'a, T: Fields<'a>> Fields<'a> for Box<T> {
-    fn field(&mut self, name: &str) -> Option<&mut dyn Value<'a>> {
-        (**self).field(name)
+    fn take_field(&mut self, name: &[u8], cursor: &mut Cursor<'a>) -> Option<()> {
+        (**self).take_field(name, cursor)
     }
 }
 
@@ -57,13 +57,9 @@ impl<'a, T: Fields<'a>> Value<'a> for Loose<T> {
     fn take(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         self.0 = None;
         if cursor.peek()? != b'{' {
-            return cursor.skip().map(drop);
+            return cursor.pass_over();
         }
-        let object = self.0.insert(T::default());
-        cursor.object(|name, cursor| match object.field(name) {
-            Some(field) => field.take(cursor),
-            None => cursor.skip().map(drop),
-        })
+        fill(self.0.insert(T::default()), cursor)
     }
 }
 
@@ -86,7 +82,7 @@ impl<'a, T: Fields<'a>> Value<'a> for List<T> {
         match cursor.peek()? {
             b'[' => cursor.array(|cursor| item(&mut self.items, cursor)),
             b'"' => cursor.string().map(|quoted| self.text = unescape(quoted, usize::MAX)),
-            _ => cursor.skip().map(drop),
+            _ => cursor.pass_over(),
         }
     }
 }
@@ -106,7 +102,7 @@ impl<'a, T: Fields<'a>> Value<'a> for Entries<T> {
         self.0.clear();
         match cursor.peek()? {
             b'{' => cursor.object(|_, cursor| item(&mut self.0, cursor)),
-            _ => cursor.skip().map(drop),
+            _ => cursor.pass_over(),
         }
     }
 }
@@ -116,17 +112,27 @@ impl<'a> Value<'a> for Vec<Raw<'a>> {
     fn take(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         self.clear();
         if cursor.peek()? != b'[' {
-            return cursor.skip().map(drop);
+            return cursor.pass_over();
         }
         cursor.array(|cursor| cursor.skip().map(|json| self.push(Raw(json))))
     }
 }
 
 fn item<'a, T: Fields<'a>>(items: &mut Vec<T>, cursor: &mut Cursor<'a>) -> Option<()> {
-    let mut item = Loose(None);
-    item.take(cursor)?;
-    items.extend(item.0);
-    Some(())
+    if cursor.peek()? != b'{' {
+        return cursor.pass_over();
+    }
+    if items.is_empty() {
+        // Most lists have one item, and items have many fields.
+        items.reserve_exact(1);
+    }
+    items.push(T::default());
+    fill(items.last_mut()?, cursor)
+}
+
+/// Reads the fields of the object that comes next.
+fn fill<'a>(object: &mut impl Fields<'a>, cursor: &mut Cursor<'a>) -> Option<()> {
+    cursor.object(|name, cursor| object.take_field(name, cursor))
 }
 
 #[cfg(test)]
@@ -152,7 +158,7 @@ mod tests {
             let fields = ["name", "another \\\"name\\u0022", "inner", "items", "entries", "new"];
             let json = format!("{{{}}}", fields.map(|name| format!("\"{name}\" : {value}")).join(","));
             let Loose(Some(item)): Loose<Item<'_>> = read(&json).unwrap() else { panic!("{json}") };
-            assert_eq!((item.name.json(), item.other.json()), (value, value));
+            assert_eq!((item.name.json(), item.other.json()), (value.as_bytes(), value.as_bytes()));
             assert_eq!(item.inner.0.is_some(), value.starts_with('{'), "{value}");
             assert_eq!(item.items.items.len(), usize::from(value.contains("name")), "{value}");
             assert_eq!(item.items.text, if value == "\"text\"" { "text" } else { "" });
@@ -164,7 +170,7 @@ mod tests {
     fn the_last_of_two_fields_of_one_name_counts() {
         let twice = r#"{"name":1,"inner":{"name":2},"items":[{},{}],"items":"text","inner":3,"name":4}"#;
         let Loose(Some(item)): Loose<Item<'_>> = read(twice).unwrap() else { panic!("it is an object") };
-        assert_eq!((item.name.json(), item.inner.0.is_some()), ("4", false));
+        assert_eq!((item.name.json(), item.inner.0.is_some()), (&b"4"[..], false));
         assert_eq!((item.items.items.len(), item.items.text.as_str()), (0, "text"));
     }
 }

@@ -1,6 +1,7 @@
 //! Strings as they stand in JSON: how to read the beginning of one, and how to measure all of it.
 
 use ralph_core::text;
+use std::borrow::Cow;
 
 /// Lines and characters of a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -11,14 +12,15 @@ pub(crate) struct Size {
     pub(crate) chars: u64,
 }
 
-/// The text of a JSON string, up to so many bytes. A lone surrogate becomes U+FFFD.
-pub(super) fn unescape(quoted: &str, limit: usize) -> String {
+/// The text of a JSON string, up to so many bytes. A lone surrogate becomes U+FFFD, and so does what is no text.
+pub(super) fn unescape(quoted: &[u8], limit: usize) -> String {
     let mut text = String::with_capacity(quoted.len().min(limit));
     let mut rest = quoted;
     loop {
-        let plain = memchr::memchr(b'\\', rest.as_bytes()).unwrap_or(rest.len());
-        let (head, tail) = rest.split_at_checked(plain).unwrap_or((rest, ""));
-        let fitting = text::prefix(head, limit - text.len());
+        let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
+        let (head, tail) = rest.split_at_checked(plain).unwrap_or((rest, &[]));
+        let head = lossy(head);
+        let fitting = text::prefix(&head, limit - text.len());
         text.push_str(fitting);
         let Some((c, length)) = escape(tail) else { return text };
         if fitting.len() < head.len() || text.len() + c.len_utf8() > limit {
@@ -29,9 +31,15 @@ pub(super) fn unescape(quoted: &str, limit: usize) -> String {
     }
 }
 
+/// Text as it is, or with U+FFFD for what is none. Nearly everything is text, and checking that is many times
+/// faster than looking for repairs.
+fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+}
+
 /// The character of the escape that the text begins with, and the escape's length.
-fn escape(text: &str) -> Option<(char, usize)> {
-    let c = match text.as_bytes().get(1)? {
+fn escape(text: &[u8]) -> Option<(char, usize)> {
+    let c = match text.get(1)? {
         b'n' => '\n',
         b't' => '\t',
         b'r' => '\r',
@@ -44,10 +52,10 @@ fn escape(text: &str) -> Option<(char, usize)> {
     Some((c, 2))
 }
 
-fn unicode_escape(text: &str) -> (char, usize) {
+fn unicode_escape(text: &[u8]) -> (char, usize) {
     let unit = |at: usize| {
-        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
-        u32::from_str_radix(digits, 16).ok()
+        let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
     };
     match (unit(0), unit(6)) {
         (Some(high @ 0xd800..0xdc00), Some(low @ 0xdc00..0xe000)) => {
@@ -59,12 +67,12 @@ fn unicode_escape(text: &str) -> (char, usize) {
 }
 
 /// Counts without unescaping: every escape is one character, whatever its length.
-pub(super) fn measure(quoted: &str) -> Size {
-    let mut chars = quoted.chars().count();
+pub(super) fn measure(quoted: &[u8]) -> Size {
+    let mut chars = lossy(quoted).chars().count();
     let mut newlines = 0;
     let mut rest = quoted;
     let mut open_line = !quoted.is_empty();
-    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+    while let Some(at) = memchr::memchr(b'\\', rest) {
         let tail = rest.get(at..).unwrap_or_default();
         let Some((c, length)) = escape(tail) else { break };
         chars = chars.saturating_sub(length - 1);
@@ -87,9 +95,9 @@ mod tests {
         for text in ["", "a", "a\n", "\n", "a\nb", "a\\nb", "\\", "\\\n", "é漢🎉\n\u{1}\"", "a\n\n"] {
             let json = serde_json::to_string(text).unwrap();
             let size = Size { lines: text.lines().count() as u64, chars: text.chars().count() as u64 };
-            assert_eq!(Raw(&json).size(), size, "{json}");
+            assert_eq!(Raw(json.as_bytes()).size(), size, "{json}");
         }
-        assert_eq!(Raw(r#""\ud83c\udf89\u000a""#).size(), Size { lines: 1, chars: 2 });
-        assert_eq!(Raw("7").size(), Size::default());
+        assert_eq!(Raw(br#""\ud83c\udf89\u000a""#).size(), Size { lines: 1, chars: 2 });
+        assert_eq!(Raw(b"7").size(), Size::default());
     }
 }

@@ -4,7 +4,7 @@
 //! no further one began; the text of that step is the answer.
 
 use crate::complaint::{Complaint, status_of};
-use crate::dialect::End;
+use crate::dialect::{End, Told};
 use crate::json::{Loose, fields};
 use crate::stream::{Outcome, Stream, say, unknown};
 use crate::todo;
@@ -93,7 +93,7 @@ impl Steps {
 impl Stream for Steps {
     type Line<'a> = Line<'a>;
 
-    fn object(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn object(&mut self, line: &Line<'_>, out: &mut Told) {
         match (line.kind.word(), &line.part) {
             ("step_start", _) => self.begin(line, out),
             ("text", Loose(Some(part))) => {
@@ -131,7 +131,7 @@ impl Steps {
         Failure { resets_at, ..failure }
     }
 
-    fn begin(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn begin(&mut self, line: &Line<'_>, out: &mut Told) {
         self.over = false;
         self.trouble = None;
         self.answer.clear();
@@ -141,7 +141,7 @@ impl Steps {
     }
 
     /// Tools are told of when they have ended.
-    fn tool(&mut self, part: &Part<'_>, out: &mut Vec<AgentEvent>) {
+    fn tool(&mut self, part: &Part<'_>, out: &mut Told) {
         let Some(state) = &part.state.0 else { return };
         // A call of a tool that does not exist is rewritten to one that always succeeds.
         let failed = state.status.is("error") || part.tool.is("invalid");
@@ -156,13 +156,13 @@ impl Steps {
             );
             self.trouble = Some(Failure::new(FailureClass::Other, message)).filter(|_| refused.contains("rejected"));
         }
-        out.push(tool::start(part.call.text(), part.tool.text(), input));
+        out.tool_began(part.call.text(), part.tool.text(), input);
         let exit = state.metadata.0.as_ref().and_then(|metadata| tool::exit_code(metadata.exit));
         let printed = if state.status.is("error") { state.error } else { state.output };
-        out.push(tool::end(part.call.text(), printed, exit.map_or(Went::badly_if(failed), Went::Exited)));
+        out.tool_ended(part.call.text(), printed, exit.map_or(Went::badly_if(failed), Went::Exited));
     }
 
-    fn finish(&mut self, part: &Part<'_>, out: &mut Vec<AgentEvent>) {
+    fn finish(&mut self, part: &Part<'_>, out: &mut Told) {
         let mut counter = Counter::default();
         if let Some(usage) = &part.tokens.0 {
             let cache = usage.cache.0.as_ref();
@@ -187,7 +187,7 @@ impl Steps {
         });
     }
 
-    fn complain(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn complain(&mut self, line: &Line<'_>, out: &mut Told) {
         let Some(error) = &line.error.0 else { return };
         let data = error.data.0.as_ref();
         let sentence = data.and_then(|data| tool::given(data.message)).unwrap_or_else(|| error.name.text_within(200));

@@ -4,7 +4,7 @@
 //! with 0 whatever happened: its last message says whether it was an error.
 
 use crate::complaint::Complaint;
-use crate::dialect::End;
+use crate::dialect::{End, Told};
 use crate::json::{List, Loose, Raw, fields};
 use crate::stream::{Outcome, Stream, say, unknown};
 use crate::tool::{self, Input, Went};
@@ -80,7 +80,7 @@ impl Turns {
 impl Stream for Turns {
     type Line<'a> = Line<'a>;
 
-    fn object(&mut self, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+    fn object(&mut self, line: &Line<'_>, out: &mut Told) {
         self.begun |= !line.kind.is("session");
         match (line.kind.word(), &line.message) {
             ("session", _) => {
@@ -89,11 +89,11 @@ impl Stream for Turns {
             ("agent_start", _) => self.over = false,
             ("message_end", Loose(Some(message))) if message.role.is("assistant") => self.message(message, out),
             ("tool_execution_start", _) => {
-                out.push(tool::start(line.call.text(), line.tool.text(), line.args.0.as_ref()));
+                out.tool_began(line.call.text(), line.tool.text(), line.args.0.as_ref());
             }
             ("tool_execution_end", _) => {
                 let printed = line.result.0.as_ref().map(|result| result.content).unwrap_or_default();
-                out.push(tool::end(line.call.text(), printed, went(printed, line.is_error.is_true())));
+                out.tool_ended(line.call.text(), printed, went(printed, line.is_error.is_true()));
             }
             ("auto_retry_start", _) => {
                 out.push(AgentEvent::Progress { text: format!("retry: {}", line.error.text_within(500)) });
@@ -126,7 +126,7 @@ impl Stream for Turns {
 }
 
 impl Turns {
-    fn message(&mut self, message: &Message<'_>, out: &mut Vec<AgentEvent>) {
+    fn message(&mut self, message: &Message<'_>, out: &mut Told) {
         self.answer.clear();
         for block in &message.content.items {
             if block.kind.is("text") {
@@ -142,7 +142,7 @@ impl Turns {
         self.spend(message, out);
     }
 
-    fn spend(&mut self, message: &Message<'_>, out: &mut Vec<AgentEvent>) {
+    fn spend(&mut self, message: &Message<'_>, out: &mut Told) {
         let Some(usage) = &message.usage.0 else { return };
         let mut counter = Counter::default();
         self.tokens = self.tokens.plus(Tokens {
@@ -156,7 +156,7 @@ impl Turns {
         out.push(AgentEvent::Spent { cost_usd: self.cost_usd(), tokens: Some(self.tokens) });
     }
 
-    fn end_of_turn(&mut self, out: &mut Vec<AgentEvent>) {
+    fn end_of_turn(&mut self, out: &mut Told) {
         self.over = true;
         let is_error = self.trouble.is_some();
         if let Some(sentence) = &self.trouble {
@@ -175,10 +175,6 @@ impl Turns {
 
 /// How a tool went. The shell states the exit code of a failed command behind its output.
 fn went(printed: Raw<'_>, failed: bool) -> Went {
-    let stated = printed.json().rsplit_once("Command exited with code ").map(|(_, rest)| rest);
-    let digits = stated.filter(|_| failed).and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
-    match digits.and_then(|digits| digits.parse().ok()) {
-        Some(code) => Went::Exited(code),
-        None => Went::badly_if(failed),
-    }
+    let code = if failed { tool::code_behind(printed.json(), "Command exited with code ") } else { None };
+    code.map_or(Went::badly_if(failed), Went::Exited)
 }

@@ -1,7 +1,7 @@
 //! What goes wrong in streams, by the ids of the fault list.
 
 use crate::{claude, hear};
-use ralph_agents::LineKind;
+use ralph_agents::{LineKind, Told};
 use ralph_core::agent_event::{AgentEvent, TodoStatus, Voice};
 use ralph_core::claim::Claim;
 use ralph_core::observation::{Ending, FailureClass};
@@ -18,8 +18,10 @@ fn said(text: &str) -> String {
 #[test]
 fn b02_a_line_too_long_is_passed_over_and_the_stream_goes_on() {
     let mut heard = claude("");
-    heard.reader.long_line(&said("<response>DONE</response>").as_bytes()[..40], &mut heard.events);
-    assert_eq!(heard.reader.line(RESULT.as_bytes(), &mut heard.events), LineKind::Event);
+    let mut told = Told::default();
+    heard.reader.long_line(&said("<response>DONE</response>").as_bytes()[..40], &mut told);
+    assert_eq!(heard.reader.line(RESULT.as_bytes(), &mut told), LineKind::Event);
+    heard.events.append(&mut told);
     assert_eq!(heard.observation(&DONE).claim, Claim::None);
     assert_eq!(heard.failure(&DONE, ""), None);
 }

@@ -7,7 +7,7 @@ mod cases;
 mod faults;
 mod recordings;
 
-use ralph_agents::{End, LineKind, Reader, by_name};
+use ralph_agents::{Detail, End, LineKind, Reader, Told, by_name};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::claim::{Completion, Patterns};
 use ralph_core::observation::{Ending, Failure, Markers, Observation, Observer, ProcessFacts};
@@ -23,6 +23,10 @@ struct Heard {
 
 /// Reads a whole stream in the dialect of that name.
 fn hear(dialect: &str, prompt: &str, stdout: &[u8]) -> Heard {
+    hear_in_detail(dialect, prompt, stdout, Detail::Shown)
+}
+
+fn hear_in_detail(dialect: &str, prompt: &str, stdout: &[u8], detail: Detail) -> Heard {
     let agent = AgentPolicy {
         command: dialect.to_owned(),
         flags: Vec::new(),
@@ -36,13 +40,13 @@ fn hear(dialect: &str, prompt: &str, stdout: &[u8]) -> Heard {
         stream: true,
     };
     let mut reader = by_name(dialect).unwrap().reader(&agent, prompt);
-    let mut events = Vec::new();
+    let mut events = Told::new(detail);
     let mut noise = 0;
     for line in stdout.strip_suffix(b"\n").unwrap_or(stdout).split(|&byte| byte == b'\n') {
         noise += usize::from(reader.line(line, &mut events) == LineKind::Noise);
     }
     reader.end(&mut events);
-    Heard { events, noise, reader }
+    Heard { events: events.drain(..).collect(), noise, reader }
 }
 
 /// Reads lines of claude's stream.
@@ -64,7 +68,7 @@ impl Heard {
     /// What core makes of it.
     fn observation(&self, ending: &Ending) -> Observation {
         let mut observer = Observer::new(&Patterns::new(&Completion::default()), 0);
-        self.events.iter().for_each(|event| observer.see(event));
+        self.events.iter().cloned().for_each(|event| observer.see(event));
         let process = ProcessFacts {
             ending: ending.clone(),
             duration: Millis::ZERO,
@@ -104,4 +108,22 @@ fn utc(at: LocalTime) -> Option<i64> {
     // Right for years of three hundred and sixty-five days, which 2027 is.
     let days = years * 365 + (years + 1) / 4 + days_before + i64::from(day) - 1;
     Some((days * 24 + i64::from(at.hour)) * 3600 + i64::from(at.minute) * 60)
+}
+
+#[test]
+fn what_nobody_sees_changes_nothing_that_counts() {
+    let (mut streams, mut tools) = (0, 0);
+    for folder in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/streams")).unwrap() {
+        let folder = folder.unwrap();
+        let dialect = folder.file_name().into_string().unwrap();
+        for stream in std::fs::read_dir(folder.path()).unwrap() {
+            let path = stream.unwrap().path();
+            let stdout = std::fs::read(&path).unwrap();
+            let [shown, unseen] = [Detail::Shown, Detail::Unseen]
+                .map(|detail| hear_in_detail(&dialect, "", &stdout, detail).observation(&Ending::Exited { code: 0 }));
+            assert_eq!(shown, unseen, "{}", path.display());
+            (streams, tools) = (streams + 1, tools + shown.tools.len());
+        }
+    }
+    assert!(streams > 20 && tools > 20, "{streams} {tools}");
 }

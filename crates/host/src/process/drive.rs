@@ -32,8 +32,12 @@ const DRAIN_MOST: Duration = Duration::from_secs(2);
 const PAUSE_EVERY: Duration = Duration::from_millis(20);
 /// Bytes read at once from a process that says little…
 const SMALL_CHUNK: usize = 1 << 13;
-/// …and from one that fills its pipe.
-const CHUNK: usize = 1 << 18;
+/// …and from one that fills its pipe. What is read is written to a log and searched at once, which is fast while
+/// it stays in the processor's cache: twice as much was measured to take a third longer.
+const CHUNK: usize = 1 << 17;
+/// The pipe of one that fills it: room enough for it to go on while a chunk is looked at.
+#[cfg(target_os = "linux")]
+const PIPE: usize = 2 * CHUNK;
 /// The end of standard error that is kept for messages.
 const STDERR_TAIL: usize = 4096;
 /// A process that computes less than a hundredth of the time it is silent does nothing.
@@ -377,7 +381,7 @@ impl Drive<'_> {
                 // The first full pipe announces a stream; a larger pipe saves switches between the two.
                 if before < CHUNK as u64 && self.bytes >= CHUNK as u64 {
                     #[cfg(target_os = "linux")]
-                    let _ = rustix::pipe::fcntl_setpipe_size(stdout.get_ref(), 1 << 20);
+                    let _ = rustix::pipe::fcntl_setpipe_size(stdout.get_ref(), PIPE);
                 }
                 self.look_for_result(sink);
             }

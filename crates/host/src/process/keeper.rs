@@ -7,7 +7,7 @@ use super::{Command, Ended, cgroup, sys, tree};
 use crate::family;
 use ralph_core::id::RunId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Signal, WaitStatus};
+use rustix::process::{Pid, Signal, WaitStatus};
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
@@ -44,13 +44,16 @@ pub fn keeper_main(mut args: impl Iterator<Item = OsString>) -> io::Result<()> {
     let run = run.and_then(|run| RunId::parse(run.to_str()?));
     let group = run.and_then(|run| cgroup::enter(&run));
     let folder = folder.map(PathBuf::from);
-    let mut keeper = Keeper { socket, children, group, folder, leader: None, exit: None };
+    let ralph = rustix::process::getppid();
+    let mut keeper = Keeper { socket, children, ralph, group, folder, leader: None, exit: None };
     keeper.serve()
 }
 
 struct Keeper {
     socket: UnixStream,
     children: OwnedFd,
+    /// The process that started this one.
+    ralph: Option<Pid>,
     group: Option<PathBuf>,
     /// Where child runs of this run register.
     folder: Option<PathBuf>,
@@ -86,7 +89,11 @@ impl Keeper {
                 Wake::Request(Request::Thaw, _) => signal_all(&tree::Table::read().below_self(), Signal::CONT),
                 Wake::RalphIsGone => {
                     self.end_tree(GRACE_WITHOUT_RALPH);
-                    self.group.take().inspect(|group| cgroup::leave(group));
+                    // Leaving a group takes the kernel longer than all the rest of an end, and a ralph that lives
+                    // removes the group as soon as nobody is in it.
+                    if rustix::process::getppid() != self.ralph {
+                        self.group.take().inspect(|group| cgroup::leave(group));
+                    }
                     return Ok(());
                 }
             }

@@ -2,7 +2,7 @@
 
 use crate::face::json_lines;
 use crate::face::render::Renderer;
-use ralph_agents::{LineKind, Reader};
+use ralph_agents::{LineKind, Reader, Told};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::text::TerminalText;
 use ralph_core::time::WallTime;
@@ -110,13 +110,13 @@ fn text_line(line: &Line<'_>, origin: &Origin, log: &str) -> Vec<u8> {
 pub struct Events {
     reader: Box<dyn Reader>,
     splitter: LineSplitter,
-    out: Vec<AgentEvent>,
+    out: Told,
 }
 
 impl Events {
     /// Events by this reader.
     pub fn new(reader: Box<dyn Reader>) -> Events {
-        Events { reader, splitter: LineSplitter::default(), out: Vec::new() }
+        Events { reader, splitter: LineSplitter::default(), out: Told::default() }
     }
 
     fn feed(&mut self, bytes: &[u8]) {
@@ -131,7 +131,7 @@ impl Events {
     }
 }
 
-fn read(reader: &mut dyn Reader, line: &Line<'_>, out: &mut Vec<AgentEvent>) {
+fn read(reader: &mut dyn Reader, line: &Line<'_>, out: &mut Told) {
     match line {
         Line::Whole(line) => {
             let before = out.len();

@@ -107,7 +107,7 @@ fn events_are_shown_as_the_table_says() {
             max_output_chars: row.max_output_chars,
             ..options()
         };
-        let mut heard = Vec::new();
+        let mut heard = ralph_agents::Told::default();
         if let Some(dialect) = ralph_agents::by_name(&row.agent) {
             let agent = crate::look::sample::agent();
             let mut reader = dialect.reader(&agent, "");
