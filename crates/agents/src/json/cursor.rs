@@ -68,8 +68,7 @@ impl<'a> Cursor<'a> {
     /// Hands over the name of each field, with the cursor before its value.
     pub(super) fn object(&mut self, mut each: impl FnMut(&[u8], &mut Cursor<'a>) -> Option<()>) -> Option<()> {
         self.between(*b"{}", |cursor| {
-            let name = cursor.string()?;
-            cursor.expect(b':')?;
+            let name = cursor.name()?;
             match cursor.escaped {
                 false => each(name, cursor),
                 true => each(unescape(name, usize::MAX).as_bytes(), cursor),
@@ -82,18 +81,31 @@ impl<'a> Cursor<'a> {
         self.between(*b"[]", each)
     }
 
+    /// The name that comes next, as it is written; the cursor is before its value then.
+    #[inline]
+    fn name(&mut self) -> Option<&'a [u8]> {
+        // Nearly every name is short, and nothing stands around it.
+        if let [b'"', rest @ ..] = self.rest
+            && let Some((name, [b'"', b':', rest @ ..])) = rest.split_at_checked(short_string(rest))
+        {
+            (self.rest, self.escaped) = (rest, false);
+            return Some(name);
+        }
+        let name = self.string()?;
+        self.expect(b':')?;
+        Some(name)
+    }
+
     /// The string that comes next, as it is written between its quotes.
     #[inline]
     pub(super) fn string(&mut self) -> Option<&'a [u8]> {
         self.expect(b'"')?;
-        match short_string(self.rest) {
-            Some(length) => {
-                let (string, rest) = self.rest.split_at_checked(length)?;
-                self.rest = rest.get(1..)?;
-                self.escaped = false;
+        match self.rest.split_at_checked(short_string(self.rest)) {
+            Some((string, [b'"', rest @ ..])) => {
+                (self.rest, self.escaped) = (rest, false);
                 Some(string)
             }
-            None => self.long_string(),
+            _ => self.long_string(),
         }
     }
 
@@ -177,16 +189,13 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The length of a string that ends within a few bytes and holds no escape. Most names and words do, and end before a
-/// search for many bytes at once has begun: so the first bytes are looked at as one number.
+/// Where a quote or a backslash stands within the next few bytes; past the end if there is none. Most names and words
+/// end before a search for many bytes at once has begun: so the first bytes are looked at as one number.
 #[inline]
-fn short_string(bytes: &[u8]) -> Option<usize> {
-    let near = u64::from_le_bytes(*bytes.first_chunk()?);
-    let quotes = zeros(near ^ (ONES * u64::from(b'"')));
-    let backslashes = zeros(near ^ (ONES * u64::from(b'\\')));
-    // No backslash stands before the first quote.
-    let is_plain = quotes != 0 && backslashes & quotes.wrapping_sub(1) == 0;
-    is_plain.then(|| quotes.trailing_zeros() as usize / 8)
+fn short_string(bytes: &[u8]) -> usize {
+    let near = u64::from_le_bytes(*bytes.first_chunk().unwrap_or(&[0; 8]));
+    let found = zeros(near ^ (ONES * u64::from(b'"'))) | zeros(near ^ (ONES * u64::from(b'\\')));
+    if found == 0 { usize::MAX } else { found.trailing_zeros() as usize / 8 }
 }
 
 const ONES: u64 = u64::from_le_bytes([1; 8]);
