@@ -25,10 +25,12 @@ pub(super) fn run(project: &Project) -> Result<(), String> {
     // Pages that were just given back are cheap, and such as nobody has used yet can cost more than all the rest:
     // each leaves its own to the next, and what the first one takes does not count.
     cat(project, &stream)?;
+    ralph(project, "stream")?;
+    remove_logs(project).map_err(fail("the log"))?;
     for round in 0..ROUNDS {
         let cat = cat(project, &stream)?;
         let (seconds, peak) = ralph(project, &format!("stream {round}"))?;
-        std::fs::remove_dir_all(project.path("state")).map_err(fail("the log"))?;
+        remove_logs(project).map_err(fail("the log"))?;
         println!("  cat {cat:.2} s, ralph {seconds:.2} s, peak {peak:.1} MB");
         ratios.push(seconds / cat);
         peaks.push(peak);
@@ -99,6 +101,17 @@ fn ralph(project: &Project, prompt: &str) -> Result<(f64, f64), String> {
     let seconds = began.elapsed().as_secs_f64();
     drop(ended);
     Ok((seconds, watcher.join().unwrap_or_default()))
+}
+
+/// Removes what ralph kept of the stream, and nothing that a first run makes once for all.
+fn remove_logs(project: &Project) -> std::io::Result<()> {
+    for state in std::fs::read_dir(project.path("state"))? {
+        let runs = state?.path().join("runs");
+        if runs.is_dir() {
+            std::fs::remove_dir_all(runs)?;
+        }
+    }
+    Ok(())
 }
 
 fn long_line(project: &Project, what: &str, size: &str, goal: f64) -> Result<(), String> {
