@@ -23,7 +23,25 @@ struct Heard {
 
 /// Reads a whole stream in the dialect of that name.
 fn hear(dialect: &str, prompt: &str, stdout: &[u8]) -> Heard {
-    hear_in_detail(dialect, prompt, stdout, Detail::Shown)
+    let [shown, unseen] = [Detail::Shown, Detail::Unseen].map(|detail| hear_in_detail(dialect, prompt, stdout, detail));
+    let counts = |heard: &Heard| heard.events.iter().cloned().map(what_counts).collect::<Vec<_>>();
+    let (counted, told) = (counts(&shown), counts(&unseen));
+    // A sum of money that is no number is not even equal to itself.
+    assert!(counted == told || format!("{counted:?}") == format!("{told:?}"), "it matters who looks: {dialect}");
+    shown
+}
+
+/// An event without what is only for show.
+fn what_counts(mut event: AgentEvent) -> AgentEvent {
+    match &mut event {
+        AgentEvent::ToolStart { input, .. } => input.clear(),
+        AgentEvent::ToolEnd { output, lines, chars, .. } => {
+            output.clear();
+            (*lines, *chars) = (0, 0);
+        }
+        _ => {}
+    }
+    event
 }
 
 fn hear_in_detail(dialect: &str, prompt: &str, stdout: &[u8], detail: Detail) -> Heard {
@@ -108,22 +126,4 @@ fn utc(at: LocalTime) -> Option<i64> {
     // Right for years of three hundred and sixty-five days, which 2027 is.
     let days = years * 365 + (years + 1) / 4 + days_before + i64::from(day) - 1;
     Some((days * 24 + i64::from(at.hour)) * 3600 + i64::from(at.minute) * 60)
-}
-
-#[test]
-fn what_nobody_sees_changes_nothing_that_counts() {
-    let (mut streams, mut tools) = (0, 0);
-    for folder in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/streams")).unwrap() {
-        let folder = folder.unwrap();
-        let dialect = folder.file_name().into_string().unwrap();
-        for stream in std::fs::read_dir(folder.path()).unwrap() {
-            let path = stream.unwrap().path();
-            let stdout = std::fs::read(&path).unwrap();
-            let [shown, unseen] = [Detail::Shown, Detail::Unseen]
-                .map(|detail| hear_in_detail(&dialect, "", &stdout, detail).observation(&Ending::Exited { code: 0 }));
-            assert_eq!(shown, unseen, "{}", path.display());
-            (streams, tools) = (streams + 1, tools + shown.tools.len());
-        }
-    }
-    assert!(streams > 20 && tools > 20, "{streams} {tools}");
 }
