@@ -129,8 +129,8 @@ enum Phase {
     Working,
     /// The agent is gone; checks run.
     Checking(Box<Checking>),
-    /// The same iteration will be tried again later.
-    Waiting,
+    /// The same iteration will be tried again, at this time.
+    Waiting(WallTime),
     /// The markers of a supervised agent are looked at, before an attempt.
     Looking,
     /// A pause between two attempts.
@@ -334,6 +334,10 @@ impl Run {
             max_iterations: self.policy.last_iteration(self.iteration),
             started_at: self.started_at,
             updated_at: self.updated_at,
+            waits_until: match self.phase {
+                Phase::Waiting(until) => Some(until),
+                _ => None,
+            },
             last_check: self.last_check.clone(),
             cost_usd: self.cost_usd,
             tokens: self.tokens,
@@ -350,7 +354,7 @@ impl Run {
         let continuation = match &self.phase {
             Phase::Ended(_, continuation) => continuation.clone(),
             Phase::Checking(checking) => Continuation::Checks(checking.clone()),
-            Phase::Working | Phase::Waiting | Phase::Prompting if self.iteration > 0 => Continuation::SameIteration,
+            Phase::Working | Phase::Waiting(_) | Phase::Prompting if self.iteration > 0 => Continuation::SameIteration,
             _ => Continuation::NextIteration,
         };
         if continuation == Continuation::Nothing {

@@ -36,6 +36,9 @@ pub struct RunRow {
     pub started_at: WallTime,
     /// When it last did anything.
     pub updated_at: WallTime,
+    /// Until when it waits for a limit or a failure to be over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_until: Option<WallTime>,
     /// The last check and whether it passed.
     pub last_check: Option<(String, bool)>,
     /// Money so far, where stated.

@@ -119,7 +119,7 @@ impl Run {
     }
 
     fn wait(&mut self, until: WallTime, seen: &Observation, failure: &Failure) -> Vec<Effect> {
-        self.phase = Phase::Waiting;
+        self.phase = Phase::Waiting(until);
         let waiting = Notice::Waiting { iteration: self.iteration, until, why: failure.message.clone() };
         let mut effects = vec![self.not_counted(VerdictWord::Wait, seen, failure), Effect::Tell(waiting)];
         let long = Millis(u64::try_from(until.0.saturating_sub(self.updated_at.0)).unwrap_or(0));
@@ -173,7 +173,7 @@ impl Run {
 
     pub(super) fn on_woke(&mut self) -> Vec<Effect> {
         match self.phase {
-            Phase::Waiting => {
+            Phase::Waiting(_) => {
                 self.attempt += 1;
                 self.gather()
             }

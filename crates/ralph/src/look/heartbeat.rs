@@ -21,6 +21,8 @@ pub enum Beat {
     Quiet,
     /// So long that something may be wrong.
     Stale,
+    /// It waits on purpose, and for this long.
+    Waits(Millis),
 }
 
 /// The newest sign of life of a running run.
@@ -36,6 +38,9 @@ impl Heartbeat {
     /// Takes the pulse of a running run; `idle` is how long its agent may be silent, zero for no limit.
     pub fn of(row: &RunRow, place: &Place, idle: Millis, now: WallTime) -> Heartbeat {
         let journal = words::between(row.updated_at, now);
+        if let Some(until) = row.waits_until.filter(|until| *until > now) {
+            return Heartbeat { age: journal, beat: Beat::Waits(words::between(now, until)) };
+        }
         // Between two entries of the journal, an agent that prints is not silent.
         Heartbeat::after(log_age(place, row, now).map_or(journal, |log| log.min(journal)), idle)
     }
@@ -51,11 +56,12 @@ impl Heartbeat {
         Heartbeat { age, beat }
     }
 
-    /// `live`, `quiet 45s`, `stale 12m`.
+    /// `live`, `quiet 45s`, `stale 12m`, `waits 3h`.
     pub fn words(self) -> String {
         match self.beat {
             Beat::Live => self.beat.word().to_owned(),
             Beat::Quiet | Beat::Stale => format!("{} {}", self.beat.word(), words::age(self.age)),
+            Beat::Waits(left) => format!("{} {}", self.beat.word(), words::age(left)),
         }
     }
 
@@ -72,6 +78,7 @@ impl Beat {
             Beat::Live => "live",
             Beat::Quiet => "quiet",
             Beat::Stale => "stale",
+            Beat::Waits(_) => "waits",
         }
     }
 }
@@ -90,6 +97,19 @@ fn log_age(place: &Place, row: &RunRow, now: WallTime) -> Option<Millis> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::look::sample;
+    use std::path::PathBuf;
+
+    #[test]
+    fn whoever_waits_on_purpose_is_not_silent() {
+        let nowhere = PathBuf::from("nowhere");
+        let [cwd, root, state, locks] = [(); 4].map(|()| nowhere.clone());
+        let place = Place { cwd, root, git_root: None, state, locks };
+        let row = RunRow { waits_until: Some(WallTime(7_572_000)), ..sample::row("aaaa", None) };
+        for (now, expected) in [(373_000, "waits 1h"), (7_571_000, "waits 1s"), (7_572_000, "stale 2h")] {
+            assert_eq!(Heartbeat::of(&row, &place, Millis::ZERO, WallTime(now)).words(), expected);
+        }
+    }
 
     #[test]
     fn silence_is_judged_by_its_length_and_by_what_the_run_allows() {

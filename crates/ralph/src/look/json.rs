@@ -24,6 +24,7 @@ pub fn run(row: &RunRow, state: State) -> Value {
         "max_iterations": row.max_iterations,
         "started_at": timestamp(row.started_at),
         "updated_at": timestamp(row.updated_at),
+        "waits_until": row.waits_until.filter(|_| !ended).map(timestamp),
         "last_check": row.last_check.as_ref().map(|(name, passed)| json!({ "name": name, "passed": passed })),
         "message": row.message,
         "verified": row.verified,
