@@ -142,6 +142,8 @@ pub enum Notice {
     RunFinished {
         /// How.
         outcome: Outcome,
+        /// The time that it was worked on, before and after every resume.
+        elapsed: Millis,
     },
 }
 

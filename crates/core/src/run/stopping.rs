@@ -140,7 +140,7 @@ impl Run {
             };
             effects.push(self.write_views(Some((reason, &outcome.message)), seen_human));
         }
-        effects.push(Effect::Tell(Notice::RunFinished { outcome: outcome.clone() }));
+        effects.push(Effect::Tell(Notice::RunFinished { outcome: outcome.clone(), elapsed: self.elapsed }));
         effects.push(Effect::Finish);
         self.phase = Phase::Ended(Box::new(outcome), continuation);
         effects

@@ -132,9 +132,14 @@ fn a_limit_is_not_waited_for_if_nobody_wants_that() {
     let sim = play(World { resumes: vec![Resumed::default(), resumed], ..world });
     assert_eq!(sim.end(), (Complete, 0, 1), "the limit was over at the next try");
     let ends = sim.told(|notice| match notice {
-        Notice::RunFinished { outcome } => Some((outcome.exit_code, outcome.message.clone())),
+        Notice::RunFinished { outcome, .. } => Some((outcome.exit_code, outcome.message.clone())),
         _ => None,
     });
+    let times = sim.told(|notice| match notice {
+        Notice::RunFinished { elapsed, .. } => Some(*elapsed),
+        _ => None,
+    });
+    assert!(times.len() > 1 && times.is_sorted_by(|before, after| before < after), "a resume counts on: {times:?}");
     assert_eq!(ends[0], (5, "usage limit reached; not waited for, as --no-wait says".to_owned()));
     assert_eq!(sim.numbers(), [1, 1]);
 }

@@ -3,7 +3,7 @@
 use crate::carry::Claimed;
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::face::json_lines::VERSION;
+use crate::face::json_lines::{VERSION, extend};
 use crate::look::live::Live;
 use crate::look::state::State;
 use crate::look::story::{InFlight, Story};
@@ -259,7 +259,7 @@ fn tell(global: &Global, below: &[RunRow], row: &RunRow) -> Result<(), CommandEr
     if global.json {
         let mut object = json::run(row, stopped(row));
         let children: Vec<_> = below.iter().map(|child| json::run(child, stopped(child))).collect();
-        json::extend(&mut object, json!({ "v": VERSION, "children": children }));
+        extend(&mut object, json!({ "v": VERSION, "children": children }));
         return page::print_json(&object);
     }
     let paint = page::paint(global);

@@ -73,7 +73,11 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice) -> Option<String> {
             ("run.waiting", json!({ "iteration": iteration, "until": timestamp(*until), "why": why }))
         }
         Notice::Note { text } => ("note", json!({ "text": text })),
-        Notice::RunFinished { outcome } => ("run.finished", outcome_object(outcome)),
+        Notice::RunFinished { outcome, elapsed } => {
+            let mut object = outcome_object(outcome);
+            extend(&mut object, json!({ "elapsed_ms": elapsed.0 }));
+            ("run.finished", object)
+        }
         Notice::AgentEnded { .. }
         | Notice::CheckStarted { .. }
         | Notice::ScmStarted { .. }
@@ -115,6 +119,13 @@ pub fn outcome_object(outcome: &Outcome) -> Value {
         "tokens": tokens_object(outcome.tokens),
         "next": outcome.next,
     })
+}
+
+/// Adds the fields of one object to another.
+pub fn extend(object: &mut Value, more: Value) {
+    if let (Value::Object(object), Value::Object(more)) = (object, more) {
+        object.extend(more);
+    }
 }
 
 /// Tokens as every JSON output writes them.

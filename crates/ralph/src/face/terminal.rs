@@ -231,11 +231,11 @@ impl Face for Terminal {
                 let line = format!("{} {}", self.voice.paint.yellow("note:"), text::for_terminal(text));
                 self.say(&line);
             }
-            Notice::RunFinished { outcome } => {
+            Notice::RunFinished { outcome, elapsed } => {
                 self.clear();
                 let voice = Narration { paint: self.options.render.paint, ..self.voice };
                 let run = RunOf { run: &self.run, kind: self.kind() };
-                let block = voice.end(&run, outcome, self.clock.elapsed(), &self.folder_flag);
+                let block = voice.end(&run, outcome, *elapsed, &self.folder_flag);
                 self.out.write(Target::Stdout, Worth::Kept, block);
             }
         }

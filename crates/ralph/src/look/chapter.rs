@@ -3,7 +3,7 @@
 use super::json;
 use super::story::{Chapter, Story};
 use super::words;
-use crate::face::json_lines::VERSION;
+use crate::face::json_lines::{VERSION, extend};
 use crate::face::paint::Paint;
 use crate::face::render::amounts;
 use ralph_core::observation::{Marker, Observation, ToolResult};
@@ -19,13 +19,13 @@ const LINES: usize = 12;
 /// The iteration as a program reads it.
 pub fn as_json(story: &Story<'_>, chapter: &Chapter<'_>) -> Value {
     let mut object = json!({ "v": VERSION, "run": story.started.run });
-    json::extend(&mut object, json::iteration(chapter));
+    extend(&mut object, json::iteration(chapter));
     let more = json!({
         "prompt": chapter.prompt,
         "receipts": chapter.checks.iter().map(json::receipt).collect::<Vec<_>>(),
         "observation": chapter.agent.as_ref().map(|agent| json::observation(agent.seen)),
     });
-    json::extend(&mut object, more);
+    extend(&mut object, more);
     object
 }
 

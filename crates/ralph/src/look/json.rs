@@ -3,7 +3,7 @@
 
 use super::state::State;
 use super::story::{Chapter, Check, Story};
-use crate::face::json_lines::{VERSION, outcome_object, timestamp, tokens_object};
+use crate::face::json_lines::{VERSION, extend, outcome_object, timestamp, tokens_object};
 use ralph_core::check::TreePrint;
 use ralph_core::observation::{Observation, ToolResult};
 use ralph_core::policy::{AgentPolicy, Policy};
@@ -52,13 +52,6 @@ pub fn whole(story: &Story<'_>, row: &RunRow, state: State) -> Value {
     });
     extend(&mut object, more);
     object
-}
-
-/// Adds the fields of one object to another.
-pub fn extend(object: &mut Value, more: Value) {
-    if let (Value::Object(object), Value::Object(more)) = (object, more) {
-        object.extend(more);
-    }
 }
 
 /// The rules of a run. Variables are named only: a value may be a secret.

@@ -4,7 +4,7 @@ mod watch;
 
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::face::json_lines::VERSION;
+use crate::face::json_lines::{VERSION, extend};
 use crate::look::forest::{Branches, grow};
 use crate::look::heartbeat::Heartbeat;
 use crate::look::live::Live;
@@ -112,7 +112,7 @@ impl<'p> Sight<'p> {
     fn objects(&self, tell: fn(Heartbeat) -> Value) -> Value {
         let runs = self.runs.iter().map(|(row, seen)| {
             let mut object = json::run(row, seen.state);
-            json::extend(&mut object, json!({ "heartbeat": seen.heartbeat.map(tell), "orphan": seen.orphan }));
+            extend(&mut object, json!({ "heartbeat": seen.heartbeat.map(tell), "orphan": seen.orphan }));
             object
         });
         json!({ "v": VERSION, "runs": runs.collect::<Vec<_>>() })

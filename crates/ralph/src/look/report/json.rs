@@ -6,7 +6,7 @@ use super::super::conditions::Condition;
 use super::super::json;
 use super::super::story::Wait;
 use super::matrix::{Cell, Matrix, Name, Row};
-use crate::face::json_lines::timestamp;
+use crate::face::json_lines::{extend, timestamp};
 use serde_json::{Value, json};
 
 /// The whole report.
@@ -28,7 +28,7 @@ pub fn of(case: &Case<'_>) -> Value {
         "on_resume": case.on_resume(),
         "next": case.next("report"),
     });
-    json::extend(&mut object, more);
+    extend(&mut object, more);
     object
 }
 
