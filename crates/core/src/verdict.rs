@@ -154,8 +154,8 @@ pub fn judge(case: Case<'_>) -> Judgement {
         }
         if case.tree == Stability::Changing {
             reasons.push(format!(
-                "files kept changing while the checks ran, so no check speaks for them{}; if a check writes them, let \
-                 git ignore them",
+                "files kept changing while the checks ran, so no check speaks for them{}; if a check writes them, or \
+                 ralph's own output goes there, let git ignore them",
                 case.changed
             ));
             failing.push("changing tree".to_owned());

@@ -66,6 +66,8 @@ const CHUNK: usize = 128 << 10;
 pub struct Fingerprinter {
     /// ralph's own folder, which is no part of the work.
     own: Vec<u8>,
+    /// Files into which ralph's own words go, by device and inode: they grow while it looks.
+    outputs: Vec<(u64, u64)>,
     known: HashMap<Vec<u8>, Known>,
     look: u64,
     chunk: Vec<u8>,
@@ -106,6 +108,19 @@ struct Look<'a> {
 /// A name in an open folder.
 pub(crate) type Place<'a> = (BorrowedFd<'a>, &'a OsStr);
 
+/// The files that standard output and standard error are.
+fn outputs() -> Vec<(u64, u64)> {
+    let stats = [rustix::fs::fstat(rustix::stdio::stdout()), rustix::fs::fstat(rustix::stdio::stderr())];
+    let is_file = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    stats.into_iter().flatten().filter(is_file).map(|stat| file_of(&stat)).collect()
+}
+
+/// What tells a file from every other one, whatever its name.
+fn file_of(stat: &Stat) -> (u64, u64) {
+    let state = FileState::of(stat);
+    (state.device, state.inode)
+}
+
 /// What stands at a path: a letter for the kind, and bytes that differ when it differs.
 struct Seen {
     kind: u8,
@@ -125,6 +140,7 @@ impl Fingerprinter {
         let own = own.as_os_str().as_bytes().to_vec();
         Fingerprinter {
             own,
+            outputs: outputs(),
             known: HashMap::new(),
             look: 0,
             chunk: Vec::new(),
@@ -222,6 +238,7 @@ impl Fingerprinter {
         let Ok(stat) = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return Ok(Seen::nothing()) };
         let kind = FileType::from_raw_mode(stat.st_mode);
         Ok(match kind {
+            FileType::RegularFile if self.outputs.contains(&file_of(&stat)) => Seen { kind: b'o', content: Vec::new() },
             FileType::RegularFile => {
                 let executable = stat.st_mode & 0o111 != 0;
                 let content = self.content(look, listed.path, place, FileState::of(&stat))?.to_vec();

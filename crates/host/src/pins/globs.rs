@@ -56,7 +56,10 @@ pub(super) fn set_of(globs: &[String]) -> Result<GlobSet, String> {
     set.build().map_err(|error| error.to_string())
 }
 
-/// Whether this is a pattern at all, or why not.
+/// Whether this is a pattern at all, and of something in a project, or why not.
 pub fn judge_glob(glob: &str) -> Result<(), String> {
+    if glob.starts_with('/') || glob.split('/').any(|part| part == "..") {
+        return Err(format!("`{glob}` is outside; it is relative to the project, such as `tests/**`"));
+    }
     set_of(&[glob.to_owned()]).map(|_| ())
 }

@@ -89,6 +89,22 @@ mod tests {
     }
 
     #[test]
+    fn globs() {
+        let outside = |glob: &str| {
+            format!("expected a glob: `{glob}` is outside; it is relative to the project, such as `tests/**`")
+        };
+        check(
+            "glob",
+            &["tests/**", "./tests", "tests/", "a..b/*", "**/*.snap"],
+            &[
+                ("/tests/**", &outside("/tests/**")),
+                ("../x/tests/**", &outside("../x/tests/**")),
+                ("tests/../src", &outside("tests/../src")),
+            ],
+        );
+    }
+
+    #[test]
     fn file_names() {
         let folder = |name: &str| format!("expected the name of a file, without a folder, found {name}");
         let taken = "expected a name that has no other meaning in the task folder, found \"done\"";

@@ -818,6 +818,17 @@ fn files_that_change_under_the_checks_are_named() {
 }
 
 #[test]
+fn what_ralph_itself_says_may_be_kept_in_the_project() {
+    let env = env();
+    env.guardrail("true").script("claim");
+    for kept in ["> run.log 2>&1", "--json > out.jsonl", "2> err.log"] {
+        let shell = format!(r#"exec "$0" "$@" {kept}"#);
+        env.ralph(["run", "-p", "x", "-m", "1"]).under(["sh", "-c", &shell]).stdout_any().stderr_any().run();
+    }
+    assert!(env.read("run.log").contains("complete · verified"));
+}
+
+#[test]
 fn the_hints_of_a_run_elsewhere_find_it() {
     let env = env();
     env.script("claim");
