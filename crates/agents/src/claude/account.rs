@@ -3,9 +3,10 @@
 //! `total_cost_usd` goes on counting over all results of a process, and over earlier processes of a
 //! resumed session. `usage` is of one result only and is empty where a run was cut by its budget;
 //! the use by model since the last result is of this process only and complete, but older clients
-//! do not state it. The usage of single messages is a first guess of the provider and is not read.
+//! do not state it. The usage of single messages is a first guess of the provider: it counts until the
+//! result says better, which a process that is ended before never does.
 
-use super::line::{Line, ModelUsage, Usage};
+use super::line::{Line, Message, ModelUsage, Usage};
 use crate::json::Raw;
 use crate::usage::{Counter, MOST_USD};
 use ralph_core::observation::Tokens;
@@ -18,6 +19,9 @@ pub(super) struct Account {
     /// What the session had cost before this process; known with the first result.
     earlier: Option<f64>,
     tokens: Tokens,
+    /// What messages since the last result stated, each once, and the newest of them.
+    guessed: Tokens,
+    message: String,
 }
 
 /// What a result adds up to.
@@ -32,6 +36,18 @@ pub(super) struct Spent {
 }
 
 impl Account {
+    /// Takes a message; gives the tokens so far if it states any. The parts of a message are lines of their own
+    /// and repeat what it states.
+    pub(super) fn guess(&mut self, message: &Message<'_>) -> Option<Tokens> {
+        let usage = message.usage.0.as_ref()?;
+        if message.id.is(&self.message) {
+            return None;
+        }
+        self.message = message.id.text_within(200);
+        self.guessed = self.guessed.plus(of_result(&mut Counter::default(), usage));
+        Some(self.tokens.plus(self.guessed))
+    }
+
     /// Takes a line with a result.
     pub(super) fn take(&mut self, line: &Line<'_>) -> Spent {
         let models = &line.model_usage_since_last_result.0;
@@ -40,6 +56,7 @@ impl Account {
         let stated = line.usage.0.as_ref().map(|usage| of_result(&mut counter, usage));
         let any = stated.is_some() || !models.is_empty();
         self.tokens = self.tokens.plus(by_model.max(stated.unwrap_or_default()));
+        self.guessed = Tokens::default();
 
         Spent {
             cost_usd: self.cost(line.total_cost_usd, models),
@@ -104,6 +121,23 @@ mod tests {
         assert_eq!(first, Spent { cost_usd: Some(0.01), tokens: tokens(10, 1, 0), suspect: false });
         assert_eq!(second, Spent { cost_usd: Some(0.03), tokens: tokens(15, 1, 2), suspect: false });
         assert_eq!(take(&mut account, "{}"), Spent { cost_usd: None, tokens: None, suspect: false });
+    }
+
+    #[test]
+    fn messages_count_once_and_until_the_result_says_better() {
+        let mut account = Account::default();
+        let guess = |account: &mut Account, id: &str, input: &str| {
+            let json = format!(r#"{{"id":"{id}","usage":{{"input_tokens":{input},"output_tokens":1}}}}"#);
+            let tokens = account.guess(&read::<Loose<Message<'_>>>(&json).unwrap().0.unwrap());
+            tokens.map(|tokens| (tokens.input, tokens.output))
+        };
+        assert_eq!(guess(&mut account, "a", "10"), Some((10, 1)));
+        assert_eq!(guess(&mut account, "a", "10"), None, "another part of the same message");
+        assert_eq!(guess(&mut account, "b", "20"), Some((30, 2)));
+        let result = take(&mut account, r#"{"usage":{"input_tokens":30,"output_tokens":50}}"#);
+        assert_eq!(result.tokens, Some(Tokens { input: 30, output: 50, ..Tokens::default() }));
+        assert_eq!(guess(&mut account, "c", "\"x\""), Some((30, 51)), "what is no number is left out");
+        assert_eq!(account.guess(&Message::default()), None);
     }
 
     #[test]

@@ -42,7 +42,8 @@ fields! {
 
     /// A message of the model or to it.
     pub(crate) struct Message<'a> {
-        model,
+        id, model,
+        usage: Loose<Usage<'a>>,
         content: List<Block<'a>>,
     }
 
@@ -86,7 +87,7 @@ fields! {
         status, resets_at = "resetsAt", rate_limit_type = "rateLimitType", is_using_overage = "isUsingOverage",
     }
 
-    /// Tokens of one result.
+    /// Tokens of one result, or of one message.
     pub(crate) struct Usage<'a> {
         input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens,
     }

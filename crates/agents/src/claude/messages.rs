@@ -36,6 +36,9 @@ impl Stream for Messages {
 
     fn object(&mut self, line: &Line<'_>, out: &mut Told) {
         let main = line.parent_tool_use_id.is_absent();
+        if let Some(tokens) = line.message.0.as_ref().and_then(|message| self.account.guess(message)) {
+            out.push(AgentEvent::Spent { cost_usd: None, tokens: Some(tokens) });
+        }
         match (line.kind.word(), &line.message) {
             ("assistant", Loose(Some(message))) if main => self.main_agent(line, message, out),
             ("assistant", Loose(Some(message))) => sub_agent(message, out),

@@ -49,11 +49,11 @@ pub(super) const RECORDINGS: &[Recording] = recordings![ "claude":
     // `usage` is empty here; the use by model is not.
     "max_budget"         exit(1)        "" => Some((Other, "Reached maximum budget ($0.5)")),                                                                      false, Some(0.6000000000000001),     (100000, 10000), [1, 0, 0], 1;
     "max_turns"          exit(1)        "" => Some((Other, "Reached maximum number of turns (2)")),                                                                false, Some(0.011279999999999998),   (2400, 84),    [2, 2, 0], 1;
-    "sigterm_tool"       exit(143)      "" => Some((Other, "exited with code 143 (128+15: SIGTERM)")),                                                             false, None,                         (0, 0),        [1, 1, 1], 0;
-    "sigterm_stream"     exit(143)      "" => Some((Other, "exited with code 143 (128+15: SIGTERM)")),                                                             false, None,                         (0, 0),        [1, 1, 0], 0;
-    "sigkill_tool"       signal(9)      "" => Some((Other, "killed by SIGKILL (exit code 137)")),                                                                  false, None,                         (0, 0),        [1, 0, 0], 0;
+    "sigterm_tool"       exit(143)      "" => Some((Other, "exited with code 143 (128+15: SIGTERM)")),                                                             false, None,                         (1200, 1),     [1, 1, 1], 0;
+    "sigterm_stream"     exit(143)      "" => Some((Other, "exited with code 143 (128+15: SIGTERM)")),                                                             false, None,                         (1200, 1),     [1, 1, 0], 0;
+    "sigkill_tool"       signal(9)      "" => Some((Other, "killed by SIGKILL (exit code 137)")),                                                                  false, None,                         (1200, 1),     [1, 0, 0], 0;
     // The same stream as an interrupt leaves it: the client then exits with 0.
-    "sigkill_tool"       exit(0)        "" => Some((Other, "ended without a result")),                                                                             false, None,                         (0, 0),        [1, 0, 0], 0;
+    "sigkill_tool"       exit(0)        "" => Some((Other, "ended without a result")),                                                                             false, None,                         (1200, 1),     [1, 0, 0], 0;
 ];
 
 #[test]

@@ -67,7 +67,7 @@ pub(super) const QWEN: &[Recording] = recordings![ "qwen":
     "empty"              exit(1)        "" => Some((Other, "Model stream ended with empty response text")),                                     false, None, (6000, 0),   [0, 0, 0], 1;
     "no_auth"            exit(1)        "" => Some((CannotRun, "before running in non-interactive mode.; install it")),                                                   false, None, (0, 0),      [0, 0, 0], 1;
     "e401"               exit(1)        "" => Some((CannotRun, "[API Error: 401 invalid x-api-key]; install it")),                              false, None, (0, 0),      [0, 0, 0], 1;
-    "sigterm_tool"       signal(15)     "" => Some((Other, "killed by SIGTERM (exit code 143)")),                                               false, None, (0, 0),      [1, 0, 0], 0;
+    "sigterm_tool"       signal(15)     "" => Some((Other, "killed by SIGTERM (exit code 143)")),                                               false, None, (1200, 42),  [1, 0, 0], 0;
 ];
 
 #[rustfmt::skip]
