@@ -52,16 +52,24 @@ impl Run {
         (cost_left, of_run.into_iter().chain(of_task).min().unwrap_or(0))
     }
 
-    /// Says once that a budget of money cannot be kept with an agent that states no price.
+    /// Says once that a budget cannot be kept with an agent that does not state what it uses.
     pub(super) fn tell_missing_price(&mut self, seen: &Observation) -> Option<Effect> {
-        let limits = &self.policy.limits;
-        let budgeted = limits.max_cost_usd > 0.0 || limits.task_cost_usd > 0.0;
-        if !budgeted || seen.cost_usd.is_some() || !seen.ended_well() || self.price_missed {
+        if !seen.ended_well() || self.price_missed {
             return None;
         }
+        let limits = &self.policy.limits;
+        let no_price = seen.cost_usd.is_none() && (limits.max_cost_usd > 0.0 || limits.task_cost_usd > 0.0);
+        let no_tokens = seen.tokens.total() == 0;
+        let what = match (no_price, no_tokens) {
+            (true, false) => "no price, so the budget of money cannot end this run; --max-tokens can",
+            (true, true) => "neither price nor tokens, so no budget can end this run; --max-wall-time can",
+            (false, true) if limits.max_tokens > 0 || limits.task_tokens > 0 => {
+                "no tokens, so the budget of tokens cannot end this run; --max-wall-time can"
+            }
+            (false, _) => return None,
+        };
         self.price_missed = true;
-        let agent = &self.agent_now().command;
-        let text = format!("{agent} states no price, so the budget of money cannot end this run; --max-tokens can");
+        let text = format!("{} states {what}", self.agent_now().command);
         Some(Effect::Tell(Notice::Note { text }))
     }
 }

@@ -88,7 +88,7 @@ pub struct Run {
     refused: BTreeMap<usize, WallTime>,
     /// What other runs of the same task used.
     task_spent: Spent,
-    /// It was said that a budget of money cannot be kept, because the agent states no price.
+    /// It was said that a budget cannot be kept, because the agent does not state what it uses.
     price_missed: bool,
     waits_in_row: u32,
     /// Those of them that no limit explains.

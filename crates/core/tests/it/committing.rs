@@ -182,13 +182,20 @@ fn a_budget_counts_what_the_message_cost_and_what_the_task_cost_before() {
 
 #[test]
 fn an_agent_without_a_price_says_so_instead_of_costing_nothing() {
-    let mut world = world(&[], vec![turn(Agent::Works), turn(Agent::Works), turn(Agent::Claims)]);
-    world.policy.limits.max_cost_usd = 3.0;
-    let sim = play(world);
-    assert_eq!((sim.end(), sim.outcome().cost_usd), ((Complete, 0, 3), None));
-    let notes = sim.told(|notice| match notice {
-        Notice::Note { text } => Some(text.clone()),
-        _ => None,
-    });
-    assert_eq!(notes, ["agent states no price, so the budget of money cannot end this run; --max-tokens can"]);
+    for (tokens, cost, most, told) in [
+        (5, 3.0, 0, "agent states no price, so the budget of money cannot end this run; --max-tokens can"),
+        (0, 3.0, 9, "agent states neither price nor tokens, so no budget can end this run; --max-wall-time can"),
+        (0, 0.0, 9, "agent states no tokens, so the budget of tokens cannot end this run; --max-wall-time can"),
+    ] {
+        let turns = [Agent::Works, Agent::Works, Agent::Claims].map(|agent| Turn { tokens, ..turn(agent) });
+        let mut world = world(&[], turns.into());
+        (world.policy.limits.max_cost_usd, world.policy.limits.max_tokens) = (cost, most);
+        let sim = play(world);
+        assert_eq!((sim.end(), sim.outcome().cost_usd), ((Complete, 0, 3), None));
+        let notes = sim.told(|notice| match notice {
+            Notice::Note { text } => Some(text.clone()),
+            _ => None,
+        });
+        assert_eq!(notes, [told]);
+    }
 }
