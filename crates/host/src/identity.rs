@@ -15,8 +15,10 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration;
 
-/// The variable that every process of a run inherits.
+/// The variable that tells an agent, and what it starts, for which run it works.
 pub const RUN_VARIABLE: &str = "RALPH_RUN_ID";
+/// The variable by which every process that was started for a run is found again, checks and version control included.
+pub const MARK_VARIABLE: &str = "RALPH_KEPT_FOR";
 
 /// Time between asking a leftover process to end and ending it.
 const GRACE: Millis = Millis(300);
@@ -69,7 +71,7 @@ pub struct Sweep {
     pub left: Vec<i32>,
 }
 
-/// Ends every process that carries the marker of `run`: politely first, then for sure, and again
+/// Ends every process that carries the marker of `run` or is in its control group: politely first, then for sure, and again
 /// for what they start meanwhile, until none is left or `limit` has passed. Blocks that long. Child
 /// runs carry it too, because an agent of this run started them; those that registered in its folder
 /// are spared with everything below them.
@@ -81,22 +83,30 @@ pub fn end_marked(run: &RunId, run_folder: &Path, limit: Duration) -> Sweep {
     let mut asked: Vec<i32> = Vec::new();
     loop {
         let mut left = os::marked(&marker);
+        let mut members = process::in_groups_of(run);
+        members.retain(|pid| !left.contains(pid) && !os::self_and_ancestors().contains(pid));
+        left.extend(&members);
         if !left.is_empty() {
             let spared = process::of_child_runs(run_folder);
             left.retain(|pid| !spared.contains(pid));
         }
         if left.is_empty() || clock.elapsed() > limit {
             asked.retain(|pid| !left.contains(pid));
+            process::remove_empty_groups_of(run);
             return Sweep { ended: asked, left };
         }
         for &pid in &left {
             let new = !asked.contains(&pid);
+            let send = |signal| match members.contains(&pid) {
+                true => process::signal_member(pid, signal),
+                false => os::signal(pid, &marker, signal),
+            };
             if clock.elapsed() >= grace {
-                os::signal(pid, &marker, Signal::KILL);
+                send(Signal::KILL);
             } else if new {
-                os::signal(pid, &marker, Signal::TERM);
+                send(Signal::TERM);
                 // A stopped process takes the first signal only when it goes on.
-                os::signal(pid, &marker, Signal::CONT);
+                send(Signal::CONT);
             }
             if new {
                 asked.push(pid);
@@ -107,7 +117,7 @@ pub fn end_marked(run: &RunId, run_folder: &Path, limit: Duration) -> Sweep {
 }
 
 fn marker(run: &RunId) -> Vec<u8> {
-    format!("{RUN_VARIABLE}={run}").into_bytes()
+    format!("{MARK_VARIABLE}={run}").into_bytes()
 }
 
 fn boot_id() -> String {
@@ -202,7 +212,7 @@ mod os {
         })
     }
 
-    fn self_and_ancestors() -> Vec<i32> {
+    pub(super) fn self_and_ancestors() -> Vec<i32> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let parents = std::iter::successors(Some(own), |pid| Some(Stat::of(*pid)?.parent).filter(|parent| *parent > 0));
         // A chain is never this long; a number given away during the walk could make a ring.
@@ -233,6 +243,10 @@ mod os {
     }
 
     pub(super) fn signal(_pid: i32, _marker: &[u8], _signal: Signal) {}
+
+    pub(super) fn self_and_ancestors() -> Vec<i32> {
+        Vec::new()
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -251,7 +265,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped());
         if let Some(run) = run {
-            command.env(RUN_VARIABLE, run.as_str());
+            command.env(MARK_VARIABLE, run.as_str());
         }
         let mut child = command.spawn().unwrap();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
@@ -360,7 +374,7 @@ mod tests {
                 .args(["-c", "\"$0\" --exact \"$1\"; exit $?"])
                 .arg(exe)
                 .arg(name)
-                .env(RUN_VARIABLE, run.as_str())
+                .env(MARK_VARIABLE, run.as_str())
                 .env("HOST_TEST_INNER_RUN", run.as_str())
                 .stdout(Stdio::null())
                 .status()

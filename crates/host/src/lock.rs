@@ -140,6 +140,11 @@ impl WorkTreeLock {
         Ok(WorkTreeLock { places, owner: Owner { heir_of: Some(ancestor), ..owner }, held: None })
     }
 
+    /// Whether it works in a tree that an ancestor owns.
+    pub fn is_guest(&self) -> bool {
+        self.held.is_none()
+    }
+
     /// Looks whether both parts are still in place, and puts a deleted one back; a guest looks
     /// whether its ancestor is still there.
     pub fn check(&mut self) -> Standing {

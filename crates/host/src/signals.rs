@@ -27,6 +27,8 @@ pub struct Signals {
     usr2: Signal,
     tstp: Signal,
     winch: Signal,
+    /// A file as large as the shell allows is an error to be told, and no reason to die.
+    _file_size: Signal,
 }
 
 impl Signals {
@@ -41,6 +43,7 @@ impl Signals {
             usr2: signal(SignalKind::user_defined2())?,
             tstp: signal(SignalKind::from_raw(libc::SIGTSTP))?,
             winch: signal(SignalKind::window_change())?,
+            _file_size: signal(SignalKind::from_raw(libc::SIGXFSZ))?,
         })
     }
 

@@ -54,7 +54,7 @@ pub struct Claimed {
     clock: Clock,
     lock: Option<WorkTreeLock>,
     registration: Registration,
-    /// A supervised agent's task folder itself is locked too: others may keep their state elsewhere.
+    /// What it owns is locked itself too: others may keep their state elsewhere.
     _folder: Option<File>,
 }
 
@@ -68,8 +68,9 @@ impl Claimed {
             folder(place, policy)?;
         }
         // Whoever carries this run owns the tree too, or works in its ancestor's; the lock tells more about it.
-        let lock = Some(take_lock(place, run, &owned(place, policy), &clock)?);
-        let folder = policy.supervision.as_ref().map(|_| hold(&task_folder(place, policy))).transpose()?;
+        let lock = take_lock(place, run, &owned(place, policy), &clock)?;
+        let (is_guest, lock) = (lock.is_guest(), Some(lock));
+        let folder = if is_guest { None } else { hold(&owned(place, policy))? };
         Ok(Claimed { store: Store::open(&place.state)?, clock, lock, registration: registration?, _folder: folder })
     }
 
@@ -286,13 +287,18 @@ fn register(place: &Place, run: &RunId) -> Result<Registration, CommandError> {
     })
 }
 
-/// Locks a task folder against those whose locks are not where ours are.
-fn hold(folder: &Path) -> Result<File, CommandError> {
-    let held = lock::hold(folder).map_err(|error| CommandError::io("the task folder cannot be locked", &error))?;
-    held.ok_or_else(|| {
-        let who = format!("another ralph, with another state directory, supervises {}", folder.display());
-        CommandError::new(exit::LOCKED, who).hint("give another folder with --task-dir, or another --task")
-    })
+/// Locks a work tree or a task folder itself, against those whose locks are not where ours are. Where a folder
+/// cannot be locked, as on some network disks, the lock in the state directory is all there is.
+fn hold(folder: &Path) -> Result<Option<File>, CommandError> {
+    match lock::hold(folder) {
+        Ok(Some(held)) => Ok(Some(held)),
+        Err(LockError::Unsupported { .. }) => Ok(None),
+        Err(error) => Err(CommandError::io(format!("{} cannot be locked", folder.display()), &error)),
+        Ok(None) => {
+            let who = format!("another ralph, with another state directory, works in {}", folder.display());
+            Err(CommandError::new(exit::LOCKED, who).hint("end it first, or give the same RALPH_STATE_DIR to both"))
+        }
+    }
 }
 
 /// Whoever goes on with a run should know who else still works for it.

@@ -181,7 +181,8 @@ impl Run {
                 vec![format!("ralph resume {run} -m {}", most.saturating_mul(2)), explain]
             }
             StopReason::MaxWallTime => {
-                vec![format!("ralph resume {run} --max-wall-time {}", self.policy.limits.wall.doubled()), explain]
+                let enough = self.policy.limits.wall.max(self.elapsed).doubled();
+                vec![format!("ralph resume {run} --max-wall-time {enough}"), explain]
             }
             StopReason::Budget if self.task_budget_reached() => {
                 vec![

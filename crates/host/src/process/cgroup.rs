@@ -51,10 +51,7 @@ pub(super) fn is_inside_one() -> bool {
 
 /// Ends whatever is left in the run's groups but for those who are spared, and removes them.
 pub(super) fn remove(run: &RunId, spared: impl Fn() -> HashSet<i32>) {
-    let Some(listing) = around().and_then(|around| std::fs::read_dir(around).ok()) else { return };
-    let prefix = prefix(run);
-    for entry in listing.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix)) {
-        let folder = entry.path();
+    for folder in folders(run) {
         let members = members(&folder);
         let spared = if members.is_empty() { HashSet::new() } else { spared() };
         if members.iter().any(|pid| spared.contains(pid)) {
@@ -65,6 +62,14 @@ pub(super) fn remove(run: &RunId, spared: impl Fn() -> HashSet<i32>) {
         }
         let _ = std::fs::remove_dir(folder);
     }
+}
+
+/// The run's groups: one for each keeper that it had and that could not remove its own.
+pub(super) fn folders(run: &RunId) -> Vec<PathBuf> {
+    let Some(listing) = around().and_then(|around| std::fs::read_dir(around).ok()) else { return Vec::new() };
+    let prefix = prefix(run);
+    let is_of_run = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with(&prefix);
+    listing.flatten().filter(is_of_run).map(|entry| entry.path()).collect()
 }
 
 /// What the names of a run's groups begin with; the keeper's number follows.

@@ -7,7 +7,7 @@ use super::{Command, Ended, cgroup, sys, tree};
 use crate::family;
 use ralph_core::id::RunId;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, WaitStatus};
+use rustix::process::{Signal, WaitStatus};
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
@@ -40,23 +40,25 @@ pub fn keeper_main(mut args: impl Iterator<Item = OsString>) -> io::Result<()> {
     // Whatever it starts is the first to go when memory runs out, and is far larger than itself.
     let _ = std::fs::write("/proc/self/oom_score_adj", "500");
     tree::become_subreaper();
+    // An agent may have stopped it; then the end of ralph makes it go on, to end everything.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::CONT));
     let children = sys::block_signals_and_watch_children()?;
     let run = run.and_then(|run| RunId::parse(run.to_str()?));
     let group = run.and_then(|run| cgroup::enter(&run));
     let folder = folder.map(PathBuf::from);
-    let ralph = rustix::process::getppid();
-    let mut keeper = Keeper { socket, children, ralph, group, folder, leader: None, exit: None };
+    let mut keeper = Keeper { socket, children, group, folder, dismissed: false, leader: None, exit: None };
     keeper.serve()
 }
 
 struct Keeper {
     socket: UnixStream,
     children: OwnedFd,
-    /// The process that started this one.
-    ralph: Option<Pid>,
     group: Option<PathBuf>,
     /// Where child runs of this run register.
     folder: Option<PathBuf>,
+    /// ralph lives, and removes the group itself.
+    dismissed: bool,
     /// The process that ralph asked for last, while it lives.
     leader: Option<i32>,
     exit: Option<WaitStatus>,
@@ -86,14 +88,12 @@ impl Keeper {
                     self.tell(&Reply::Cpu { ticks: tree::Table::read().computing_time() })?
                 }
                 Wake::Request(Request::Freeze, _) => signal_all(&self.victims(), Signal::STOP),
+                Wake::Request(Request::Farewell, _) => self.dismissed = true,
                 Wake::Request(Request::Thaw, _) => signal_all(&tree::Table::read().below_self(), Signal::CONT),
                 Wake::RalphIsGone => {
                     self.end_tree(GRACE_WITHOUT_RALPH);
-                    // Leaving a group takes the kernel longer than all the rest of an end, and a ralph that lives
-                    // removes the group as soon as nobody is in it.
-                    if rustix::process::getppid() != self.ralph {
-                        self.group.take().inspect(|group| cgroup::leave(group));
-                    }
+                    // Leaving a group takes the kernel longer than all the rest of an end.
+                    self.group.take().filter(|_| !self.dismissed).inspect(|group| cgroup::leave(group));
                     return Ok(());
                 }
             }

@@ -43,8 +43,10 @@ pub use keeper::keeper_main;
 pub(crate) use sys::{is_open_elsewhere, unblock_signals, watch};
 
 use crate::family::{self, Child};
+use crate::identity;
 use ralph_core::id::RunId;
 use ralph_core::observation::Leaked;
+use rustix::process::Signal;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
@@ -55,11 +57,30 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use tokio::signal::unix::{SignalKind, signal};
 use wire::{Decoder, Reply, Request};
 
 /// The processes of the child runs of the run of this folder, with everything below them.
 pub(crate) fn of_child_runs(run_folder: &Path) -> HashSet<i32> {
     tree::Table::read().of_child_runs(run_folder)
+}
+
+/// The members of a run's control groups, whoever their keeper was.
+pub(crate) fn in_groups_of(run: &RunId) -> Vec<i32> {
+    cgroup::folders(run).iter().flat_map(|folder| cgroup::members(folder)).collect()
+}
+
+/// Removes the control groups of a run in which nobody is left.
+pub(crate) fn remove_empty_groups_of(run: &RunId) {
+    for folder in cgroup::folders(run) {
+        // One that is not empty cannot be removed.
+        let _ = std::fs::remove_dir(folder);
+    }
+}
+
+/// Sends a signal to a process that was found in a run's group.
+pub(crate) fn signal_member(pid: i32, signal: Signal) {
+    tree::signal(pid, signal);
 }
 
 /// Leaves the control group of the run inside which this process was started.
@@ -140,6 +161,8 @@ struct Alive {
     socket: AsyncFd<UnixStream>,
     decoder: Decoder,
     process: std::process::Child,
+    /// Tells when the keeper is stopped.
+    child_signals: tokio::signal::unix::Signal,
 }
 
 impl Keeper {
@@ -170,7 +193,10 @@ impl Keeper {
             Some(alive) => alive,
             lost => lost.insert(Alive::start(&self.charge).map_err(ProcessError::NoKeeper)?),
         };
-        let request = Request::Spawn(command.clone());
+        let mut command = command.clone();
+        // Whatever is started for a run is found by this after a crash: agents, checks, version control.
+        command.set.push((identity::MARK_VARIABLE.into(), self.charge.run.as_str().into()));
+        let request = Request::Spawn(command);
         if alive.send(&request, &[ends[0].as_fd(), ends[1].as_fd(), ends[2].as_fd()]).is_err() {
             return Err(self.lose());
         }
@@ -222,6 +248,8 @@ impl Keeper {
     /// Ends the keeper, and with it whatever it still watches over.
     pub fn close(mut self) {
         if let Some(alive) = self.alive.take() {
+            // A keeper that does not hear it leaves the group by itself.
+            let _ = alive.send(&Request::Farewell, &[]);
             let Alive { socket, mut process, .. } = alive;
             drop(socket);
             // It ends what is left and then itself; a process that the kernel cannot end must not hold ralph.
@@ -255,9 +283,10 @@ impl Alive {
         // The running binary, even if its file was replaced meanwhile.
         let program =
             if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { std::env::current_exe()? };
+        let child_signals = signal(SignalKind::child())?;
         let process = start_keeper(&program, charge, theirs.into())?;
         ours.set_nonblocking(true)?;
-        Ok(Alive { socket: sys::watch(ours, Interest::READABLE)?, decoder: Decoder::default(), process })
+        Ok(Alive { socket: sys::watch(ours, Interest::READABLE)?, decoder: Decoder::default(), process, child_signals })
     }
 
     /// Sends a request. The keeper reads at once whenever it is sent something, so waiting for room
@@ -276,7 +305,15 @@ impl Alive {
             if let Some(frame) = self.decoder.frame()? {
                 return Reply::decode(&frame);
             }
-            let mut ready = self.socket.readable().await?;
+            let mut ready = tokio::select! {
+                biased;
+                ready = self.socket.readable() => ready?,
+                // The keeper itself was stopped: an agent did that, and nobody else would let it go on.
+                _ = self.child_signals.recv() => {
+                    tree::signal(self.process.id().cast_signed(), Signal::CONT);
+                    continue;
+                }
+            };
             match ready.try_io(|socket| self.decoder.fill(socket.get_ref())) {
                 Ok(Ok(0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(Ok(_)) | Err(_) => {}

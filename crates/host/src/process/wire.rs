@@ -34,6 +34,8 @@ pub(super) enum Request {
     Freeze,
     /// Let everything go on.
     Thaw,
+    /// Nothing more will be asked, and ralph itself removes the run's group.
+    Farewell,
 }
 
 /// What the keeper answers.
@@ -91,6 +93,9 @@ impl Request {
             Request::Thaw => {
                 out.number(5);
             }
+            Request::Farewell => {
+                out.number(6);
+            }
         }
         out.finish()
     }
@@ -109,6 +114,7 @@ impl Request {
             3 => Request::Cpu,
             4 => Request::Freeze,
             5 => Request::Thaw,
+            6 => Request::Farewell,
             _ => return Err(garbled()),
         })
     }
@@ -317,9 +323,14 @@ mod tests {
             set: vec![("A".into(), "b=c".into())],
             remove: vec!["Z".into()],
         };
-        for request in
-            [Request::Spawn(command), Request::End { grace_ms: 5000 }, Request::Cpu, Request::Freeze, Request::Thaw]
-        {
+        for request in [
+            Request::Spawn(command),
+            Request::End { grace_ms: 5000 },
+            Request::Cpu,
+            Request::Freeze,
+            Request::Thaw,
+            Request::Farewell,
+        ] {
             let frame = request.encode();
             assert_eq!(Request::decode(&frame[8..]).unwrap(), request);
             for cut in 8..frame.len() {

@@ -174,3 +174,16 @@ fn a_run_inside_a_run_works_in_its_ancestors_tree() {
     assert_eq!(inner["parent"], outer["run"]);
     assert_eq!((&inner["stop_reason"], &outer["stop_reason"]), (&json!("complete"), &json!("complete")));
 }
+
+#[test]
+fn f01_a_ralph_that_keeps_its_state_elsewhere_is_refused_too() {
+    let env = holding();
+    let first = holder(&env);
+    env.ralph(["run", "-p", "x"])
+        .env("RALPH_STATE_DIR", env.root().join("other-state"))
+        .stderr_has("error: another ralph, with another state directory, works in [PROJECT]")
+        .code(75)
+        .run();
+    let_go(&env);
+    first.finish();
+}

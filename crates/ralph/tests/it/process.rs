@@ -508,3 +508,45 @@ fn a02_an_agent_that_floods_without_end_still_meets_its_limit_and_a_signal() {
     run.signal(2);
     run.finish();
 }
+
+#[test]
+fn a18_an_agent_that_stops_its_keeper_is_seen_to_end() {
+    let env = env();
+    let agent = "#!/bin/sh\ncat > /dev/null\nkill -STOP $PPID\nsleep 0.2\necho '<response>DONE</response>'\n";
+    env.program("stopper", agent);
+    run(&env, &["--agent", "stopper"], 0);
+}
+
+#[test]
+fn a18_the_tree_of_a_killed_ralph_ends_even_if_its_keeper_was_stopped() {
+    let env = env();
+    let agent = "#!/bin/sh\ncat > /dev/null\nkill -STOP $(cut -d' ' -f4 /proc/$PPID/stat) $PPID\n\
+                 echo $$ > agent.pid\nexec sleep 1000\n";
+    env.program("stopper", agent);
+    let call = env.ralph(["run", "-p", "x", "--agent", "stopper"]).stdout_any().stderr_any();
+    let stopped = call.killed_by(SIGKILL).spawn();
+    assert!(eventually(Duration::from_secs(10), || env.exists("agent.pid")));
+    let agent = env.read_pid("agent.pid");
+    assert!(alive(agent) && stopped.signal(SIGKILL));
+    assert!(eventually(Duration::from_secs(2), || !alive(agent)), "{:?}", env.processes());
+    stopped.finish();
+}
+
+#[test]
+fn e05_a_check_that_outlived_ralph_and_keeper_is_ended_by_the_next_resume() {
+    let env = env();
+    env.guardrail("echo $$ > $HOME/check.pid; [ -e $HOME/second ] || exec sleep 1000").script("claim");
+    let of_check = env.home().join("check.pid");
+    let first = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().killed_by(SIGKILL).spawn();
+    assert!(eventually(Duration::from_secs(10), || env.exists(&of_check)));
+    let check = env.read_pid(&of_check);
+    env.write(env.home().join("second"), "");
+    // Neither of the two may see the other die.
+    assert!(first.signal(SIGSTOP));
+    signal(keeper(&env), SIGKILL);
+    assert!(first.signal(SIGKILL));
+    first.finish();
+    assert!(alive(check), "nobody was left to end it");
+    env.ralph(["resume"]).stdout_has("complete · verified").stderr_any().run();
+    assert!(!alive(check));
+}

@@ -94,3 +94,11 @@ fn q02_ralph_as_the_first_process_of_a_container_reaps_what_it_did_not_start() {
         env.ralph(["run", "-p", "x"]).under(container).stdout_has("complete · verified").stderr_any().run();
     }
 }
+
+#[test]
+fn files_as_large_as_the_shell_allows_do_not_kill_ralph() {
+    let env = env();
+    env.program("talker", "#!/bin/sh\ncat > /dev/null\nhead -c 4000000 /dev/zero\necho '<response>DONE</response>'\n");
+    let limited = r#"ulimit -f 1000; exec "$0" "$@""#;
+    env.ralph(["run", "-p", "x", "--agent", "talker"]).under(["sh", "-c", limited]).stdout_any().stderr_any().run();
+}
