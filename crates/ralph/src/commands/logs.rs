@@ -102,7 +102,7 @@ struct Viewer<'a> {
 impl Viewer<'_> {
     /// The agent's log of one iteration.
     fn agent(&self, iteration: Option<u32>) -> Result<Audience, CommandError> {
-        let chapter = show::find(self.story, self.row, iteration.unwrap_or(self.row.iteration))?;
+        let chapter = show::find(self.story, self.row, iteration)?;
         let path = self.log(chapter.iteration);
         let mut file = match File::open(&path) {
             Ok(file) => file,
@@ -118,7 +118,8 @@ impl Viewer<'_> {
 
     /// The agent's log as it grows, and the next iteration's after it unless one was named.
     fn follow(&self, named: Option<u32>) -> Result<Audience, CommandError> {
-        let mut number = named.unwrap_or(self.row.iteration).max(1);
+        let begun = self.story.chapter(None).map_or(1, |chapter| chapter.iteration);
+        let mut number = named.unwrap_or(begun);
         let (mut text, mut file) = (self.way(number, self.row.updated_at), None);
         loop {
             // Looked at before the log is read: what a run that is over by now printed is there.
@@ -135,7 +136,10 @@ impl Viewer<'_> {
             if over && page::put(&text.finish())? == Audience::Gone {
                 return Ok(Audience::Gone);
             }
-            if over && (named.is_some() || row.iteration <= number) {
+            // A run that is over may have been at an iteration that it could not begin.
+            let printed = |next: u32| self.log(next).exists();
+            let more = if lives { row.iteration > number } else { (number + 1..=row.iteration).any(printed) };
+            if over && (named.is_some() || !more) {
                 return Ok(Audience::There);
             }
             if over {
@@ -157,7 +161,7 @@ impl Viewer<'_> {
     ) -> Result<Audience, CommandError> {
         let has_any = |chapter: &&Chapter<'_>| chapter.counted().any(&wanted);
         let found = match named {
-            Some(number) => Some(show::find(self.story, self.row, number)?).filter(has_any),
+            Some(number) => Some(show::find(self.story, self.row, Some(number))?).filter(has_any),
             None => self.story.chapters.iter().rev().find(has_any),
         };
         let Some(chapter) = found else {

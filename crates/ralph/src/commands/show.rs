@@ -14,6 +14,7 @@ use crate::look::words;
 use crate::look::{chapter, json, page};
 use crate::place::Place;
 use clap::Args;
+use ralph_core::event::Entry;
 use ralph_core::outcome::exit;
 use ralph_core::policy::LoopKind;
 use ralph_core::run::RunRow;
@@ -48,14 +49,17 @@ pub fn run(global: &Global, args: &ShowArgs) -> Result<u8, CommandError> {
         args.target.as_ref().map_or((None, None), |wanted| (wanted.run.as_deref(), wanted.iteration));
     let row = pick::run(&store, typed, &place)?;
     let entries = store.entries(&row.run)?;
-    let wanted = iteration.or(args.prompt.then_some(row.iteration));
+    let wanted = match (iteration, args.prompt) {
+        (None, true) => Some(newest(&entries, &row)?),
+        (named, _) => named,
+    };
     let story = Story::of(&entries, wanted).map_err(|error| pick::unreadable(&row.run, &error))?;
     let state = Live::look(&place).state(&row);
     let text = match wanted {
         None if global.json => format!("{}\n", json::whole(&story, &row, state)),
         None => whole(&story, &row, state, page::paint(global)),
         Some(number) => {
-            let chapter = find(&story, &row, number)?;
+            let chapter = find(&story, &row, Some(number))?;
             match (args.prompt, global.json) {
                 (true, false) => exact_prompt(&chapter.prompt),
                 (true, true) => {
@@ -73,15 +77,21 @@ pub fn run(global: &Global, args: &ShowArgs) -> Result<u8, CommandError> {
     Ok(exit::OK)
 }
 
-/// The newest process of an iteration.
-pub fn find<'s, 'a>(story: &'s Story<'a>, row: &RunRow, number: u32) -> Result<&'s Chapter<'a>, CommandError> {
-    story.chapter(Some(number)).ok_or_else(|| match story.chapters.last() {
-        None => CommandError::usage(format!("run {} has not begun an iteration", row.run))
-            .hint(format!("why: ralph explain {}", row.run)),
-        Some(last) => {
+/// The newest iteration that was begun. The run itself may be further: its next prompt could not be made.
+fn newest(entries: &[Entry], row: &RunRow) -> Result<u32, CommandError> {
+    let story = Story::of(entries, None).map_err(|error| pick::unreadable(&row.run, &error))?;
+    Ok(find(&story, row, None)?.iteration)
+}
+
+/// The newest process of an iteration, or of all.
+pub fn find<'s, 'a>(story: &'s Story<'a>, row: &RunRow, number: Option<u32>) -> Result<&'s Chapter<'a>, CommandError> {
+    story.chapter(number).ok_or_else(|| match (story.chapters.last(), number) {
+        (Some(last), Some(number)) => {
             CommandError::usage(format!("run {} has no iteration {number}: it has 1 to {}", row.run, last.iteration))
                 .hint(format!("list them: ralph show {}", row.run))
         }
+        _ => CommandError::usage(format!("run {} has not begun an iteration", row.run))
+            .hint(format!("why: ralph explain {}", row.run)),
     })
 }
 

@@ -649,6 +649,23 @@ fn show_logs_and_explain_tell_what_happened() {
 }
 
 #[test]
+fn a_run_that_could_not_begin_its_next_iteration_is_seen_by_the_last_that_it_began() {
+    let env = env();
+    env.write("P.md", "do it\n");
+    env.script("err careful\nprint hi\nremove P.md");
+    env.ralph(["run", "-f", "P.md"]).stdout_any().stderr_any().code(2).run();
+    assert_eq!(runs(&env)[0]["iteration"], 2, "it came to the prompt of the second");
+    env.ralph(["logs"]).stdout("hi\n").run();
+    env.ralph(["logs", "--stderr"]).stdout("careful\n").run();
+    env.ralph(["logs", "--follow"]).stdout("hi\n").run();
+    let events = env.ralph(["logs", "--json"]).stdout_any().run().json_lines();
+    assert_eq!((&events[0]["iteration"], &events[0]["event"]["text"]), (&json!(1), &json!("hi\n")));
+    let prompt = env.ralph(["show", "--prompt"]).stdout_any().run();
+    assert_eq!(prompt.stdout, env.read(".ralph/prompt_001.txt"));
+    env.ralph(["logs", "/2"]).stderr_has("has no iteration 2: it has 1 to 1").code(2).run();
+}
+
+#[test]
 fn a_running_run_can_be_seen_and_cancelled() {
     let env = env();
     env.script("pidfile $HOME/agent\nprint thinking\nsleep forever");
