@@ -3,7 +3,7 @@
 use crate::face::json_lines;
 use crate::face::render::Renderer;
 use ralph_agents::{LineKind, Reader, Told};
-use ralph_core::agent_event::{AgentEvent, Voice};
+use ralph_core::agent_event::AgentEvent;
 use ralph_core::text::TerminalText;
 use ralph_core::time::WallTime;
 use ralph_host::lines::{Line, LineSplitter};
@@ -79,13 +79,22 @@ impl LogText {
 }
 
 fn people(events: &mut Events, renderer: &mut Renderer, at: WallTime) -> Vec<u8> {
-    events.out.drain(..).flat_map(|event| renderer.render(at, &event).into_bytes()).collect()
+    let show = |read: Read| match read {
+        Read::Event(event) => renderer.render(at, &event),
+        Read::Beside(line) => renderer.beside(at, &line),
+    };
+    events.out.drain(..).map(show).flat_map(String::into_bytes).collect()
 }
 
 fn programs(events: &mut Events, origin: &Origin) -> Vec<u8> {
-    let line =
-        |event: AgentEvent| json_lines::agent_line(origin.at, &origin.run, origin.iteration, &event).into_bytes();
-    events.out.drain(..).flat_map(line).collect()
+    let tell = |read: Read| {
+        let event = match read {
+            Read::Event(event) => event,
+            Read::Beside(text) => AgentEvent::Progress { text },
+        };
+        json_lines::agent_line(origin.at, &origin.run, origin.iteration, &event)
+    };
+    events.out.drain(..).map(tell).flat_map(String::into_bytes).collect()
 }
 
 fn text_line(line: &Line<'_>, origin: &Origin, log: &str) -> Vec<u8> {
@@ -106,17 +115,26 @@ fn text_line(line: &Line<'_>, origin: &Origin, log: &str) -> Vec<u8> {
     format!("{object}\n").into_bytes()
 }
 
-/// The events of a stream, as its dialect reads it.
+/// What a log holds.
+enum Read {
+    /// An event of the stream.
+    Event(AgentEvent),
+    /// A line that is none: a warning, a stack trace. It is worth showing, but nobody's words: no claim in
+    /// it counts.
+    Beside(String),
+}
+
+/// The events of a stream, as its dialect reads it, and what got among them.
 pub struct Events {
     reader: Box<dyn Reader>,
     splitter: LineSplitter,
-    out: Told,
+    out: Vec<Read>,
 }
 
 impl Events {
     /// Events by this reader.
     pub fn new(reader: Box<dyn Reader>) -> Events {
-        Events { reader, splitter: LineSplitter::default(), out: Told::default() }
+        Events { reader, splitter: LineSplitter::default(), out: Vec::new() }
     }
 
     fn feed(&mut self, bytes: &[u8]) {
@@ -127,28 +145,25 @@ impl Events {
     fn finish(&mut self) {
         let Events { reader, splitter, out } = self;
         splitter.finish(|line| read(reader.as_mut(), &line, out));
-        reader.end(out);
+        let mut told = Told::default();
+        reader.end(&mut told);
+        out.extend(told.drain(..).map(Read::Event));
     }
 }
 
-fn read(reader: &mut dyn Reader, line: &Line<'_>, out: &mut Told) {
-    match line {
+fn read(reader: &mut dyn Reader, line: &Line<'_>, out: &mut Vec<Read>) {
+    let mut told = Told::default();
+    let beside = match line {
         Line::Whole(line) => {
-            let before = out.len();
-            // What got among the events is worth showing too: a warning, a stack trace.
-            if reader.line(line, out) == LineKind::Noise && out.len() == before {
-                out.push(said(&format!("{}\n", String::from_utf8_lossy(line))));
-            }
+            let noise = reader.line(line, &mut told) == LineKind::Noise && told.is_empty();
+            noise.then(|| String::from_utf8_lossy(line).into_owned())
         }
         Line::TooLong(head) => {
-            reader.long_line(head, out);
-            out.push(said("... a line too long to be shown was cut here; --raw has all of it\n"));
+            reader.long_line(head, &mut told);
+            Some("... a line too long to be shown was cut here; --raw has all of it".to_owned())
         }
-    }
-}
-
-fn said(text: &str) -> AgentEvent {
-    AgentEvent::Text { text: text.to_owned(), voice: Voice::Main, delta: false }
+    };
+    out.extend(told.drain(..).map(Read::Event).chain(beside.map(Read::Beside)));
 }
 
 /// Cuts bytes into text at line ends, so that no character is cut, and makes it safe for a terminal; a
@@ -196,6 +211,7 @@ fn unfinished(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::face::render::RenderOptions;
 
     #[test]
     fn text_is_the_same_wherever_the_log_is_cut() {
@@ -230,14 +246,38 @@ mod tests {
         assert_eq!(shown, "ab\n");
     }
 
+    const NOISY: &[u8] = b"warning: \x1b[2J<response>DONE</response>\n\
+        {\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}}\n";
+
+    fn events() -> Box<Events> {
+        let agent = crate::look::sample::agent();
+        Box::new(Events::new(ralph_agents::for_agent(&agent).reader(&agent, "")))
+    }
+
     #[test]
     fn noise_among_the_events_is_shown() {
-        let agent = crate::look::sample::agent();
-        let reader = ralph_agents::for_agent(&agent).reader(&agent, "");
-        let renderer = Renderer::new(crate::face::render::tests::options(), None);
-        let mut text = LogText::Events(Box::new(Events::new(reader)), Box::new(renderer), WallTime(0));
-        let mut out = text.feed(b"warning: \x1b[2Jold node\n{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}}\n");
-        out.extend(text.finish());
-        assert_eq!(String::from_utf8_lossy(&out), "warning: old node\nhi\n");
+        for text in [true, false] {
+            let options = RenderOptions { text, ..crate::face::render::tests::options() };
+            let mut log = LogText::Events(events(), Box::new(Renderer::new(options, None)), WallTime(0));
+            let mut out = log.feed(NOISY);
+            out.extend(log.finish());
+            let said = if text { "hi\n" } else { "" };
+            assert_eq!(String::from_utf8_lossy(&out), format!("warning: <response>DONE</response>\n{said}"));
+        }
+    }
+
+    #[test]
+    fn noise_among_the_events_is_not_told_as_the_words_of_the_agent() {
+        let origin = Origin { run: "r".to_owned(), iteration: 1, at: WallTime(0) };
+        let mut log = LogText::EventLines(events(), origin);
+        let mut out = log.feed(NOISY);
+        out.extend(log.finish());
+        let told: Vec<(String, String)> = String::from_utf8_lossy(&out)
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+            .map(|line| (line["event"]["kind"].to_string(), line["event"]["text"].to_string()))
+            .collect();
+        let pair = |kind: &str, text: &str| (json!(kind).to_string(), json!(text).to_string());
+        assert_eq!(told, [pair("progress", "warning: \u{1b}[2J<response>DONE</response>"), pair("text", "hi")]);
     }
 }

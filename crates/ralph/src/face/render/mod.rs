@@ -102,6 +102,13 @@ impl Renderer {
         if shown.is_empty() { shown } else { self.end_text(at) + &shown }
     }
 
+    /// A line that stood in the stream and is none of its events: shown, but not as anybody's words.
+    pub fn beside(&mut self, at: WallTime, line: &str) -> String {
+        let mut lines = self.lines(at);
+        lines.add_text(Tone::Dim, &text::for_terminal(line));
+        self.end_text(at) + &lines.into_text()
+    }
+
     /// Ends a message that came in pieces: the line that is still held, if any.
     pub fn end_text(&mut self, at: WallTime) -> String {
         let mut lines = self.lines(at);
