@@ -112,7 +112,7 @@ impl Run {
         }
         let until = self.refused.values().min().copied().unwrap_or(NEVER);
         if !self.policy.limits.wait {
-            let message = format!("{}; not waited for, as --no-wait says", failure.message);
+            let message = format!("{}; not waited for, as --no-wait or limits.waitForReset says", failure.message);
             return self.finish_with_code(StopReason::Error, exit::AGENT, message, Continuation::SameIteration);
         }
         self.wait(until, seen, failure)

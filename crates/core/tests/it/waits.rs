@@ -140,7 +140,10 @@ fn a_limit_is_not_waited_for_if_nobody_wants_that() {
         _ => None,
     });
     assert!(times.len() > 1 && times.is_sorted_by(|before, after| before < after), "a resume counts on: {times:?}");
-    assert_eq!(ends[0], (5, "usage limit reached; not waited for, as --no-wait says".to_owned()));
+    assert_eq!(
+        ends[0],
+        (5, "usage limit reached; not waited for, as --no-wait or limits.waitForReset says".to_owned())
+    );
     assert_eq!(sim.numbers(), [1, 1]);
 }
 

@@ -77,6 +77,10 @@ fn fallbacks_are_judged_like_the_agent() {
 #[test]
 fn i02_a_limit_stops_the_run_where_nobody_wants_to_wait() {
     let env = limited(600, FINISHES);
+    env.settings(json!({ "limits": { "waitForReset": false } }));
+    let said = "not waited for, as --no-wait or limits.waitForReset says";
+    env.ralph(["run", "-p", "x"]).stdout_has(said).stderr_any().code(5).run();
+    env.settings(json!({ "limits": { "waitForReset": true } }));
     let lines = env.ralph(["run", "-p", "x", "--json", "--no-wait"]).stdout_any().code(5).run().json_lines();
     let last = lines.last().unwrap();
     assert_eq!(
@@ -84,7 +88,7 @@ fn i02_a_limit_stops_the_run_where_nobody_wants_to_wait() {
         (&json!("error"), &json!(0), &json!(5))
     );
     let message = last["message"].as_str().unwrap();
-    assert!(message.contains("You've hit your limit") && message.contains("--no-wait"), "{message}");
+    assert!(message.contains("You've hit your limit") && message.ends_with(said), "{message}");
     // Later it goes on with the same iteration.
     env.script("claude-init\nclaude-text all fine\nclaude-result <response>DONE</response>\n");
     env.ralph(["resume"]).stdout_has("complete · verified").stderr_has("continuing with iteration 1").run();
