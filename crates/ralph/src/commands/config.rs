@@ -19,7 +19,7 @@ pub enum ConfigCommand {
     /// Print the merged settings
     #[command(after_help = "Examples:\n  ralph config show --origin\n  ralph config show --json | jq .agent")]
     Show {
-        /// With the origin of each value
+        /// With the origin of each value; with --json they stand in `origins`, by key
         #[arg(long)]
         origin: bool,
     },
@@ -43,6 +43,7 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError>
         page::say(&format!("warning: {warning}"));
     }
     match command {
+        ConfigCommand::Show { origin: true } if global.json => page::print_json(&loaded.show_json_with_origin())?,
         ConfigCommand::Show { .. } if global.json => page::print_json(&loaded.show_json())?,
         ConfigCommand::Show { origin } => page::print(&format!("{}\n", loaded.show(*origin)))?,
         ConfigCommand::Check => {

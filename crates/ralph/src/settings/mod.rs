@@ -135,6 +135,11 @@ impl Loaded {
         show::json(&self.layers)
     }
 
+    /// The same, with `origins` beside it.
+    pub fn show_json_with_origin(&self) -> Value {
+        show::json_with_origin(&self.layers)
+    }
+
     /// The merged settings with defaults, for people: as JSON, or a line for each value with its origin.
     pub fn show(&self, with_origin: bool) -> String {
         if with_origin { show::with_origin(&self.layers) } else { show::pretty(&self.layers) }

@@ -25,6 +25,20 @@ pub(super) fn json(layers: &Layers) -> Value {
     merged
 }
 
+/// The merged settings, for programs, and beside them in `origins` where each value comes from: by its key, as
+/// people write it. No setting has that name.
+pub(super) fn json_with_origin(layers: &Layers) -> Value {
+    let mut merged = json(layers);
+    let mut origins = Map::new();
+    each_leaf(&merged, &mut KeyPath::default(), &mut |path, _| {
+        origins.insert(path.to_string(), Value::from(layers.origin(path).to_string()));
+    });
+    if let Value::Object(merged) = &mut merged {
+        merged.insert("origins".to_owned(), Value::Object(origins));
+    }
+    merged
+}
+
 /// The merged settings, for people.
 pub(super) fn pretty(layers: &Layers) -> String {
     // `{:#}` of a JSON value is the pretty form, and formatting a value cannot fail.
@@ -71,7 +85,7 @@ fn sorted(value: Value) -> Value {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing)]
+#[allow(clippy::indexing_slicing, clippy::unwrap_used)]
 mod tests {
     use super::super::layers::Origin;
     use super::*;
@@ -101,6 +115,17 @@ mod tests {
             assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
         }
         assert!(pretty(&layers).starts_with("{\n  \"maximumIterations\": 3,\n"));
+        let mut told = json_with_origin(&layers);
+        let origins = told.as_object_mut().and_then(|told| told.remove("origins")).unwrap();
+        assert_eq!(told, super::json(&layers), "the settings stand where they stand without origins");
+        assert_eq!(origins.as_object().unwrap().len(), shown.lines().count());
+        for (key, origin) in [
+            ("maximumIterations", "flag --maximum-iterations"),
+            ("agent.command", "f"),
+            ("loop.stopCriteria.requireNoErrors", "defaults"),
+        ] {
+            assert_eq!(origins[key], origin, "{key}");
+        }
     }
 
     #[test]

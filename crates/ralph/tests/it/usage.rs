@@ -537,6 +537,15 @@ fn settings_can_be_looked_at() {
         .stdout_has("agent.flags = [\"-a\"]  # .ralph/settings.json\n")
         .stdout_has("completionResponse = \"DONE\"  # defaults\n")
         .run();
+    let told = env.ralph(["config", "show", "--origin", "--json"]).stdout_any().run().json_lines().remove(0);
+    assert_eq!(told["maximumIterations"], 8);
+    for (key, origin) in [
+        ("maximumIterations", ".ralph/settings.local.json"),
+        ("agent.flags", ".ralph/settings.json"),
+        ("completionResponse", "defaults"),
+    ] {
+        assert_eq!(told["origins"][key], origin, "{key}");
+    }
     env.ralph(["config", "check"])
         .stdout("settings are fine (.ralph/settings.json, .ralph/settings.local.json)\n")
         .run();
