@@ -25,7 +25,7 @@ pub struct ResumeArgs {
     /// The run, by its id or the beginning of it; the newest unfinished one if left out
     run: Option<String>,
     /// How many iterations there may be in all
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     maximum_iterations: Option<u32>,
     /// Another agent program, instead of the one that the run began with
     #[arg(long, value_name = "COMMAND")]

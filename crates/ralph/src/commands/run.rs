@@ -32,7 +32,7 @@ use std::path::PathBuf;
 )]
 pub struct RunArgs {
     /// The prompt
-    #[arg(short, long, value_name = "TEXT")]
+    #[arg(short, long, value_name = "TEXT", value_parser = prompt, allow_hyphen_values = true)]
     prompt: Option<String>,
     /// A file that holds the prompt; it is read again for every iteration
     #[arg(short = 'f', long, value_name = "FILE")]
@@ -96,11 +96,23 @@ pub struct LimitArgs {
     #[arg(long, value_name = "USD", value_parser = money, allow_hyphen_values = true)]
     pub max_cost: Option<f64>,
     /// How many tokens the whole run may use
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = tokens, allow_negative_numbers = true)]
     pub max_tokens: Option<u64>,
     /// Stop when the agent's provider refuses, instead of waiting until its limit is over
     #[arg(long)]
     pub no_wait: bool,
+}
+
+/// A prompt may begin with a dash, as lists do. A single word that does is a flag in the wrong place.
+fn prompt(text: &str) -> Result<String, String> {
+    if text.starts_with('-') && !text.contains(char::is_whitespace) {
+        return Err("this is a flag, and the prompt is missing: -p 'make the tests pass'".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+fn tokens(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a whole number like 500000"))
 }
 
 fn money(text: &str) -> Result<f64, String> {

@@ -523,6 +523,16 @@ fn what_the_agents_own_tool_runs_show_can_be_required() {
 }
 
 #[test]
+fn a_prompt_may_begin_with_a_dash() {
+    for prompt in ["- fix the login\n- then the logout", "--json is broken"] {
+        let env = env();
+        env.script("claim");
+        env.ralph(["run", "-p", prompt]).stdout_any().stderr_any().run();
+        assert!(env.read(".ralph/prompt_001.txt").starts_with(prompt), "{prompt}");
+    }
+}
+
+#[test]
 fn settings_can_be_looked_at() {
     let env = env();
     env.settings(json!({ "maximumIterations": 7, "agent": { "flags": ["-a"] } }));
