@@ -20,7 +20,13 @@ fn priced() -> TestEnv {
 }
 
 fn explained(env: &TestEnv) -> Value {
-    env.ralph(["explain", "--json"]).stdout_any().run().json_lines().remove(0)
+    let told = env.ralph(["explain", "--json"]).stdout_any().run().json_lines().remove(0);
+    let conditions = told["conditions"].as_array().unwrap();
+    let open = told["state"] == "running" || told["stop_reason"] == "complete";
+    let lacking = conditions.iter().filter(|condition| !open && !condition["needed"].is_null());
+    let lacking: Vec<&Value> = lacking.map(|condition| &condition["name"]).collect();
+    assert_eq!(told["missing"].as_array().unwrap().iter().collect::<Vec<_>>(), lacking, "{told}");
+    told
 }
 
 /// Sentences about what was missing.

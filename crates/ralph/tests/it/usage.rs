@@ -698,6 +698,8 @@ fn a_running_run_can_be_seen_and_cancelled() {
     );
     env.ralph(["status"]).stdout_has("running").stderr_any().run();
     env.ralph(["show"]).stdout_has("running").stderr_any().run();
+    let explained = env.ralph(["explain", "--json"]).stdout_any().run().json_lines().remove(0);
+    assert_eq!(explained["missing"], json!([]), "nothing is decided yet: {explained}");
     let cancelled = env.ralph(["cancel", &id, "--json"]).stdout_any().stderr_any().run().json_lines().remove(0);
     assert_eq!((&cancelled["run"], &cancelled["stop_reason"]), (&json!(id), &json!("cancelled")));
     run.finish();
