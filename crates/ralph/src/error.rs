@@ -58,11 +58,6 @@ impl CommandError {
         self
     }
 
-    /// What happened.
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
     /// The whole text, with its last newline.
     pub fn text(&self) -> String {
         let mut text = format!("error: {}\n", self.message);

@@ -1,13 +1,14 @@
 //! `ralph config`: looks at the settings.
 
-use super::run::check;
+use super::run::judge;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::look::page;
 use crate::place::Place;
-use crate::settings::{self, Loaded};
+use crate::settings::{self, Loaded, SettingsError};
 use clap::{CommandFactory, Subcommand};
 use ralph_core::outcome::exit;
+use serde_json::json;
 use std::path::Path;
 
 /// Look at the settings.
@@ -38,7 +39,11 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError>
         return Ok(exit::OK);
     }
     let place = Place::find(global.directory.as_deref())?;
-    let loaded = Loaded::read(&place.root).map_err(|error| CommandError::settings(&error))?;
+    let loaded = match (Loaded::read(&place.root), command) {
+        (Ok(loaded), _) => loaded,
+        (Err(error), ConfigCommand::Check) => return refuse(global, &error, &[]),
+        (Err(error), _) => return Err(CommandError::settings(&error)),
+    };
     for warning in loaded.warnings() {
         page::say(&format!("warning: {warning}"));
     }
@@ -47,19 +52,12 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError>
         ConfigCommand::Show { .. } if global.json => page::print_json(&loaded.show_json())?,
         ConfigCommand::Show { origin } => page::print(&format!("{}\n", loaded.show(*origin)))?,
         ConfigCommand::Check => {
-            if let Err(error) = check(&loaded) {
-                if !global.json {
-                    return Err(error);
-                }
-                let errors: Vec<&str> = error.message().lines().collect();
-                page::print_json(&serde_json::json!({ "ok": false, "errors": errors, "warnings": loaded.warnings() }))?;
-                return Ok(error.code);
+            if let Err(error) = judge(&loaded) {
+                return refuse(global, &error, loaded.warnings());
             }
             let files = if loaded.files().is_empty() { "defaults".to_owned() } else { loaded.files().join(", ") };
             if global.json {
-                page::print_json(
-                    &serde_json::json!({ "ok": true, "files": loaded.files(), "warnings": loaded.warnings() }),
-                )?;
+                page::print_json(&json!({ "ok": true, "files": loaded.files(), "warnings": loaded.warnings() }))?;
             } else {
                 page::print(&format!("settings are fine ({files})\n"))?;
             }
@@ -67,6 +65,17 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError>
         ConfigCommand::Schema => {}
     }
     Ok(exit::OK)
+}
+
+/// Settings that no run could use, for whoever asked.
+fn refuse(global: &Global, error: &SettingsError, warnings: &[String]) -> Result<u8, CommandError> {
+    let refusal = CommandError::settings(error);
+    if !global.json {
+        return Err(refusal);
+    }
+    let (errors, hints) = (error.errors(), error.hints());
+    page::print_json(&json!({ "ok": false, "errors": errors, "hints": hints, "warnings": warnings }))?;
+    Ok(refusal.code)
 }
 
 /// Writes the pages of the documentation that are made from the program itself.

@@ -6,7 +6,7 @@ use crate::error::CommandError;
 use crate::face::json_lines;
 use crate::look::page;
 use crate::place::{self, Place};
-use crate::settings::{Flags, Loaded, Settings};
+use crate::settings::{Flags, Loaded, Settings, SettingsError};
 use clap::Args;
 use ralph_agents::Delivery;
 use ralph_core::effect::Effect;
@@ -150,9 +150,14 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
 }
 
 /// The settings' judgement, with the dialects that there are.
-pub fn check(loaded: &Loaded) -> Result<Settings, CommandError> {
+pub fn judge(loaded: &Loaded) -> Result<Settings, SettingsError> {
     let dialects: Vec<&str> = ralph_agents::names().collect();
-    loaded.check(&dialects).map_err(|error| CommandError::settings(&error))
+    loaded.check(&dialects)
+}
+
+/// The same, for a command that cannot work with wrong ones.
+pub fn check(loaded: &Loaded) -> Result<Settings, CommandError> {
+    judge(loaded).map_err(|error| CommandError::settings(&error))
 }
 
 /// Which prompt, and which task folder goes with it.

@@ -51,21 +51,51 @@ impl Report {
     pub(super) fn lines(&self) -> Vec<String> {
         self.0.iter().map(Problem::to_string).collect()
     }
+
+    /// The problems that are told.
+    fn errors(&self) -> Vec<String> {
+        let mut errors: Vec<String> = self.0.iter().take(MOST_TOLD).map(Problem::to_string).collect();
+        let untold = self.0.len().saturating_sub(MOST_TOLD);
+        if untold > 0 {
+            errors.push(format!("… and {untold} more"));
+        }
+        errors
+    }
+
+    /// What to do about them, each once.
+    fn hints(&self) -> Vec<&str> {
+        let mut hints = Vec::new();
+        for problem in &self.0 {
+            if !problem.hint.is_empty() && !hints.contains(&problem.hint.as_str()) {
+                hints.push(problem.hint.as_str());
+            }
+        }
+        hints
+    }
+}
+
+impl SettingsError {
+    fn report(&self) -> &Report {
+        match self {
+            SettingsError::Unreadable(report) | SettingsError::Invalid(report) => report,
+        }
+    }
+
+    /// The problems, one text each.
+    pub fn errors(&self) -> Vec<String> {
+        self.report().errors()
+    }
+
+    /// What to do about them.
+    pub fn hints(&self) -> Vec<&str> {
+        self.report().hints()
+    }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut lines: Vec<String> = self.0.iter().take(MOST_TOLD).map(Problem::to_string).collect();
-        let untold = self.0.len().saturating_sub(MOST_TOLD);
-        if untold > 0 {
-            lines.push(format!("… and {untold} more"));
-        }
-        for problem in &self.0 {
-            let hint = format!("hint: {}", problem.hint);
-            if !problem.hint.is_empty() && !lines.contains(&hint) {
-                lines.push(hint);
-            }
-        }
+        let hints = self.hints().into_iter().map(|hint| format!("hint: {hint}"));
+        let lines: Vec<String> = self.errors().into_iter().chain(hints).collect();
         f.write_str(&lines.join("\n"))
     }
 }

@@ -561,6 +561,20 @@ fn settings_can_be_looked_at() {
         .run();
     let judged = env.ralph(["config", "check", "--json"]).stdout_any().run().json_lines().remove(0);
     assert_eq!(judged["ok"], true);
+    env.write(".ralph/settings.local.json", "{\"agent\": {\"command\": \"\"}, \"maximumIterations\": 0}");
+    let judged = env.ralph(["config", "check", "--json"]).stdout_any().code(2).run().json_lines().remove(0);
+    let texts = |list: &str| -> Vec<String> {
+        judged[list].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
+    };
+    let (errors, hints) = (texts("errors"), texts("hints"));
+    assert!(
+        errors.len() == 2 && errors.iter().all(|error| error.starts_with(".ralph/settings.local.json: ")),
+        "{judged}"
+    );
+    assert!(hints.len() == 1 && hints[0].contains("--agent") && !hints[0].starts_with("hint"), "{judged}");
+    env.write(".ralph/settings.local.json", "{");
+    let judged = env.ralph(["config", "check", "--json"]).stdout_any().code(2).run().json_lines().remove(0);
+    assert!(judged["ok"] == false && judged["errors"][0].as_str().unwrap().contains("syntax error"), "{judged}");
     let schema = env.ralph(["config", "schema"]).stdout_any().run();
     let schema: Value = serde_json::from_str(&schema.stdout).unwrap();
     assert_eq!(schema["properties"]["maximumIterations"]["default"], 10, "{schema}");
