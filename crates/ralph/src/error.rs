@@ -81,6 +81,9 @@ impl From<StoreError> for CommandError {
 impl From<EngineError> for CommandError {
     fn from(error: EngineError) -> CommandError {
         match error {
+            EngineError::Store(error @ StoreError::Gone { .. }) => CommandError::from(error)
+                .hint("the agent was ended, and nothing is left of this run's journal; the files are as it left them")
+                .hint("begin anew: ralph run"),
             EngineError::Store(error) => CommandError::from(error)
                 .hint("the agent was ended; the journal holds everything up to its last whole step")
                 .hint("make room or mend the disk, then: ralph resume"),

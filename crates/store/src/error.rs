@@ -30,6 +30,12 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
+    /// Somebody deleted or replaced the database while it was in use.
+    #[error("{} was deleted or replaced, so what happens from here on could not be remembered", path.display())]
+    Gone {
+        /// The database.
+        path: PathBuf,
+    },
     /// The file is not a database, or its structure is damaged.
     #[error("{} is damaged", path.display())]
     Corrupt {
@@ -119,7 +125,10 @@ impl fmt::Display for IoProblem {
 impl StoreError {
     /// Whether the disk, the file system or the permissions are to blame, and not ralph or its data.
     pub fn is_io(&self) -> bool {
-        matches!(self, StoreError::Io { .. } | StoreError::Suspect { .. } | StoreError::Corrupt { .. })
+        matches!(
+            self,
+            StoreError::Io { .. } | StoreError::Suspect { .. } | StoreError::Gone { .. } | StoreError::Corrupt { .. }
+        )
     }
 
     /// Whether room on the disk is what is missing.

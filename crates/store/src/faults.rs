@@ -186,3 +186,18 @@ fn f09_readers_never_see_half_a_transaction() {
     });
     assert_eq!(whole_iterations(dir.path()), Some(400));
 }
+
+#[test]
+fn nothing_is_written_to_a_database_that_was_deleted() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("state");
+    let mut store = Store::open(&folder).unwrap();
+    let run = id("r1");
+    store.append(&run, &[noted(1, "x")], &row(&run, 1), Durability::Synced).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let error = store.append(&run, &[noted(2, "x")], &row(&run, 1), Durability::Written).unwrap_err();
+    assert!(matches!(error, StoreError::Gone { .. }) && error.is_io(), "{error:?}");
+    Store::open(&folder).unwrap();
+    let error = store.append(&run, &[noted(2, "x")], &row(&run, 1), Durability::Written).unwrap_err();
+    assert!(matches!(error, StoreError::Gone { .. }), "{error:?}");
+}

@@ -5,6 +5,7 @@
 //! found when it is read, and named. What an entry means is not known here, with one exception: a
 //! receipt needs the tree that was seen last.
 
+use crate::open::file_id;
 use crate::projection::{number_of, promised_entries, save_row, to_json};
 use crate::{Durability, Receipt, Store, StoreError};
 use ralph_core::check::TreePrint;
@@ -42,6 +43,9 @@ impl Store {
     ) -> Result<(), StoreError> {
         if self.suspect {
             return Err(StoreError::Suspect { path: self.path.clone() });
+        }
+        if file_id(&self.path) != self.file {
+            return Err(StoreError::Gone { path: self.path.clone() });
         }
         let tail = match self.tail.take() {
             Some(tail) if tail.run == *run => tail,

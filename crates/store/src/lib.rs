@@ -41,6 +41,7 @@ pub use projection::Receipt;
 pub use query::Found;
 
 use journal::Tail;
+use open::FileId;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
@@ -55,6 +56,8 @@ pub struct Store {
     tail: Option<Tail>,
     /// Whether a write failed, after which none is tried again.
     suspect: bool,
+    /// The file that was opened: what is written to a deleted one is remembered by nobody.
+    file: FileId,
 }
 
 /// What is guaranteed when a write has returned.

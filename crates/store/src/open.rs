@@ -9,6 +9,7 @@ use crate::{Durability, IoProblem, Store, StoreError};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -38,6 +39,14 @@ const SETTINGS: &str = "
     PRAGMA temp_store = MEMORY;
 ";
 
+/// What tells the database from another one under its name; `None` for no file.
+pub(crate) type FileId = Option<(u64, u64)>;
+
+/// The file that stands there now.
+pub(crate) fn file_id(path: &Path) -> FileId {
+    fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}
+
 impl Store {
     /// Opens `<folder>/ralph.db` for reading and writing, and makes it, and the folder with its
     /// parents, if needed: folders with mode 0700, files with 0600. A database of an older ralph is
@@ -49,7 +58,8 @@ impl Store {
             create_database(&path)?;
         }
         let conn = connect_for_writing(&path)?;
-        Ok(Store { conn, path, durability: Durability::Written, tail: None, suspect: false })
+        let file = file_id(&path);
+        Ok(Store { conn, path, durability: Durability::Written, tail: None, suspect: false, file })
     }
 
     /// Opens the database for looking only, beside a live writer or after its death; `None` if there
@@ -68,7 +78,8 @@ impl Store {
         if migrate::refuse_newer(&conn, &path)? == 0 {
             return Ok(None);
         }
-        Ok(Some(Store { conn, path, durability: Durability::Written, tail: None, suspect: false }))
+        let file = file_id(&path);
+        Ok(Some(Store { conn, path, durability: Durability::Written, tail: None, suspect: false, file }))
     }
 }
 
