@@ -40,6 +40,9 @@ use tokio::runtime::Runtime;
 /// How long the processes of a crashed run may take to be ended before it goes on.
 const END_OLD_TREE: Duration = Duration::from_secs(10);
 
+/// Crashed runs whose leftovers are looked for before another run works in their tree.
+const CRASHED_LOOKED_AT: usize = 5;
+
 /// What there is to carry.
 pub enum Beginning {
     /// A new run.
@@ -124,6 +127,9 @@ impl Claimed {
             // What a crash left alive must not work beside its successor.
             identity::end_marked(&run, &place.run_folder(&run), END_OLD_TREE);
             tell_children(&place.run_folder(&run));
+        }
+        if policy.supervision.is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
+            end_leftovers(place, &self.store, &run)?;
         }
         let task_spent = self.spent_by_others(&run, &policy.task)?;
         match &mut beginning {
@@ -299,6 +305,24 @@ fn hold(folder: &Path) -> Result<Option<File>, CommandError> {
             Err(CommandError::new(exit::LOCKED, who).hint("end it first, or give the same RALPH_STATE_DIR to both"))
         }
     }
+}
+
+/// Ends what crashed runs have left alive: the tree has one loop now, and this is it.
+fn end_leftovers(place: &Place, store: &Store, run: &RunId) -> Result<(), CommandError> {
+    let rows = store.runs()?;
+    let crashed = rows.iter().filter(|row| row.stop_reason.is_none() && row.run != *run);
+    // Older ones have been looked at by the runs since.
+    for row in crashed.take(CRASHED_LOOKED_AT) {
+        let folder = place.run_folder(&row.run);
+        if family::process_of(&folder).is_some() {
+            continue;
+        }
+        let ended = identity::end_marked(&row.run, &folder, END_OLD_TREE).ended.len();
+        if ended > 0 {
+            page::say(&format!("note: processes that the crashed run {} had left alive were ended: {ended}", row.run));
+        }
+    }
+    Ok(())
 }
 
 /// Whoever goes on with a run should know who else still works for it.

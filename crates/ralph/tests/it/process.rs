@@ -550,3 +550,24 @@ fn e05_a_check_that_outlived_ralph_and_keeper_is_ended_by_the_next_resume() {
     env.ralph(["resume"]).stdout_has("complete · verified").stderr_any().run();
     assert!(!alive(check));
 }
+
+#[test]
+fn e05_an_agent_that_outlived_ralph_and_keeper_does_not_work_beside_the_next_run() {
+    let env = env();
+    let agent = "#!/bin/sh\ncat > /dev/null\n[ -e $HOME/second ] || { echo $$ > $HOME/agent.pid; exec sleep 1000; }\n\
+                 echo '<response>DONE</response>'\n";
+    env.program("sleeper", agent);
+    let of_agent = env.home().join("agent.pid");
+    let run = |prompt| env.ralph(["run", "-p", prompt, "--agent", "sleeper"]).stdout_any();
+    let first = run("x").stderr_any().killed_by(SIGKILL).spawn();
+    assert!(eventually(Duration::from_secs(10), || env.exists(&of_agent)));
+    let agent = env.read_pid(&of_agent);
+    assert!(first.signal(SIGSTOP));
+    signal(keeper(&env), SIGKILL);
+    assert!(first.signal(SIGKILL));
+    first.finish();
+    assert!(alive(agent), "nobody was left to end it");
+    env.write(env.home().join("second"), "");
+    run("y").stderr_has("had left alive were ended: 1").run();
+    assert!(!alive(agent));
+}
