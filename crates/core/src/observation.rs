@@ -320,6 +320,8 @@ pub struct Observer {
     messages_wanted: usize,
     cost_usd: Option<f64>,
     tokens: Tokens,
+    /// What was stated since the last result, which knows better.
+    tokens_guessed: Tokens,
     tools: VecDeque<(String, ToolRun)>,
     errors: Vec<String>,
     files: Vec<String>,
@@ -338,6 +340,7 @@ impl Observer {
             messages_wanted,
             cost_usd: None,
             tokens: Tokens::default(),
+            tokens_guessed: Tokens::default(),
             tools: VecDeque::new(),
             errors: Vec::new(),
             files: Vec::new(),
@@ -387,9 +390,16 @@ impl Observer {
                     self.hear(text);
                 }
                 self.message_ended();
-                self.take_usage(cost_usd, tokens);
+                self.take_cost(cost_usd);
+                if let Some(tokens) = tokens {
+                    self.tokens = self.tokens.max(tokens);
+                    self.tokens_guessed = Tokens::default();
+                }
             }
-            AgentEvent::Spent { cost_usd, tokens } => self.take_usage(cost_usd, tokens),
+            AgentEvent::Spent { cost_usd, tokens } => {
+                self.take_cost(cost_usd);
+                self.tokens_guessed = self.tokens_guessed.max(tokens.unwrap_or_default());
+            }
             AgentEvent::Error { message } => {
                 if self.errors.len() < ERRORS_KEPT {
                     self.errors.push(cut(message, ERROR_BYTES));
@@ -411,7 +421,7 @@ impl Observer {
 
     /// Money spent so far by this process: a running iteration is stopped when it passes the budget.
     pub fn spent(&self) -> (Option<f64>, Tokens) {
-        (self.cost_usd, self.tokens)
+        (self.cost_usd, self.tokens.max(self.tokens_guessed))
     }
 
     /// Whether the agent has said anything yet.
@@ -446,16 +456,13 @@ impl Observer {
         self.message_open = false;
     }
 
-    fn take_usage(&mut self, cost_usd: Option<f64>, tokens: Option<Tokens>) {
+    fn take_cost(&mut self, cost_usd: Option<f64>) {
         if let Some(cost) = cost_usd {
             if cost.is_finite() && (0.0..1e9).contains(&cost) {
                 self.cost_usd = Some(self.cost_usd.unwrap_or(0.0).max(cost));
             } else {
                 self.lines.suspect_usage += 1;
             }
-        }
-        if let Some(tokens) = tokens {
-            self.tokens = self.tokens.max(tokens);
         }
     }
 
@@ -470,7 +477,7 @@ impl Observer {
             wait: markers.wait,
             failure,
             cost_usd: self.cost_usd,
-            tokens: self.tokens,
+            tokens: self.tokens.max(self.tokens_guessed),
             tools: self.tools.into_iter().map(|(_, tool)| tool).collect(),
             errors: self.errors,
             files: self.files,
@@ -573,6 +580,9 @@ mod tests {
             AgentEvent::Result { text: String::new(), is_error: false, cost_usd: Some(0.3), tokens: tokens(9) };
         let seen = observed(&[spent(0.1, 3), spent(0.2, 6), result]);
         assert_eq!((seen.cost_usd, seen.tokens.input), (Some(0.3), 9));
+        let corrected = AgentEvent::Result { text: String::new(), is_error: false, cost_usd: None, tokens: tokens(4) };
+        assert_eq!(observed(&[spent(0.1, 6), corrected.clone()]).tokens.input, 4, "the result knows better");
+        assert_eq!(observed(&[corrected, spent(0.1, 6)]).tokens.input, 6, "another turn was broken off");
         let broken_off = observed(&[spent(0.1, 3), spent(0.2, 6)]);
         assert_eq!((broken_off.cost_usd, broken_off.tokens.input), (Some(0.2), 6));
     }

@@ -105,6 +105,18 @@ pub struct ScmReport {
     pub output: String,
 }
 
+impl ScmReport {
+    /// The line that says why it failed: the first that calls itself an error, for git puts advice behind it;
+    /// else the last.
+    pub fn why(&self) -> String {
+        let said = text::without_controls(&self.output);
+        let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+        let is_error = |line: &&str| line.starts_with("fatal:") || line.starts_with("error:");
+        let why = lines.clone().find(is_error).or_else(|| lines.next_back());
+        why.unwrap_or_default().to_owned()
+    }
+}
+
 /// The commit message in an agent's answer: what its response tag holds, else its first line that
 /// says something.
 pub fn message(answer: &str) -> Option<String> {
@@ -143,6 +155,28 @@ mod tests {
             (" \n\t\n", None),
         ] {
             assert_eq!(message(answer).as_deref(), expected, "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn a_failure_is_told_by_the_line_that_calls_itself_an_error() {
+        for (output, why) in [
+            ("", ""),
+            ("said\nlast words\n\n", "last words"),
+            (
+                "fatal: No configured push destination.\nEither specify\n\n    git push <name>\n",
+                "fatal: No configured push destination.",
+            ),
+            (
+                "To /r\n ! [rejected] a -> a\n\u{1b}[31merror:\u{1b}[0m failed to push\nhint: pull first\n",
+                "error: failed to push",
+            ),
+            ("no error: in the middle\nbye", "bye"),
+        ] {
+            let spec = ScmSpec { index: 0, task: "push".to_owned(), program: "git".to_owned(), args: Vec::new() };
+            let (ending, duration) = (CheckEnding::Exited { code: 1 }, Millis::ZERO);
+            let report = ScmReport { spec, ending, duration, output: output.to_owned() };
+            assert_eq!(report.why(), why, "{output}");
         }
     }
 

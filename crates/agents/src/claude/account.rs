@@ -55,8 +55,9 @@ impl Account {
         let by_model = models.iter().fold(Tokens::default(), |sum, usage| sum.plus(of_model(&mut counter, usage)));
         let stated = line.usage.0.as_ref().map(|usage| of_result(&mut counter, usage));
         let any = stated.is_some() || !models.is_empty();
-        self.tokens = self.tokens.plus(by_model.max(stated.unwrap_or_default()));
-        self.guessed = Tokens::default();
+        let counted = by_model.max(stated.unwrap_or_default());
+        let guessed = std::mem::take(&mut self.guessed);
+        self.tokens = self.tokens.plus(if counted.total() == 0 { guessed } else { counted });
 
         Spent {
             cost_usd: self.cost(line.total_cost_usd, models),

@@ -148,10 +148,9 @@ impl Run {
             let message = scm::is_commit(&report.spec.task).then(|| checking.committing.message.clone()).flatten();
             Ok(message.unwrap_or_default())
         } else {
-            let said = text::without_controls(&report.output);
-            let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-            let colon = if last.is_empty() { "" } else { ": " };
-            Err(format!("{}{colon}{}", report.ending.problem(), text::cut(last, 300, "...")))
+            let why = report.why();
+            let colon = if why.is_empty() { "" } else { ": " };
+            Err(format!("{}{colon}{}", report.ending.problem(), text::cut(&why, 300, "...")))
         };
         let mut effects = vec![self.tell_task(&report.spec.task, detail, report.ending.code(), report.duration)];
         if report.ending.passed() && scm::is_commit(&report.spec.task) && checking.committing.leaves_out {

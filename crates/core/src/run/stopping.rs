@@ -181,7 +181,9 @@ impl Run {
                 vec![format!("ralph resume {run} -m {}", most.saturating_mul(2)), explain]
             }
             StopReason::MaxWallTime => {
-                let enough = self.policy.limits.wall.max(self.elapsed).doubled();
+                let wall = self.policy.limits.wall;
+                // Twice what is gone, if the limit was below it: a hint that ends at once would be none.
+                let enough = if wall.plus(wall) > self.elapsed { wall } else { self.elapsed }.doubled();
                 vec![format!("ralph resume {run} --max-wall-time {enough}"), explain]
             }
             StopReason::Budget if self.task_budget_reached() => {
@@ -203,6 +205,8 @@ impl Run {
             StopReason::Blocked | StopReason::Stalled => {
                 let feedback =
                     format!("{}/.ralph/tasks/{}/{}", self.root, self.policy.task, self.policy.memory.feedback_file);
+                // Where the project lies is not for a shell to read.
+                let feedback = feedback.replace('\'', "'\\''");
                 vec![format!("echo 'your answer' >> '{feedback}' && ralph resume {run}{more}"), explain]
             }
             StopReason::SinglePass if code == exit::OK => vec![show],

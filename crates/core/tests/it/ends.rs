@@ -107,6 +107,17 @@ fn an_end_says_what_to_type_next() {
 }
 
 #[test]
+fn what_to_type_next_can_be_typed_whatever_the_path_holds() {
+    let mut policy = policy();
+    policy.memory.feedback_file = "it's.md".to_owned();
+    let sim = play(World::new(policy, vec![turn(Agent::Blocked("no key"))]));
+    assert_eq!(
+        sim.outcome().next[0],
+        r"echo 'your answer' >> '/project/.ralph/tasks/fix-login/it'\''s.md' && ralph resume r1"
+    );
+}
+
+#[test]
 fn a_prompt_file_that_is_gone_burns_nothing_and_the_number_comes_again() {
     let gone = Turn { base: Some(Err("prompt.md is gone".to_owned())), ..turn(Agent::Works) };
     let mut sim = play(World::new(policy(), vec![turn(Agent::Works), gone, turn(Agent::Claims)]));

@@ -121,6 +121,7 @@ fn what_is_committed_is_pushed_to_a_bare_remote() {
     env.ralph(["run", "-p", "y"])
         .stdout_has("complete · verified")
         .stderr_has("✗ scm push -u origin main failed")
+        .stderr_has(": fatal: '../nowhere.git' does not appear to be a git repository (")
         .run();
 }
 

@@ -386,7 +386,7 @@ fn is(kind: &str, value: &Value) -> bool {
         "claim" => word(&["complete", "blocked", "wait", "none"]),
         "verdict" => word(&["continue", "retry", "wait", "stop"]),
         "event" => {
-            let kinds = ["tool_start", "tool_end", "text", "result", "todo", "progress", "limit", "error"];
+            let kinds = ["tool_start", "tool_end", "text", "result", "spent", "todo", "progress", "limit", "error"];
             value["kind"].as_str().is_some_and(|kind| kinds.contains(&kind))
         }
         other => panic!("{other}"),
