@@ -7,7 +7,7 @@ use ralph_core::id::RunId;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// Moves this process, and so all that it will start, into the run's group.
+/// Moves this process, and so all that it will start from now on, into the run's group.
 pub(super) fn enter(run: &RunId) -> Option<PathBuf> {
     // One for each keeper: that of a crashed ralph may still be ending its own when the run goes on.
     let folder = around()?.join(format!("{}{}", prefix(run), std::process::id()));
@@ -17,6 +17,11 @@ pub(super) fn enter(run: &RunId) -> Option<PathBuf> {
         return None;
     }
     Some(folder)
+}
+
+/// Takes another process into the run's group; one that is gone already needs it no more.
+pub(super) fn take_in(folder: &std::path::Path, pid: i32) {
+    let _ = std::fs::write(folder.join("cgroup.procs"), pid.to_string());
 }
 
 /// Processes in the run's group other than this one.

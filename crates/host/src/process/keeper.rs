@@ -27,6 +27,9 @@ const AGAIN: Duration = Duration::from_millis(5);
 /// how often a late one is asked to end.
 const NOW_AND_THEN: Duration = Duration::from_millis(20);
 
+/// How often what was forked while others entered the run's group is taken in: once is nearly always enough.
+const ROUNDS: usize = 5;
+
 /// The keeper's whole life. Standard input is the socket to ralph, the arguments name the run and,
 /// unless it can have no child runs, its folder.
 pub fn keeper_main(mut args: impl Iterator<Item = OsString>) -> io::Result<()> {
@@ -45,15 +48,17 @@ pub fn keeper_main(mut args: impl Iterator<Item = OsString>) -> io::Result<()> {
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::CONT));
     let children = sys::block_signals_and_watch_children()?;
     let run = run.and_then(|run| RunId::parse(run.to_str()?));
-    let group = run.and_then(|run| cgroup::enter(&run));
     let folder = folder.map(PathBuf::from);
-    let mut keeper = Keeper { socket, children, group, folder, dismissed: false, leader: None, exit: None };
+    let mut keeper =
+        Keeper { socket, children, ungrouped: run, group: None, folder, dismissed: false, leader: None, exit: None };
     keeper.serve()
 }
 
 struct Keeper {
     socket: UnixStream,
     children: OwnedFd,
+    /// The run whose group is still to be made.
+    ungrouped: Option<RunId>,
     group: Option<PathBuf>,
     /// Where child runs of this run register.
     folder: Option<PathBuf>,
@@ -82,6 +87,7 @@ impl Keeper {
                 Wake::Request(Request::Spawn(command), ends) => {
                     let reply = self.spawn(&command, ends);
                     self.tell(&reply)?;
+                    self.enter_group();
                 }
                 Wake::Request(Request::End { grace_ms }, _) => self.end(Duration::from_millis(grace_ms))?,
                 Wake::Request(Request::Cpu, _) => {
@@ -97,6 +103,23 @@ impl Keeper {
                     return Ok(());
                 }
             }
+        }
+    }
+
+    /// Enters the run's group with what was started first. The kernel takes some milliseconds for it, in which that
+    /// is at work already; what it forks meanwhile stays outside and is taken in as well.
+    fn enter_group(&mut self) {
+        let Some(run) = self.ungrouped.take() else { return };
+        self.group = cgroup::enter(&run);
+        let Some(group) = &self.group else { return };
+        for _ in 0..ROUNDS {
+            let members = cgroup::members(group);
+            let outside: Vec<i32> =
+                tree::Table::read().below_self().into_iter().filter(|pid| !members.contains(pid)).collect();
+            if outside.is_empty() {
+                break;
+            }
+            outside.iter().for_each(|pid| cgroup::take_in(group, *pid));
         }
     }
 
