@@ -156,6 +156,11 @@ pub fn count(number: u64, word: &str) -> String {
     format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 
+/// A word in quotes, as a POSIX shell takes it whole.
+pub fn in_quotes(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
 /// Words as a POSIX shell splits them, without expansions; `None` if a quote is never closed.
 pub fn shell_words(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();

@@ -4,7 +4,8 @@
 //! by its number, the moment it started and the boot it started in, and all three must agree before
 //! it counts as alive. Processes of a run are also found by the marker that ralph puts into their
 //! environment, which survives double forks and new sessions; a signal goes only to a process that
-//! was seen to carry the marker, through a handle that cannot change its owner in between.
+//! was seen to carry the marker, through a handle that cannot change its owner in between, or that the
+//! kernel itself names as a member of the run's control group.
 
 use crate::clock::Clock;
 use crate::process;
@@ -71,8 +72,8 @@ pub struct Sweep {
     pub left: Vec<i32>,
 }
 
-/// Ends every process that carries the marker of `run` or is in its control group: politely first, then for sure, and again
-/// for what they start meanwhile, until none is left or `limit` has passed. Blocks that long. Child
+/// Ends every process that carries the marker of `run` or is in its control group: politely first, then
+/// for sure, and again for what they start meanwhile, until none is left or `limit` has passed. Blocks that long. Child
 /// runs carry it too, because an agent of this run started them; those that registered in its folder
 /// are spared with everything below them.
 pub fn end_marked(run: &RunId, run_folder: &Path, limit: Duration) -> Sweep {
@@ -80,11 +81,12 @@ pub fn end_marked(run: &RunId, run_folder: &Path, limit: Duration) -> Sweep {
     let clock = Clock::start();
     let limit = Millis::from(limit);
     let grace = GRACE.min(Millis(limit.0 / 2));
+    let family = os::self_and_ancestors();
     let mut asked: Vec<i32> = Vec::new();
     loop {
         let mut left = os::marked(&marker);
         let mut members = process::in_groups_of(run);
-        members.retain(|pid| !left.contains(pid) && !os::self_and_ancestors().contains(pid));
+        members.retain(|pid| !left.contains(pid) && !family.contains(pid));
         left.extend(&members);
         if !left.is_empty() {
             let spared = process::of_child_runs(run_folder);
@@ -98,7 +100,7 @@ pub fn end_marked(run: &RunId, run_folder: &Path, limit: Duration) -> Sweep {
         for &pid in &left {
             let new = !asked.contains(&pid);
             let send = |signal| match members.contains(&pid) {
-                true => process::signal_member(pid, signal),
+                true => process::signal_process(pid, signal),
                 false => os::signal(pid, &marker, signal),
             };
             if clock.elapsed() >= grace {

@@ -124,8 +124,7 @@ impl Claimed {
         };
         if matches!(beginning, Beginning::Old(..)) {
             self.store.clear_cancel(&run)?;
-            // What a crash left alive must not work beside its successor.
-            identity::end_marked(&run, &place.run_folder(&run), END_OLD_TREE);
+            end_leftovers_of(place, &run);
             tell_children(&place.run_folder(&run));
         }
         if policy.supervision.is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
@@ -313,16 +312,24 @@ fn end_leftovers(place: &Place, store: &Store, run: &RunId) -> Result<(), Comman
     let crashed = rows.iter().filter(|row| row.stop_reason.is_none() && row.run != *run);
     // Older ones have been looked at by the runs since.
     for row in crashed.take(CRASHED_LOOKED_AT) {
-        let folder = place.run_folder(&row.run);
-        if family::process_of(&folder).is_some() {
-            continue;
-        }
-        let ended = identity::end_marked(&row.run, &folder, END_OLD_TREE).ended.len();
-        if ended > 0 {
-            page::say(&format!("note: processes that the crashed run {} had left alive were ended: {ended}", row.run));
+        if family::process_of(&place.run_folder(&row.run)).is_none() {
+            end_leftovers_of(place, &row.run);
         }
     }
     Ok(())
+}
+
+/// What a crash left alive must not work beside its successor.
+fn end_leftovers_of(place: &Place, run: &RunId) {
+    let sweep = identity::end_marked(run, &place.run_folder(run), END_OLD_TREE);
+    let ended = sweep.ended.len();
+    if ended > 0 {
+        page::say(&format!("note: processes that the crashed run {run} had left alive were ended: {ended}"));
+    }
+    if !sweep.left.is_empty() {
+        let pids: Vec<String> = sweep.left.iter().map(i32::to_string).collect();
+        page::say(&format!("note: processes of the crashed run {run} could not be ended: {}", pids.join(" ")));
+    }
 }
 
 /// Whoever goes on with a run should know who else still works for it.

@@ -100,7 +100,8 @@ fn ralph(project: &Project, prompt: &str) -> Result<(f64, f64), String> {
     child.wait().map_err(fail("ralph"))?;
     let seconds = began.elapsed().as_secs_f64();
     drop(ended);
-    Ok((seconds, watcher.join().unwrap_or_default()))
+    let peak = watcher.join().map_err(|_| "nobody watched the memory".to_owned())?;
+    Ok((seconds, peak))
 }
 
 /// Removes what ralph kept of the stream, and nothing that a first run makes once for all.

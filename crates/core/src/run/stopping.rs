@@ -7,6 +7,7 @@ use crate::effect::Effect;
 use crate::memory::StateView;
 use crate::notice::Notice;
 use crate::outcome::{Outcome, StopReason, exit};
+use crate::text;
 
 /// Whether somebody wants the run to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -205,9 +206,8 @@ impl Run {
             StopReason::Blocked | StopReason::Stalled => {
                 let feedback =
                     format!("{}/.ralph/tasks/{}/{}", self.root, self.policy.task, self.policy.memory.feedback_file);
-                // Where the project lies is not for a shell to read.
-                let feedback = feedback.replace('\'', "'\\''");
-                vec![format!("echo 'your answer' >> '{feedback}' && ralph resume {run}{more}"), explain]
+                let feedback = text::in_quotes(&feedback);
+                vec![format!("echo 'your answer' >> {feedback} && ralph resume {run}{more}"), explain]
             }
             StopReason::SinglePass if code == exit::OK => vec![show],
             // The agent is pinned like everything else, so another one must be named.

@@ -113,9 +113,8 @@ impl Keeper {
         self.group = cgroup::enter(&run);
         let Some(group) = &self.group else { return };
         for _ in 0..ROUNDS {
-            let members = cgroup::members(group);
-            let outside: Vec<i32> =
-                tree::Table::read().below_self().into_iter().filter(|pid| !members.contains(pid)).collect();
+            let (mut outside, members) = (self.victims(), self.strays());
+            outside.retain(|pid| !members.contains(pid));
             if outside.is_empty() {
                 break;
             }

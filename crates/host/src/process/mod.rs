@@ -41,6 +41,7 @@ mod wire;
 pub use find::find_program;
 pub use keeper::keeper_main;
 pub(crate) use sys::{is_open_elsewhere, unblock_signals, watch};
+pub(crate) use tree::signal as signal_process;
 
 use crate::family::{self, Child};
 use crate::identity;
@@ -76,11 +77,6 @@ pub(crate) fn remove_empty_groups_of(run: &RunId) {
         // One that is not empty cannot be removed.
         let _ = std::fs::remove_dir(folder);
     }
-}
-
-/// Sends a signal to a process that was found in a run's group.
-pub(crate) fn signal_member(pid: i32, signal: Signal) {
-    tree::signal(pid, signal);
 }
 
 /// Leaves the control group of the run inside which this process was started.
@@ -252,6 +248,8 @@ impl Keeper {
             let _ = alive.send(&Request::Farewell, &[]);
             let Alive { socket, mut process, .. } = alive;
             drop(socket);
+            // Nobody listens any more for the news that an agent stopped it.
+            tree::signal(process.id().cast_signed(), Signal::CONT);
             // It ends what is left and then itself; a process that the kernel cannot end must not hold ralph.
             let deadline = Instant::now() + CLOSE_PATIENCE;
             while matches!(process.try_wait(), Ok(None)) && Instant::now() < deadline {

@@ -110,7 +110,7 @@ fn own_pid() -> i32 {
 }
 
 /// Sends a signal; a process that is gone already needs none.
-pub(super) fn signal(pid: i32, signal: Signal) {
+pub(crate) fn signal(pid: i32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid).filter(|_| pid > 1) {
         let _ = rustix::process::kill_process(pid, signal);
     }

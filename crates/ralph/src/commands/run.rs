@@ -291,7 +291,7 @@ fn dry_run(global: &Global, place: &Place, mut started: Started) -> Result<u8, C
 /// A word as a shell would need it.
 pub fn quoted(word: &str) -> String {
     let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c));
-    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if plain { word.to_owned() } else { ralph_core::text::in_quotes(word) }
 }
 
 /// The inputs of the first prompt, read without changing anything.

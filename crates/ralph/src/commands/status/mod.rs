@@ -29,8 +29,8 @@ use std::io::IsTerminal;
 /// List the runs of this project, newest first, child runs below their parents.
 ///
 /// A run counts as running only while a living process carries it, and shows how long ago it gave a
-/// sign of life: live, quiet or stale, or how much longer it waits. One that neither runs nor ended has crashed, and can be
-/// resumed.
+/// sign of life: live, quiet or stale, or how much longer it waits. One that neither runs nor ended
+/// has crashed, and can be resumed.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  ralph status\n  ralph status --watch\n  ralph status --all\n  ralph status --json | jq -r '.runs[] | select(.state == \"running\") | .run'"
