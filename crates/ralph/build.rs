@@ -1,28 +1,70 @@
 //! Makes the start cheap on Linux, because ralph is started for every hook and every keeper.
 //!
 //! A position-independent program spends as long on its many thousand relocations at every start as
-//! on everything else together, so it is linked at a fixed address. The unwinder of the compiler's
-//! own library is linked in where the compiler has it, which saves loading a shared one.
+//! on everything else together, so it is linked at a fixed address. What is left is mostly the loading
+//! of shared libraries: the unwinder is always linked in, and a release the system's library of C too.
+//! Cargo's own way to that (`+crt-static`) cannot be had for the program alone, nor only where a
+//! compiler has what it takes; so the linker finds, under the names it looks for, a script that names
+//! the archive instead.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The libraries that Rust's own asks for, and the archives that stand in for them.
+const ARCHIVES: [(&str, &[&str]); 7] = [
+    ("gcc_s", &["gcc_eh", "gcc"]),
+    ("util", &["util"]),
+    ("rt", &["rt"]),
+    ("pthread", &["pthread"]),
+    ("m", &["m"]),
+    ("dl", &["dl"]),
+    ("c", &["c", "gcc_eh", "gcc"]),
+];
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    let target = |part: &str| std::env::var(format!("CARGO_CFG_TARGET_{part}")).unwrap_or_default();
-    if target("OS") != "linux" || target("ENV") != "gnu" {
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    if variable("CARGO_CFG_TARGET_OS") != "linux" || variable("CARGO_CFG_TARGET_ENV") != "gnu" {
         return;
     }
     println!("cargo:rustc-link-arg-bins=-no-pie");
     // Another target's compiler would have to be asked, and its name is only known to cargo.
-    if std::env::var("HOST") != std::env::var("TARGET") {
+    if variable("HOST") != variable("TARGET") {
         return;
     }
-    #[allow(clippy::disallowed_methods, reason = "while ralph is built there is no keeper to ask")]
-    let asked = Command::new("cc").arg("-print-file-name=libgcc_eh.a").output();
-    let path = asked.map(|answer| String::from_utf8_lossy(&answer.stdout).trim().to_owned()).unwrap_or_default();
-    if let Some(folder) = Path::new(&path).parent().filter(|folder| folder.is_absolute()) {
-        println!("cargo:rustc-link-search=native={}", folder.display());
-        println!("cargo:rustc-link-lib=static:+whole-archive=gcc_eh");
+    let folder = PathBuf::from(variable("OUT_DIR"));
+    // Tests put a library before that of the system, to turn its clock; a release has no such need.
+    let whole = variable("PROFILE") == "release" && links_statically(&folder);
+    for (library, archives) in ARCHIVES.iter().take(if whole { ARCHIVES.len() } else { 1 }) {
+        let paths: Option<Vec<String>> = archives.iter().map(|name| archive(name)).collect();
+        let Some(paths) = paths else { continue };
+        let script = format!("GROUP ( {} )\n", paths.join(" "));
+        if let Err(error) = std::fs::write(folder.join(format!("lib{library}.so")), script) {
+            panic!("{}: the linker's scripts cannot be written: {error}", folder.display());
+        }
     }
+    println!("cargo:rustc-link-arg-bins=-L{}", folder.display());
+    if whole {
+        println!("cargo:rustc-link-arg-bins=-static");
+    }
+}
+
+/// Whether the compiler makes a static program, and has every archive by itself.
+fn links_statically(folder: &Path) -> bool {
+    let source = folder.join("static.c");
+    std::fs::write(&source, "int main(void) { return 0; }\n").is_ok()
+        && ARCHIVES.iter().all(|(_, archives)| archives.iter().all(|name| archive(name).is_some()))
+        && cc().arg("-static").arg("-o").arg(folder.join("static")).arg(&source).status().is_ok_and(|done| done.success())
+}
+
+/// Where the compiler has an archive: it answers with the bare name if it has none.
+fn archive(name: &str) -> Option<String> {
+    let asked = cc().arg(format!("-print-file-name=lib{name}.a")).output().ok()?;
+    let path = String::from_utf8(asked.stdout).ok()?.trim().to_owned();
+    Path::new(&path).is_absolute().then_some(path)
+}
+
+fn cc() -> Command {
+    #[allow(clippy::disallowed_methods, reason = "while ralph is built there is no keeper to ask")]
+    Command::new("cc")
 }
