@@ -21,40 +21,41 @@ const ARCHIVES: [(&str, &[&str]); 7] = [
     ("c", &["c", "gcc_eh", "gcc"]),
 ];
 
-fn main() {
+fn main() -> std::io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     if variable("CARGO_CFG_TARGET_OS") != "linux" || variable("CARGO_CFG_TARGET_ENV") != "gnu" {
-        return;
+        return Ok(());
     }
     println!("cargo:rustc-link-arg-bins=-no-pie");
     // Another target's compiler would have to be asked, and its name is only known to cargo.
     if variable("HOST") != variable("TARGET") {
-        return;
+        return Ok(());
     }
-    let folder = PathBuf::from(variable("OUT_DIR"));
+    let out = PathBuf::from(variable("OUT_DIR"));
     // Tests put a library before that of the system, to turn its clock; a release has no such need.
-    let whole = variable("PROFILE") == "release" && links_statically(&folder);
+    let whole = variable("PROFILE") == "release" && links_statically(&out);
+    let folder = out.join(if whole { "static" } else { "shared" });
+    std::fs::create_dir_all(&folder)?;
     for (library, archives) in ARCHIVES.iter().take(if whole { ARCHIVES.len() } else { 1 }) {
         let paths: Option<Vec<String>> = archives.iter().map(|name| archive(name)).collect();
         let Some(paths) = paths else { continue };
         let script = format!("GROUP ( {} )\n", paths.join(" "));
-        if let Err(error) = std::fs::write(folder.join(format!("lib{library}.so")), script) {
-            panic!("{}: the linker's scripts cannot be written: {error}", folder.display());
-        }
+        std::fs::write(folder.join(format!("lib{library}.so")), script)?;
     }
     println!("cargo:rustc-link-arg-bins=-L{}", folder.display());
     if whole {
         println!("cargo:rustc-link-arg-bins=-static");
     }
+    Ok(())
 }
 
 /// Whether the compiler makes a static program, and has every archive by itself.
 fn links_statically(folder: &Path) -> bool {
-    let source = folder.join("static.c");
+    let (source, program) = (folder.join("small.c"), folder.join("small"));
     std::fs::write(&source, "int main(void) { return 0; }\n").is_ok()
         && ARCHIVES.iter().all(|(_, archives)| archives.iter().all(|name| archive(name).is_some()))
-        && cc().arg("-static").arg("-o").arg(folder.join("static")).arg(&source).status().is_ok_and(|done| done.success())
+        && cc().arg("-static").arg("-o").arg(program).arg(source).status().is_ok_and(|done| done.success())
 }
 
 /// Where the compiler has an archive: it answers with the bare name if it has none.

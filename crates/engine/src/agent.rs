@@ -15,7 +15,7 @@ use ralph_host::folder_watch::FolderWatch;
 use ralph_host::lines::{Line, LineSplitter};
 use ralph_host::marker;
 use ralph_host::process::Command;
-use ralph_host::process::drive::{Job, Order, Sink, Streams, drive};
+use ralph_host::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
 use ralph_host::raw_log::{self, RawLog};
 use ralph_host::{family, identity, side_file};
 use std::cell::{Cell, RefCell};
@@ -284,7 +284,7 @@ impl AgentSink<'_> {
 }
 
 impl Sink for AgentSink<'_> {
-    fn stdout(&mut self, bytes: &[u8]) {
+    fn stdout(&mut self, bytes: &Chunk) {
         self.stdout_log.write(bytes);
         self.face.borrow_mut().heard(self.clock.now());
         let mut splitter = std::mem::take(&mut self.splitter);
@@ -296,7 +296,7 @@ impl Sink for AgentSink<'_> {
         }
     }
 
-    fn stderr(&mut self, bytes: &[u8]) {
+    fn stderr(&mut self, bytes: &Chunk) {
         self.stderr_log.write(bytes);
         let mut face = self.face.borrow_mut();
         face.heard(self.clock.now());

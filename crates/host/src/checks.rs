@@ -3,7 +3,7 @@
 
 use crate::process::Command;
 use crate::process::Keeper;
-use crate::process::drive::{Job, Order, Sink, Streams, drive};
+use crate::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
 use crate::raw_log::write_bounded;
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
 use ralph_core::excerpt::Excerpter;
@@ -92,8 +92,8 @@ impl CheckSink {
 }
 
 impl Sink for CheckSink {
-    fn stdout(&mut self, bytes: &[u8]) {
-        self.hash.update(bytes);
+    fn stdout(&mut self, bytes: &Chunk) {
+        self.hash.update(bytes.as_slice());
         let room = self.head_limit.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
         self.excerpter.feed(bytes);
@@ -101,7 +101,7 @@ impl Sink for CheckSink {
         self.bytes += bytes.len() as u64;
     }
 
-    fn stderr(&mut self, bytes: &[u8]) {
+    fn stderr(&mut self, bytes: &Chunk) {
         self.stdout(bytes);
     }
 }
@@ -112,13 +112,13 @@ pub async fn capture(keeper: &mut Keeper, command: &Command, timeout: Millis) ->
         stdout: Vec<u8>,
     }
     impl Sink for Capture {
-        fn stdout(&mut self, bytes: &[u8]) {
+        fn stdout(&mut self, bytes: &Chunk) {
             // A list of every file of a huge tree is some tens of megabytes.
             if self.stdout.len() < 64 << 20 {
                 self.stdout.extend_from_slice(bytes);
             }
         }
-        fn stderr(&mut self, _: &[u8]) {}
+        fn stderr(&mut self, _: &Chunk) {}
     }
     let mut sink = Capture { stdout: Vec::new() };
     let (_silent, mut orders) = mpsc::unbounded_channel();

@@ -1,7 +1,7 @@
 //! Asking a program something small, such as its version: its beginning of output, and never longer
 //! than a few seconds, whatever it does. What it started is ended with it.
 
-use crate::process::drive::{Job, Sink, Streams, drive};
+use crate::process::drive::{Chunk, Job, Sink, Streams, drive};
 use crate::process::{Command, Keeper};
 use ralph_core::id::RunId;
 use ralph_core::observation::Ending;
@@ -60,12 +60,12 @@ struct Beginning {
 }
 
 impl Sink for Beginning {
-    fn stdout(&mut self, bytes: &[u8]) {
+    fn stdout(&mut self, bytes: &Chunk) {
         let room = LONGEST_ANSWER.saturating_sub(self.bytes.len()).min(bytes.len());
         self.bytes.extend_from_slice(bytes.get(..room).unwrap_or_default());
     }
 
-    fn stderr(&mut self, bytes: &[u8]) {
+    fn stderr(&mut self, bytes: &Chunk) {
         self.stdout(bytes);
     }
 }

@@ -1,17 +1,21 @@
 //! What a process printed, byte for byte, in the run's folder.
 
+use crate::process::drive::Chunk;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// The most that a log may hold; a process that prints more is cut there with a note.
 pub const LONGEST_LOG: u64 = 256 << 20;
 /// From here on a log is a stream, and writing it would hold up reading it.
 const STREAM: u64 = 1 << 20;
-/// Pieces that wait for the stream's writer: with pieces of a full pipe, some megabytes.
-const QUEUE: usize = 8;
+/// Chunks that may wait for the stream's writer: at most two megabytes.
+const QUEUE: usize = 16;
+/// How long the stream's writer sleeps when it has nothing to do: a flood brings some chunks meanwhile.
+const NAP: Duration = Duration::from_micros(500);
 
 /// A raw log that exists only once there is something in it.
 #[derive(Debug)]
@@ -30,7 +34,7 @@ impl RawLog {
 
     /// Writes what came. What a talking agent says is in the file when this returns; only a flood is
     /// written behind its reader's back.
-    pub fn write(&mut self, bytes: &[u8]) {
+    pub fn write(&mut self, bytes: &Chunk) {
         if self.bytes == 0 {
             // A repeated iteration goes on in the same file: nothing that an agent said is thrown away.
             self.file = OpenOptions::new().create(true).append(true).open(&self.path).ok();
@@ -57,35 +61,37 @@ pub fn forget(run_folder: &Path, iteration: u32) {
 /// A thread that writes a log while the next bytes are being read.
 #[derive(Debug)]
 struct Writer {
-    full: Option<SyncSender<Vec<u8>>>,
-    /// Pieces that were written, to be filled again.
-    empty: Receiver<Vec<u8>>,
+    full: Option<SyncSender<Chunk>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
     fn start(file: File, before: u64) -> Writer {
-        let (full, pieces) = sync_channel::<Vec<u8>>(QUEUE);
-        let (back, empty) = channel();
+        let (full, chunks) = sync_channel(QUEUE);
         let thread = std::thread::spawn(move || {
             let (mut log, mut before) = (Some(file), before);
-            for piece in pieces {
-                write_bounded(&mut log, before, &piece);
-                before += piece.len() as u64;
-                // Nobody takes it back once the log is being closed.
-                let _ = back.send(piece);
+            while let Some(chunk) = next(&chunks) {
+                write_bounded(&mut log, before, &chunk);
+                before += chunk.len() as u64;
             }
         });
-        Writer { full: Some(full), empty, thread: Some(thread) }
+        Writer { full: Some(full), thread: Some(thread) }
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        let mut piece = self.empty.try_recv().unwrap_or_default();
-        piece.clear();
-        piece.extend_from_slice(bytes);
+    fn write(&mut self, bytes: &Chunk) {
         // The thread ends only when this sender is gone.
-        let _ = self.full.as_ref().map(|full| full.send(piece));
+        let _ = self.full.as_ref().map(|full| full.send(bytes.clone()));
     }
+}
+
+/// What is to be written next; `None` when nothing more will come. While a flood lasts, the writer looks up by itself
+/// now and then: to be woken for every chunk would cost the reader more than the chunk does.
+fn next(chunks: &Receiver<Chunk>) -> Option<Chunk> {
+    let ready = chunks.try_recv().or_else(|_| {
+        std::thread::sleep(NAP);
+        chunks.try_recv()
+    });
+    ready.ok().or_else(|| chunks.recv().ok())
 }
 
 impl Drop for Writer {
@@ -123,7 +129,7 @@ mod tests {
         for number in 0..40_000_u32 {
             let piece = format!("{number} {}\n", "x".repeat((number % 97) as usize));
             expected.extend_from_slice(piece.as_bytes());
-            log.write(piece.as_bytes());
+            log.write(&Chunk::new(piece.into_bytes()));
         }
         assert!(log.writer.is_some(), "{} bytes are a stream", expected.len());
         drop(log);

@@ -2,7 +2,7 @@
 
 use crate::git;
 use crate::process::Keeper;
-use crate::process::drive::{Job, Order, Sink, Streams, drive};
+use crate::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
 use ralph_core::check::CheckEnding;
 use ralph_core::scm::{Pending, ScmReport, ScmSpec};
 use ralph_core::time::Millis;
@@ -67,13 +67,13 @@ pub async fn run(keeper: &mut Keeper, spec: ScmSpec, root: &Path, orders: &mut U
 struct Tail(Vec<u8>);
 
 impl Sink for Tail {
-    fn stdout(&mut self, bytes: &[u8]) {
+    fn stdout(&mut self, bytes: &Chunk) {
         self.0.extend_from_slice(bytes.get(bytes.len().saturating_sub(OUTPUT_KEPT)..).unwrap_or_default());
         let excess = self.0.len().saturating_sub(OUTPUT_KEPT);
         self.0.drain(..excess);
     }
 
-    fn stderr(&mut self, bytes: &[u8]) {
+    fn stderr(&mut self, bytes: &Chunk) {
         self.stdout(bytes);
     }
 }

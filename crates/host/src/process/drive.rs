@@ -7,10 +7,12 @@ use super::{Command, Ended, Ends, Keeper, ProcessError};
 use ralph_core::observation::{Ending, ProcessFacts};
 use ralph_core::text;
 use ralph_core::time::Millis;
+use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -71,12 +73,15 @@ pub enum Streams {
     Together,
 }
 
+/// Bytes that were read at once. Whoever holds on to them costs no copy: the next ones are read elsewhere meanwhile.
+pub type Chunk = Arc<Vec<u8>>;
+
 /// Takes a process's output. Called in the order of arrival; must not block for long.
 pub trait Sink {
     /// Bytes of standard output.
-    fn stdout(&mut self, bytes: &[u8]);
+    fn stdout(&mut self, bytes: &Chunk);
     /// Bytes of standard error.
-    fn stderr(&mut self, bytes: &[u8]);
+    fn stderr(&mut self, bytes: &Chunk);
     /// Whether the final result was seen, so that the process should end soon.
     fn has_result(&self) -> bool {
         false
@@ -130,7 +135,7 @@ pub async fn drive(
         written: 0,
         bytes: 0,
         stderr_tail: Vec::new(),
-        buffer: Vec::new(),
+        buffers: Buffers::default(),
         began,
         last_output: began,
         result_at: None,
@@ -187,7 +192,7 @@ struct Drive<'a> {
     written: usize,
     bytes: u64,
     stderr_tail: Vec<u8>,
-    buffer: Vec<u8>,
+    buffers: Buffers,
     began: Instant,
     last_output: Instant,
     result_at: Option<Instant>,
@@ -372,12 +377,12 @@ impl Drive<'_> {
     fn read_stdout(&mut self, sink: &mut impl Sink) {
         let Some(stdout) = &self.stdout else { return };
         let before = self.bytes;
-        match read(stdout, &mut self.buffer) {
-            Got::Bytes(count) => {
-                self.bytes += count as u64;
+        match self.buffers.read(stdout) {
+            Got::Bytes(bytes) => {
+                self.bytes += bytes.len() as u64;
                 self.last_output = Instant::now();
                 self.cpu = CpuWatch::default();
-                sink.stdout(self.buffer.get(..count).unwrap_or_default());
+                sink.stdout(bytes);
                 // The first full pipe announces a stream; a larger pipe saves switches between the two.
                 if before < CHUNK as u64 && self.bytes >= CHUNK as u64 {
                     #[cfg(target_os = "linux")]
@@ -397,12 +402,11 @@ impl Drive<'_> {
 
     fn read_stderr(&mut self, sink: &mut impl Sink) {
         let Some(stderr) = &self.stderr else { return };
-        match read(stderr, &mut self.buffer) {
-            Got::Bytes(count) => {
-                self.bytes += count as u64;
+        match self.buffers.read(stderr) {
+            Got::Bytes(bytes) => {
+                self.bytes += bytes.len() as u64;
                 self.last_output = Instant::now();
                 self.cpu = CpuWatch::default();
-                let bytes = self.buffer.get(..count).unwrap_or_default();
                 sink.stderr(bytes);
                 self.stderr_tail
                     .extend_from_slice(bytes.get(bytes.len().saturating_sub(STDERR_TAIL)..).unwrap_or_default());
@@ -492,29 +496,39 @@ fn on(limit: Millis) -> Option<Duration> {
     (!limit.is_off()).then(|| limit.duration())
 }
 
-enum Got {
-    Bytes(usize),
+enum Got<'a> {
+    Bytes(&'a Chunk),
     Nothing,
     End,
 }
 
-/// Reads once. An empty pipe makes the next wait for readiness a real one.
-fn read(end: &AsyncFd<OwnedFd>, buffer: &mut Vec<u8>) -> Got {
-    if buffer.is_empty() {
-        buffer.resize(SMALL_CHUNK, 0);
-    }
-    let got = end.try_io(Interest::READABLE, |end| Ok(rustix::io::read(end.as_fd(), buffer.as_mut_slice())?));
-    match got {
-        Ok(0) => Got::End,
-        Ok(count) => {
-            if count == buffer.len() && count < CHUNK {
-                // It grows behind the bytes that were read, which stay in place for the caller.
-                buffer.resize(CHUNK, 0);
-            }
-            Got::Bytes(count)
+/// Where output is read to. There is more than one place only while somebody holds on to what was read before.
+#[derive(Default)]
+struct Buffers(Vec<Chunk>);
+
+impl Buffers {
+    /// Reads once. An empty pipe makes the next wait for readiness a real one.
+    fn read(&mut self, end: &AsyncFd<OwnedFd>) -> Got<'_> {
+        // The first that is free was used last, and is likely still in the processor's cache.
+        let free = self.0.iter_mut().position(|chunk| Arc::get_mut(chunk).is_some()).unwrap_or_else(|| {
+            let size = if self.0.is_empty() { SMALL_CHUNK } else { CHUNK };
+            self.0.push(Arc::new(Vec::with_capacity(size)));
+            self.0.len() - 1
+        });
+        let Some(chunk) = self.0.get_mut(free) else { return Got::Nothing };
+        let Some(buffer) = Arc::get_mut(chunk) else { return Got::Nothing };
+        if buffer.capacity() < CHUNK && buffer.len() == buffer.capacity() {
+            *buffer = Vec::with_capacity(CHUNK);
         }
-        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Got::Nothing,
-        Err(_) => Got::End,
+        buffer.clear();
+        match end.try_io(Interest::READABLE, |end| Ok(rustix::io::read(end.as_fd(), spare_capacity(buffer))?)) {
+            Ok(0) => Got::End,
+            Ok(_) => Got::Bytes(chunk),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+                Got::Nothing
+            }
+            Err(_) => Got::End,
+        }
     }
 }
 
