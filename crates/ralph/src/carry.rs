@@ -1,7 +1,6 @@
 //! Carrying a run from the command line: the lock, the store, the keeper and a face are put
 //! together here, for a new run and for one that goes on.
 
-use crate::commands::run::quoted;
 use crate::error::CommandError;
 use crate::face::{self, FaceOptions, Shown, Volume};
 use crate::look::page;
@@ -207,10 +206,7 @@ pub fn event_loop() -> io::Result<Runtime> {
 }
 
 fn shown(place: &Place) -> Shown {
-    let here = std::env::current_dir().and_then(|here| here.canonicalize());
-    let found = here.is_ok_and(|here| here.starts_with(&place.root));
-    let folder_flag = if found { String::new() } else { format!(" -C {}", quoted(&place.root.to_string_lossy())) };
-    Shown { name: place.name(), folder_flag }
+    Shown { name: place.name(), typing: place.typing() }
 }
 
 fn buses(place: &Place, run: &RunId, policy: &Policy, task_folder: &Path) -> Buses {

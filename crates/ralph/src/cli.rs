@@ -8,6 +8,7 @@ use crate::face::{FaceOptions, Volume};
 use crate::look::page;
 use crate::place;
 use crate::settings::DisplaySettings;
+use crate::typing::Typing;
 use clap::{Args, Parser, Subcommand};
 use ralph_core::outcome::exit;
 use std::path::PathBuf;
@@ -177,7 +178,8 @@ pub fn main() -> u8 {
         Command::Docs { folder } => commands::config::write_docs(&folder),
     };
     result.unwrap_or_else(|error: CommandError| {
-        page::say(error.text().trim_end());
+        let typing = cli.global.directory.as_deref().map(Typing::elsewhere).unwrap_or_default();
+        page::say(error.text(&typing).trim_end());
         error.code
     })
 }

@@ -9,6 +9,7 @@ mod face;
 mod look;
 mod place;
 mod settings;
+mod typing;
 
 use ralph_host::process::{KEEPER_ARGUMENT, keeper_main};
 use std::process::ExitCode;

@@ -2,6 +2,7 @@
 //! directory. The only file besides `main` that reads the environment.
 
 use crate::error::CommandError;
+use crate::typing::Typing;
 use ralph_core::id::{LONGEST_TASK_NAME, RunId, TaskName, plain_name};
 use ralph_host::family::{self, FOLDER_VARIABLE, Origin, PARENT_VARIABLE};
 use ralph_host::identity::RUN_VARIABLE;
@@ -43,8 +44,7 @@ impl Place {
         if !cwd.is_dir() {
             return Err(CommandError::usage(format!("{} is not a folder", cwd.display())));
         }
-        let is_project = |folder: &&Path| folder.join(".ralph").is_dir() || folder.join(".git").exists();
-        let root = cwd.ancestors().find(is_project).unwrap_or(&cwd).to_owned();
+        let root = project_around(&cwd).to_owned();
         let state_root = state_root()?;
         Ok(Place {
             git_root: tree::git_root(&root),
@@ -53,6 +53,13 @@ impl Place {
             root,
             cwd,
         })
+    }
+
+    /// How commands about this project are typed where the caller stands.
+    pub fn typing(&self) -> Typing {
+        let here = std::env::current_dir().and_then(|here| here.canonicalize());
+        let is_found = here.is_ok_and(|here| project_around(&here) == self.root);
+        if is_found { Typing::default() } else { Typing::elsewhere(&self.root) }
     }
 
     /// The tree that one loop may own.
@@ -93,6 +100,11 @@ impl Place {
         let above = || self.origin().parent.map(|parent| family::ancestors(&parent)).unwrap_or_default();
         parent_run().as_ref() == Some(run) || above().contains(run)
     }
+}
+
+fn project_around(folder: &Path) -> &Path {
+    let is_project = |folder: &&Path| folder.join(".ralph").is_dir() || folder.join(".git").exists();
+    folder.ancestors().find(is_project).unwrap_or(folder)
 }
 
 /// `$RALPH_STATE_DIR`, else `$XDG_STATE_HOME/ralph`, else `~/.local/state/ralph`.

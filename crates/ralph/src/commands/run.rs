@@ -7,6 +7,7 @@ use crate::face::json_lines;
 use crate::look::page;
 use crate::place::{self, Place};
 use crate::settings::{Flags, Loaded, Settings, SettingsError};
+use crate::typing::quoted;
 use clap::Args;
 use ralph_agents::Delivery;
 use ralph_core::effect::Effect;
@@ -286,12 +287,6 @@ fn dry_run(global: &Global, place: &Place, mut started: Started) -> Result<u8, C
         page::print(&prompt)?;
     }
     Ok(exit::OK)
-}
-
-/// A word as a shell would need it.
-pub fn quoted(word: &str) -> String {
-    let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c));
-    if plain { word.to_owned() } else { ralph_core::text::in_quotes(word) }
 }
 
 /// The inputs of the first prompt, read without changing anything.

@@ -1,6 +1,5 @@
 //! `ralph show`: a run, or one of its iterations, as the journal tells it.
 
-use super::run::quoted;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::face::json_lines::VERSION;
@@ -13,6 +12,7 @@ use crate::look::story::{Chapter, Story};
 use crate::look::words;
 use crate::look::{chapter, json, page};
 use crate::place::Place;
+use crate::typing::{Typing, quoted};
 use clap::Args;
 use ralph_core::event::Entry;
 use ralph_core::outcome::exit;
@@ -56,8 +56,8 @@ pub fn run(global: &Global, args: &ShowArgs) -> Result<u8, CommandError> {
     let story = Story::of(&entries, wanted).map_err(|error| pick::unreadable(&row.run, &error))?;
     let state = Live::look(&place).state(&row);
     let text = match wanted {
-        None if global.json => format!("{}\n", json::whole(&story, &row, state)),
-        None => whole(&story, &row, state, page::paint(global)),
+        None if global.json => format!("{}\n", json::whole(&story, &row, state, &place.typing())),
+        None => whole(&story, &row, state, &place.typing(), page::paint(global)),
         Some(number) => {
             let chapter = find(&story, &row, Some(number))?;
             match (args.prompt, global.json) {
@@ -100,7 +100,7 @@ fn exact_prompt(prompt: &str) -> String {
     if std::io::stdout().is_terminal() { text::for_terminal(prompt) } else { prompt.to_owned() }
 }
 
-fn whole(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String {
+fn whole(story: &Story<'_>, row: &RunRow, state: State, typing: &Typing, paint: Paint) -> String {
     let mut text = header(story, row, state, paint);
     for chapter in &story.chapters {
         text.push_str(&chapter_lines(chapter, row.kind, paint));
@@ -112,7 +112,7 @@ fn whole(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String 
         let _ =
             writeln!(text, "  {} {} {}", paint.yellow("note:"), words::one_line(note), paint.dim(&words::local(*at)));
     }
-    text + &end(story, row, state, paint)
+    text + &end(story, row, state, typing, paint)
 }
 
 fn header(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String {
@@ -189,7 +189,7 @@ fn chapter_lines(chapter: &Chapter<'_>, kind: LoopKind, paint: Paint) -> String 
     lines
 }
 
-fn end(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String {
+fn end(story: &Story<'_>, row: &RunRow, state: State, typing: &Typing, paint: Paint) -> String {
     let (message, next) = match (state, story.outcome()) {
         (State::Running, _) => {
             let doing = story.in_flight.as_ref().map(|doing| words::in_flight(doing, row.iteration));
@@ -219,7 +219,7 @@ fn end(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String {
     }
     for (index, command) in next.iter().enumerate() {
         let lead = if index == 0 { "next: " } else { "      " };
-        let _ = writeln!(block, "  {lead}{}", paint.cyan(command));
+        let _ = writeln!(block, "  {lead}{}", paint.cyan(&typing.line(command)));
     }
     block
 }

@@ -10,6 +10,7 @@ pub mod render;
 mod status_line;
 mod terminal;
 
+use crate::typing::Typing;
 use json::Json;
 use out::Out;
 use paint::ColorChoice;
@@ -62,15 +63,15 @@ impl FaceOptions {
 pub struct Shown {
     /// Its name.
     pub name: String,
-    /// ` -C FOLDER`, if a command typed in the caller's folder would not find it.
-    pub folder_flag: String,
+    /// How commands about it are typed.
+    pub typing: Typing,
 }
 
 /// The face that the options ask for.
 pub fn start(options: FaceOptions, clock: Clock, project: Shown) -> io::Result<Box<RefCell<dyn Face>>> {
     let out = Out::start()?;
     Ok(if options.json {
-        Box::new(RefCell::new(Json::new(out)))
+        Box::new(RefCell::new(Json::new(out, project.typing)))
     } else {
         Box::new(RefCell::new(Terminal::new(out, options, clock, project)))
     })

@@ -4,6 +4,7 @@
 use super::paint::Paint;
 use super::render::{Marks, amounts};
 use crate::look::words;
+use crate::typing::Typing;
 use ralph_core::claim::Claim;
 use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
 use ralph_core::observation::LineCounts;
@@ -128,9 +129,8 @@ impl Narration {
         line.into_iter().chain(more).collect()
     }
 
-    /// How a run ended: the word, the sentence, the facts and what to type next. `folder_flag` is what
-    /// a command needs to find the project from the caller's folder.
-    pub fn end(self, run: &RunOf<'_>, outcome: &Outcome, took: Millis, folder_flag: &str) -> String {
+    /// How a run ended: the word, the sentence, the facts and what to type next.
+    pub fn end(self, run: &RunOf<'_>, outcome: &Outcome, took: Millis, typing: &Typing) -> String {
         let paint = self.paint;
         let RunOf { run, kind } = run;
         let verified = match (outcome.reason, outcome.verified) {
@@ -156,21 +156,10 @@ impl Narration {
         );
         for (index, command) in outcome.next.iter().enumerate() {
             let lead = if index == 0 { "next: " } else { "      " };
-            let command = from_elsewhere(command, folder_flag);
-            block.push_str(&format!("  {lead}{}\n", paint.cyan(&command)));
+            block.push_str(&format!("  {lead}{}\n", paint.cyan(&typing.line(command))));
         }
         block
     }
-}
-
-/// A line to type, with the flag behind each `ralph` that is a program, and not part of a path.
-fn from_elsewhere(line: &str, folder_flag: &str) -> String {
-    const THEN: &str = " && ";
-    let with_flag = |command: &str| match command.strip_prefix("ralph ") {
-        Some(rest) => format!("ralph{folder_flag} {rest}"),
-        None => command.to_owned(),
-    };
-    line.split(THEN).map(with_flag).collect::<Vec<_>>().join(THEN)
 }
 
 /// A run and what kind it is.
@@ -214,21 +203,6 @@ pub fn not_understood(lines: LineCounts) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_line_typed_elsewhere_names_the_folder_behind_the_program_alone() {
-        for (line, flag, expected) in [
-            ("ralph show r1", "", "ralph show r1"),
-            ("ralph show r1", " -C /p", "ralph -C /p show r1"),
-            (
-                "echo 'x' >> '/my ralph work/.ralph/f.md' && ralph resume r1",
-                " -C '/my ralph work'",
-                "echo 'x' >> '/my ralph work/.ralph/f.md' && ralph -C '/my ralph work' resume r1",
-            ),
-        ] {
-            assert_eq!(from_elsewhere(line, flag), expected);
-        }
-    }
 
     #[test]
     fn only_what_there_was_is_counted() {

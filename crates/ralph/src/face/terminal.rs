@@ -9,6 +9,7 @@ use super::status_line::StatusLine;
 use super::{FaceOptions, Shown, Volume, local_time};
 use crate::look::log_text::Pieces;
 use crate::look::words;
+use crate::typing::Typing;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::notice::Notice;
 use ralph_core::policy::{LoopKind, Policy};
@@ -37,7 +38,7 @@ pub struct Terminal {
     run: String,
     project: String,
     /// What a command needs to find the project from the caller's folder.
-    folder_flag: String,
+    typing: Typing,
     policy: Option<Box<Policy>>,
     waiting_until: Option<WallTime>,
     last_word: Millis,
@@ -58,7 +59,7 @@ impl Terminal {
             drawn: false,
             run: String::new(),
             project: project.name,
-            folder_flag: project.folder_flag,
+            typing: project.typing,
             policy: None,
             waiting_until: None,
             last_word: Millis::ZERO,
@@ -235,7 +236,7 @@ impl Face for Terminal {
                 self.clear();
                 let voice = Narration { paint: self.options.render.paint, ..self.voice };
                 let run = RunOf { run: &self.run, kind: self.kind() };
-                let block = voice.end(&run, outcome, *elapsed, &self.folder_flag);
+                let block = voice.end(&run, outcome, *elapsed, &self.typing);
                 self.out.write(Target::Stdout, Worth::Kept, block);
             }
         }

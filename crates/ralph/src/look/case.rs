@@ -7,6 +7,7 @@ use super::story::Story;
 use super::{grounds, pick, words};
 use crate::error::CommandError;
 use crate::place::Place;
+use crate::typing::Typing;
 use ralph_core::event::Entry;
 use ralph_core::outcome::StopReason;
 use ralph_core::run::RunRow;
@@ -25,6 +26,8 @@ pub struct Case<'a> {
     pub conditions: Vec<Condition>,
     /// Time that it was worked on, until now if it runs.
     pub worked: Millis,
+    /// How commands about it are typed.
+    pub typing: Typing,
 }
 
 impl<'a> Case<'a> {
@@ -33,7 +36,7 @@ impl<'a> Case<'a> {
         let story = Story::of(entries, None).map_err(|error| pick::unreadable(&row.run, &error))?;
         let state = Live::look(place).state(&row);
         let worked = story.worked(state, Clock::start().now());
-        Ok(Case { conditions: conditions::of(&story), story, row, state, worked })
+        Ok(Case { conditions: conditions::of(&story), story, row, state, worked, typing: place.typing() })
     }
 
     fn is_complete(&self) -> bool {
@@ -86,6 +89,6 @@ impl<'a> Case<'a> {
         if !next.contains(&show) {
             next.push(show);
         }
-        next
+        next.iter().map(|line| self.typing.line(line)).collect()
     }
 }

@@ -4,6 +4,7 @@
 use super::state::State;
 use super::story::{Chapter, Check, Story};
 use crate::face::json_lines::{VERSION, extend, outcome_object, timestamp, tokens_object};
+use crate::typing::Typing;
 use ralph_core::check::TreePrint;
 use ralph_core::observation::{Observation, ToolResult};
 use ralph_core::policy::{AgentPolicy, Policy};
@@ -37,7 +38,7 @@ pub fn run(row: &RunRow, state: State) -> Value {
 }
 
 /// A run with everything that its journal tells.
-pub fn whole(story: &Story<'_>, row: &RunRow, state: State) -> Value {
+pub fn whole(story: &Story<'_>, row: &RunRow, state: State, typing: &Typing) -> Value {
     let mut object = run(row, state);
     let more = json!({
         "v": VERSION,
@@ -48,7 +49,7 @@ pub fn whole(story: &Story<'_>, row: &RunRow, state: State) -> Value {
         "iterations": story.chapters.iter().map(iteration).collect::<Vec<_>>(),
         "receipts": receipts(story),
         "notes": story.notes.iter().map(|(_, note)| note).collect::<Vec<_>>(),
-        "outcome": story.outcome().map(outcome_object),
+        "outcome": story.outcome().map(|outcome| outcome_object(outcome, typing)),
     });
     extend(&mut object, more);
     object

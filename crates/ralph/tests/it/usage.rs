@@ -886,8 +886,22 @@ fn the_hints_of_a_run_elsewhere_find_it() {
     env.script("claim");
     let project = env.project().display().to_string();
     let home = env.home();
-    let next = format!("next: ralph -C {project} explain");
-    env.ralph(["-C", &project, "run", "-p", "x"]).current_dir(&home).stdout_has(&next).stderr_any().run();
+    let ralph = format!("ralph -C {project} ");
+    env.ralph(["-C", &project, "status"]).current_dir(&home).stdout("").stderr_has(&format!("{ralph}run")).run();
+    env.ralph(["-C", &project, "run", "-p", "x"])
+        .current_dir(&home)
+        .stdout_has(&format!("{ralph}explain"))
+        .stderr_any()
+        .run();
+    let lines =
+        env.ralph(["-C", &project, "run", "-p", "x", "--json"]).current_dir(&home).stdout_any().run().json_lines();
+    assert!(lines.last().unwrap()["next"][0].as_str().unwrap().starts_with(&ralph), "{lines:?}");
+    for look in ["show", "explain", "report"] {
+        env.ralph(["-C", &project, look]).current_dir(&home).stdout_has(&ralph).run();
+        env.ralph(["-C", &project, look, "--json"]).current_dir(&home).stdout_has(&format!("\"{ralph}")).run();
+    }
+    let unknown = env.ralph(["-C", &project, "resume", "nothing"]).current_dir(&home);
+    unknown.stderr_has(&format!("hint: list them: {ralph}status")).code(2).run();
 }
 
 #[test]

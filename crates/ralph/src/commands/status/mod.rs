@@ -150,7 +150,8 @@ impl<'p> Sight<'p> {
     fn advice(&self) -> Vec<String> {
         if self.runs.is_empty() {
             let root = self.place.root.display();
-            return vec![format!("no runs in {root} yet; begin one: ralph run -p 'make the tests pass'")];
+            let begin = self.place.typing().line("ralph run -p 'make the tests pass'");
+            return vec![format!("no runs in {root} yet; begin one: {begin}")];
         }
         let shown: HashSet<&RunId> = self.shown().into_iter().map(|row| &row.run).collect();
         let runs = || self.runs.iter().filter(|(row, _)| shown.contains(&row.run));
@@ -161,7 +162,8 @@ impl<'p> Sight<'p> {
         let crashed = crashed.map(|(row, _)| format!("run {0} crashed, resume with: ralph resume {0}", row.run));
         let older = self.runs.len() - shown.len();
         let older = (older > 0).then(|| format!("{}: ralph status --all", text::count(older as u64, "older run")));
-        orphans.chain(crashed).chain(older).collect()
+        let typing = self.place.typing();
+        orphans.chain(crashed).chain(older).map(|line| typing.line(&line)).collect()
     }
 }
 

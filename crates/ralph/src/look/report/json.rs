@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 /// The whole report.
 pub fn of(case: &Case<'_>) -> Value {
-    let Case { story, row, state, conditions, .. } = case;
-    let mut object = json::whole(story, row, *state);
+    let Case { story, row, state, conditions, typing, .. } = case;
+    let mut object = json::whole(story, row, *state, typing);
     let more = json!({
         "message": case.message(),
         "grounds": case.grounds(),
