@@ -15,7 +15,7 @@ use ralph_core::event::{Entry, Event, Gathered, Spent, Started};
 use ralph_core::id::{RunId, TaskName};
 use ralph_core::memory;
 use ralph_core::outcome::exit;
-use ralph_core::policy::{Policy, PromptSource};
+use ralph_core::policy::{AgentPolicy, Policy, PromptSource};
 use ralph_core::protect::Pins;
 use ralph_core::run::Run;
 use ralph_core::time::Millis;
@@ -134,6 +134,7 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     tell_settings(global, &loaded);
     let settings = check(&loaded)?;
     let policy = settings.policy(task, source, &flags, hash);
+    doubts(&place, &policy).iter().for_each(|doubt| page::say(&format!("warning: {doubt}")));
     let run = RunId::from_random(clock::random_bits());
     let started = Started {
         task_spent: Spent::default(),
@@ -244,6 +245,30 @@ fn tell_settings(global: &Global, loaded: &Loaded) {
     for warning in loaded.warnings() {
         page::say(&format!("warning: {warning}"));
     }
+}
+
+/// What is set and will not work as things are: better told now than after hours of work.
+fn doubts(place: &Place, policy: &Policy) -> Vec<String> {
+    let in_git = place.git_root.is_some();
+    let needs_git = [
+        ("verify.cleanCheckout", policy.verify.clean_checkout && !policy.guardrails.is_empty()),
+        ("scm.tasks", policy.scm.command == "git" && !policy.scm.tasks.is_empty()),
+    ];
+    let without_git = needs_git.into_iter().filter(|(_, is_set)| *is_set && !in_git).map(|(setting, _)| {
+        let root = place.root.display();
+        format!(
+            "`{setting}` needs git, and {root} is in no work tree: make one with `git init`, or take the setting out"
+        )
+    });
+    let agents = std::iter::once(&policy.agent).chain(&policy.fallback);
+    let unheard = agents.filter(|agent| !agent.model.is_empty()).filter_map(|agent| {
+        let AgentPolicy { command, model, .. } = agent;
+        let is_generic = ralph_agents::for_agent(agent).name() == "generic";
+        is_generic.then(|| {
+            format!("`{command}` is not told of the model `{model}`: ralph does not know its flag; put it into `agent.flags`")
+        })
+    });
+    without_git.chain(unheard).collect()
 }
 
 /// What would run, exactly: the first prompt through the same machine, and the command of its dialect.

@@ -365,6 +365,20 @@ fn a_project_without_git_works() {
 }
 
 #[test]
+fn what_cannot_work_here_is_told_before_an_agent_works() {
+    for (env, git) in [(env(), true), (env().without_git(), false)] {
+        env.script("claim").guardrail("true");
+        env.settings(json!({ "verify": { "cleanCheckout": true }, "scm": { "tasks": ["commit"] } }));
+        let run = env.ralph(["run", "-p", "x", "--model", "m", "--dry-run"]).stdout_any().stderr_any().run();
+        assert!(run.stderr.contains("is not told of the model `m`"), "{}", run.stderr);
+        for setting in ["verify.cleanCheckout", "scm.tasks"] {
+            let told = format!("warning: `{setting}` needs git, and {} is in no work tree", env.project().display());
+            assert_eq!(run.stderr.contains(&told), !git, "{}", run.stderr);
+        }
+    }
+}
+
+#[test]
 fn a_repository_without_a_commit_works() {
     let env = env().without_git();
     env.git(["init", "--quiet"]);
