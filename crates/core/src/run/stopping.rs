@@ -164,6 +164,20 @@ impl Run {
     }
 
     /// What a person would type next, most useful first.
+    /// A marker that is no file says nothing, and only a person can know what it was meant for.
+    pub(super) fn finish_by_wrong_marker(&mut self, name: &str, kind: &str, then: Continuation) -> Vec<Effect> {
+        let message = format!("{} is a {kind}, not a file; remove it and resume", self.in_task_folder(name));
+        self.finish_with_code(StopReason::Error, exit::USAGE, message, then)
+    }
+
+    /// The path of a file in the task's folder.
+    fn in_task_folder(&self, name: &str) -> String {
+        match &self.policy.supervision {
+            Some(supervision) => format!("{}/{name}", supervision.task_folder),
+            None => format!("{}/.ralph/tasks/{}/{name}", self.root, self.policy.task),
+        }
+    }
+
     fn next_commands(&self, reason: StopReason, code: u8, verified: bool) -> Vec<String> {
         let run = &self.id;
         let show = format!("ralph show {run}");
@@ -204,9 +218,7 @@ impl Run {
                 vec![format!("ralph resume {run} --max-tokens {enough}"), explain]
             }
             StopReason::Blocked | StopReason::Stalled => {
-                let feedback =
-                    format!("{}/.ralph/tasks/{}/{}", self.root, self.policy.task, self.policy.memory.feedback_file);
-                let feedback = text::in_quotes(&feedback);
+                let feedback = text::in_quotes(&self.in_task_folder(&self.policy.memory.feedback_file));
                 vec![format!("echo 'your answer' >> {feedback} && ralph resume {run}{more}"), explain]
             }
             StopReason::SinglePass if code == exit::OK => vec![show],

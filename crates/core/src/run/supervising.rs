@@ -96,7 +96,7 @@ impl Run {
             return then;
         }
         if let Marker::WrongKind(kind) = &markers.wait {
-            return self.wrong_marker("WAIT_WITHOUT_RESTART", kind);
+            return self.finish_by_wrong_marker("WAIT_WITHOUT_RESTART", kind, Continuation::NextIteration);
         }
         match wish_to_wait(None, &markers.wait, said).filter(|_| !fresh) {
             Some(asked) => self.stop_waiting(&asked),
@@ -108,15 +108,10 @@ impl Run {
     fn judge_done(&mut self, marker: &Marker, complete: impl FnOnce(&mut Run) -> Vec<Effect>) -> Option<Vec<Effect>> {
         match verdict::judge_done(marker, self.inbox.open(), self.judged) {
             Done::NotYet => None,
-            Done::NotAFile(kind) => Some(self.wrong_marker("DONE", kind)),
+            Done::NotAFile(kind) => Some(self.finish_by_wrong_marker("DONE", kind, Continuation::NextIteration)),
             Done::Premature => Some(self.done_too_early()),
             Done::Complete => Some(complete(self)),
         }
-    }
-
-    fn wrong_marker(&mut self, name: &str, kind: &str) -> Vec<Effect> {
-        let message = format!("{name} is a {kind}, not a file; remove it and resume");
-        self.finish_with_code(StopReason::Error, exit::USAGE, message, Continuation::NextIteration)
     }
 
     fn next_attempt(&mut self) -> Vec<Effect> {
@@ -176,7 +171,7 @@ impl Run {
         let (claim, then) = if let Some(then) = self.judge_done(&seen.marker, Run::wait_for_children) {
             (if seen.marker == Marker::Present { Claim::Complete } else { Claim::None }, then)
         } else if let Marker::WrongKind(kind) = &seen.wait {
-            (Claim::None, self.wrong_marker("WAIT_WITHOUT_RESTART", kind))
+            (Claim::None, self.finish_by_wrong_marker("WAIT_WITHOUT_RESTART", kind, Continuation::NextIteration))
         } else if let Some(asked) = wish_to_wait(Some(&seen.process.ending), &seen.wait, said) {
             (Claim::Wait, self.stop_waiting(&asked))
         } else {

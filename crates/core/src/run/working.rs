@@ -57,8 +57,7 @@ impl Run {
         self.transient_in_row = 0;
         let checking = Box::new(Checking::new(seen.clone()));
         if let Marker::WrongKind(kind) = &seen.marker {
-            let message = format!("DONE in the task folder is a {kind}, not a file; remove it and resume");
-            return self.finish_with_code(StopReason::Error, exit::USAGE, message, Continuation::Checks(checking));
+            return self.finish_by_wrong_marker("DONE", kind, Continuation::Checks(checking));
         }
         // A first interrupt lets the agent finish; what it said is journalled and judged on resume.
         if let StopWish::AfterActivity(cause) | StopWish::Now(cause) = self.wish {

@@ -138,7 +138,10 @@ fn c08_after_a_done_of_the_wrong_kind_the_iteration_is_judged_on_resume() {
     let not_a_file = Turn { marker: Marker::WrongKind("directory".to_owned()), ..turn(Agent::Claims) };
     let mut sim = play(World::new(checked(&["a"]), vec![not_a_file]));
     assert_eq!(sim.end(), (Error, 2, 0));
-    assert_eq!(sim.outcome().message, "DONE in the task folder is a directory, not a file; remove it and resume");
+    assert_eq!(
+        sim.outcome().message,
+        "/project/.ralph/tasks/fix-login/DONE is a directory, not a file; remove it and resume"
+    );
     sim.resume(Resumed::default());
     sim.play();
     assert_eq!(sim.numbers(), [1], "nothing is asked of the agent again");

@@ -177,7 +177,7 @@ fn c08_a_done_that_is_no_file_is_an_error_and_no_completion() {
         env.guardrail("true")
             .script(&format!("append $HOME/launches 1\\n\nprint x\nonce $HOME/made {make}\n[2]\nclaim\n"));
         env.ralph(["run", "-p", "x", "--task", "t"])
-            .stdout_has(&format!("DONE in the task folder is a {kind}, not a file; remove it and resume"))
+            .stdout_has(&format!("{TASK}/DONE is a {kind}, not a file; remove it and resume"))
             .stderr_any()
             .code(2)
             .run();
