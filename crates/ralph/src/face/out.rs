@@ -187,8 +187,12 @@ fn write_all(shared: &(Mutex<Queue>, Condvar)) {
         });
         guard = lock(queue);
         guard.writing = false;
-        if result.is_err() {
-            // Nobody reads: the run goes on without an audience.
+        if let Err(error) = result {
+            // Nobody reads: the run goes on without an audience. A full disk is no reader who left.
+            if target == Target::Stdout && error.kind() != io::ErrorKind::BrokenPipe {
+                let _ =
+                    writeln!(io::stderr(), "warning: standard output takes nothing more ({error}); the run goes on");
+            }
             guard.gone = Some(target);
             guard.texts.retain(|(other, _)| *other != target);
         }

@@ -293,6 +293,16 @@ fn b14_readers_that_go_away_do_not_end_the_run() {
 }
 
 #[test]
+fn b14_an_output_that_takes_nothing_more_is_told_once() {
+    let env = env();
+    env.script("flood-lines 5000 hello\nclaim").guardrail("true");
+    let run = env.ralph(["run", "-p", "x", "-V"]).under(["sh", "-c", "\"$@\" > /dev/full", "sh"]).stderr_any().run();
+    let told =
+        run.stderr.lines().filter(|line| line.starts_with("warning: standard output takes nothing more (No space"));
+    assert_eq!(told.count(), 1, "{}", run.stderr);
+}
+
+#[test]
 fn b14_a_command_that_only_prints_ends_quietly_when_its_reader_goes() {
     let env = env();
     env.script("flood-lines 50000 hello\nclaim");
