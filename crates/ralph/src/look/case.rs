@@ -33,9 +33,12 @@ pub struct Case<'a> {
 impl<'a> Case<'a> {
     /// The case of a run with this journal.
     pub fn of(entries: &'a [Entry], row: RunRow, place: &Place) -> Result<Case<'a>, CommandError> {
-        let story = Story::of(entries, None).map_err(|error| pick::unreadable(&row.run, &error))?;
-        let state = Live::look(place).state(&row);
-        let worked = story.worked(state, Clock::start().now());
+        let mut story = Story::of(entries, None).map_err(|error| pick::unreadable(&row.run, &error))?;
+        let (state, now) = (Live::look(place).state(&row), Clock::start().now());
+        if state == State::Running && row.waits_until.is_some() {
+            story.goes_on_waiting(now);
+        }
+        let worked = story.worked(state, now);
         Ok(Case { conditions: conditions::of(&story), story, row, state, worked, typing: place.typing() })
     }
 

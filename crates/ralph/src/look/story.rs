@@ -241,6 +241,13 @@ impl<'a> Story<'a> {
         self.waits.iter().filter_map(|wait| wait.waited).fold(Millis::ZERO, Millis::plus)
     }
 
+    /// The last wait is still going on, and lasted until now.
+    pub fn goes_on_waiting(&mut self, now: WallTime) {
+        if let Some(wait) = self.waits.last_mut() {
+            wait.waited = Some(between(wait.at, now));
+        }
+    }
+
     /// Time that the run was worked on. The journal of a running one says nothing about the last while.
     pub fn worked(&self, state: State, now: WallTime) -> Millis {
         let since = if state == State::Running { between(self.machine.row().updated_at, now) } else { Millis::ZERO };

@@ -175,7 +175,12 @@ fn waits_for_a_limit_are_told() {
     let reset = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() + 7200;
     env.agent_as("claude").guardrail("true");
     env.script(&format!("claude-limit {reset}\nclaude-result You've hit your limit error status=429\nexit 1\n"));
-    env.ralph(["run", "-p", "x", "--max-wall-time", "1s"]).stdout_any().stderr_any().code(4).run();
+    let run = env.ralph(["run", "-p", "x", "--max-wall-time", "1s"]).stdout_any().stderr_any().code(4).spawn();
+    run.wait_for_stderr("waiting until ");
+    let meanwhile = env.ralph(["report", "--json"]).stdout_any().run().json_lines().remove(0);
+    run.finish();
+    let so_far = meanwhile["waits"][0]["waited_ms"].as_u64();
+    assert!(so_far.is_some_and(|so_far| so_far < 60_000) && meanwhile["waited_ms"] == so_far.unwrap(), "{meanwhile}");
     let text =
         env.ralph(["report"]).stdout_has("## Waits\n\n| iteration | began | until | waited | for what |").run().stdout;
     assert!(text.contains("You've hit your limit |") && text.contains("- **waited**: "), "{text}");
