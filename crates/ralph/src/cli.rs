@@ -73,9 +73,8 @@ impl Global {
     /// How an agent's events are to be shown.
     pub fn render(&self, display: &DisplaySettings) -> RenderOptions {
         let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-        let emoji = display.emoji && !self.plain && place::shows_unicode();
         RenderOptions {
-            marks: if emoji { Marks::Emoji } else { Marks::Words },
+            marks: if display.emoji { self.marks() } else { Marks::Words },
             paint: page::paint(self),
             timestamps: display.timestamps,
             text: display.text,
@@ -83,6 +82,11 @@ impl Global {
             max_output_chars: size(display.max_output_chars),
             verbose: self.verbose,
         }
+    }
+
+    /// Which marks can be read here.
+    pub fn marks(&self) -> Marks {
+        if self.plain || !place::shows_unicode() { Marks::Words } else { Marks::Emoji }
     }
 
     /// Whether colour is unwanted unless it is asked for.

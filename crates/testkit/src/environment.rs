@@ -5,12 +5,13 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::invocation::Invocation;
-use crate::processes::{Process, processes_of};
+use crate::processes::{Process, eventually, processes_of};
 use crate::{binaries, repository, sys};
 
 /// A temporary folder with `home/`, `state/`, `bin/` (first in PATH) and `project/`, which has one commit
@@ -131,7 +132,13 @@ impl TestEnv {
     /// The number that a script's `pidfile`, `daemonise` and the like wrote.
     #[track_caller]
     pub fn read_pid(&self, path: impl AsRef<Path>) -> u32 {
-        self.read(path).trim().parse().expect("a process id")
+        let mut pid = None;
+        // A shell makes the file before it writes into it.
+        eventually(Duration::from_secs(10), || {
+            pid = self.read(&path).trim().parse().ok();
+            pid.is_some()
+        });
+        pid.expect("a process id")
     }
 
     /// Living processes that were started by runs in this environment, directly or not.

@@ -75,7 +75,7 @@ fn conditions(case: &Case<'_>, paint: Paint) -> String {
     let mut page = format!("\n{}\n", paint.bold(&head));
     for Condition { name, met, detail, .. } in &case.conditions {
         let mark = match met {
-            Some(met) => words::mark(*met, paint),
+            Some(met) => paint.check(*met),
             None => paint.yellow("?"),
         };
         let detail = paint.dim(&words::one_line(detail));

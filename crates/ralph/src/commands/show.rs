@@ -165,16 +165,12 @@ fn chapter_lines(chapter: &Chapter<'_>, kind: LoopKind, paint: Paint) -> String 
     parts.extend(chapter.duration().map(|span| span.to_string()));
     parts.extend(chapter.judged.as_ref().map(|judged| words::claim(&judged.claim).to_owned()));
     let checks = chapter.counted().map(|check| {
-        format!(
-            "{} {}",
-            words::mark(check.report.ending.passed(), paint),
-            text::for_terminal(&check.report.spec.command)
-        )
+        format!("{} {}", paint.check(check.report.ending.passed()), text::for_terminal(&check.report.spec.command))
     });
     let findings = chapter
         .findings
         .iter()
-        .map(|finding| format!("{} {}", words::mark(finding.passed, paint), words::one_line(&finding.name)));
+        .map(|finding| format!("{} {}", paint.check(finding.passed), words::one_line(&finding.name)));
     parts.extend(checks.chain(findings));
     parts.extend(chapter.cost_usd().map(|cost| format!("${cost:.2}")));
     parts.extend(

@@ -1,5 +1,6 @@
 //! Colour by meaning, from the sixteen that every terminal has, and always beside a word.
 
+use super::render::Marks;
 use std::io::IsTerminal;
 
 /// When to colour.
@@ -35,6 +36,7 @@ pub enum Tone {
 #[derive(Debug, Clone, Copy)]
 pub struct Paint {
     on: bool,
+    marks: Marks,
 }
 
 impl Paint {
@@ -46,7 +48,23 @@ impl Paint {
                 ColorChoice::Never => false,
                 ColorChoice::Auto => end.is_terminal() && !colorless,
             },
+            marks: Marks::Emoji,
         }
+    }
+
+    /// The same with other marks.
+    pub fn with(self, marks: Marks) -> Paint {
+        Paint { marks, ..self }
+    }
+
+    /// What stands before a check by how it went.
+    pub fn check(self, passed: bool) -> String {
+        if passed { self.green(self.mark(true)) } else { self.red(self.mark(false)) }
+    }
+
+    /// The same without colour.
+    pub fn mark(self, passed: bool) -> &'static str {
+        if passed { self.marks.passed() } else { self.marks.failed() }
     }
 
     fn wrap(self, code: &str, text: &str) -> String {

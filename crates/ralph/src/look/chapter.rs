@@ -86,8 +86,8 @@ fn observation(page: &mut String, seen: &Observation, paint: Paint) {
         }
         for tool in seen.tools.iter().skip(skipped) {
             let mark = match tool.result {
-                ToolResult::Passed => paint.green("✓"),
-                ToolResult::Failed | ToolResult::CouldNotRun => paint.red("✗"),
+                ToolResult::Passed => paint.check(true),
+                ToolResult::Failed | ToolResult::CouldNotRun => paint.check(false),
                 ToolResult::Unfinished => paint.yellow("?"),
             };
             let command = text::for_terminal(tool.command.as_deref().unwrap_or_default());
@@ -114,7 +114,7 @@ fn checks(page: &mut String, chapter: &Chapter<'_>, paint: Paint) {
     }
     for check in &chapter.checks {
         let report = check.report;
-        let mark = words::mark(report.ending.passed(), paint);
+        let mark = paint.check(report.ending.passed());
         let _ = writeln!(page, "  {mark} {} {}", text::for_terminal(&report.spec.command), words::check_end(check));
         let _ = writeln!(page, "    {}", paint.dim(&text::for_terminal(&words::receipt(check))));
         if let Some(why) = check.set_aside {
@@ -122,7 +122,7 @@ fn checks(page: &mut String, chapter: &Chapter<'_>, paint: Paint) {
         }
     }
     for finding in &chapter.findings {
-        let mark = words::mark(finding.passed, paint);
+        let mark = paint.check(finding.passed);
         let line = format!("{}: {} {}", finding.kind.as_str(), finding.name, finding.problem);
         let _ = writeln!(page, "  {mark} {}", words::one_line(&line).trim_end());
     }
@@ -133,7 +133,7 @@ fn tasks(page: &mut String, chapter: &Chapter<'_>, paint: Paint) {
         section(page, paint, "version control");
     }
     for task in &chapter.tasks {
-        let mark = words::mark(task.passed, paint);
+        let mark = paint.check(task.passed);
         let line = format!("{mark} {} {}", text::for_terminal(&task.name), text::for_terminal(&task.detail));
         let _ = writeln!(page, "  {}", line.replace('\n', " ").trim_end());
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// A brush for results.
 pub fn paint(global: &Global) -> Paint {
-    Paint::for_end(global.color, &io::stdout(), global.colorless())
+    Paint::for_end(global.color, &io::stdout(), global.colorless()).with(global.marks())
 }
 
 /// Prints a result.

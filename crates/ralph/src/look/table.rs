@@ -32,13 +32,12 @@ pub struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn cells(&self, now: WallTime) -> [String; 9] {
+    fn cells(&self, now: WallTime, paint: Paint) -> [String; 9] {
         let Line { run: Grown { row, branch, parent_elsewhere }, seen } = self;
         let end = if seen.state == State::Running { now } else { row.updated_at };
-        let check = row
-            .last_check
-            .as_ref()
-            .map_or("-".to_owned(), |(name, passed)| format!("{} {}", if *passed { "✓" } else { "✗" }, one_cell(name)));
+        let check = row.last_check.as_ref();
+        let check =
+            check.map_or("-".to_owned(), |(name, passed)| format!("{} {}", paint.mark(*passed), one_cell(name)));
         let parent = parent_elsewhere.map_or(String::new(), |parent| format!(" in {parent}"));
         let orphan = if seen.orphan { ", parent gone" } else { "" };
         [
@@ -60,7 +59,7 @@ const HEADS: [&str; 9] = ["RUN", "STATE", "ITER", "STARTED", "TIME", "ACTIVE", "
 
 /// The table; on a terminal no line is wider than it.
 pub fn table(lines: &[Line<'_>], now: WallTime, paint: Paint, width: Option<usize>) -> String {
-    let rows: Vec<[String; 9]> = lines.iter().map(|line| line.cells(now)).collect();
+    let rows: Vec<[String; 9]> = lines.iter().map(|line| line.cells(now, paint)).collect();
     let heads = HEADS.map(str::to_owned);
     let mut widths = [0; 9];
     for cells in rows.iter().chain([&heads]) {

@@ -2,7 +2,6 @@
 
 use super::story::{AgentEnd, Chapter, Check, InFlight, OnResume};
 use crate::face::local_time::zoned;
-use crate::face::paint::Paint;
 use ralph_core::check::{Ground, TreePrint};
 use ralph_core::claim::Claim;
 use ralph_core::notice::{ResumeKind, VerdictWord};
@@ -44,11 +43,6 @@ pub fn tree(print: Option<&TreePrint>) -> String {
         Some(TreePrint::Unknown { why }) => format!("unknown ({why})"),
         None => "not looked at".to_owned(),
     }
-}
-
-/// ✓ or ✗.
-pub fn mark(passed: bool, paint: Paint) -> String {
-    if passed { paint.green("✓") } else { paint.red("✗") }
 }
 
 /// How a check went, behind its name: `passed (1.2s)`.

@@ -46,6 +46,10 @@ fn how_it_looks_is_a_matter_of_settings_flags_and_locale() {
     env.ralph(["run", "-p", "x", "--plain"]).stdout_has(words).stderr_any().run();
     env.ralph(["run", "-p", "x"]).env("LC_ALL", "de_DE.ISO-8859-1").stdout_has(words).stderr_any().run();
     env.ralph(["logs", "--plain"]).stdout_has(words).run();
+    for look in ["status", "show", "explain"] {
+        let shown = env.ralph([look, "--plain"]).stdout_any().run().stdout;
+        assert!(!shown.contains(['✓', '✗']), "{shown}");
+    }
     env.settings(json!({ "display": { "emoji": false, "text": false, "maxOutputLines": 1, "maxOutputChars": 4 } }));
     env.ralph(["run", "-p", "x"])
         .stdout_has(words)
