@@ -134,11 +134,12 @@ impl TestEnv {
     pub fn read_pid(&self, path: impl AsRef<Path>) -> u32 {
         let mut pid = None;
         // A shell makes the file before it writes into it.
-        eventually(Duration::from_secs(10), || {
+        let is_there = eventually(Duration::from_secs(10), || {
             pid = self.read(&path).trim().parse().ok();
             pid.is_some()
         });
-        pid.expect("a process id")
+        assert!(is_there, "no process id: {:?}", self.read(&path));
+        pid.unwrap_or_default()
     }
 
     /// Living processes that were started by runs in this environment, directly or not.
