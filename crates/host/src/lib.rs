@@ -13,6 +13,7 @@
     )
 )]
 
+mod audience;
 pub mod bus;
 pub mod checkout;
 pub mod checks;

@@ -12,6 +12,7 @@ mod walk;
 
 pub use head::{git_root, head};
 
+use crate::audience;
 use crate::clock::Clock;
 use crate::plain_file::{self, Links};
 use ralph_core::check::TreePrint;
@@ -108,15 +109,8 @@ struct Look<'a> {
 /// A name in an open folder.
 pub(crate) type Place<'a> = (BorrowedFd<'a>, &'a OsStr);
 
-/// The files that standard output and standard error are.
-fn outputs() -> Vec<(u64, u64)> {
-    let stats = [rustix::fs::fstat(rustix::stdio::stdout()), rustix::fs::fstat(rustix::stdio::stderr())];
-    let is_file = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    stats.into_iter().flatten().filter(is_file).map(|stat| file_of(&stat)).collect()
-}
-
 /// What tells a file from every other one, whatever its name.
-fn file_of(stat: &Stat) -> (u64, u64) {
+pub(crate) fn file_of(stat: &Stat) -> (u64, u64) {
     let state = FileState::of(stat);
     (state.device, state.inode)
 }
@@ -140,7 +134,7 @@ impl Fingerprinter {
         let own = own.as_os_str().as_bytes().to_vec();
         Fingerprinter {
             own,
-            outputs: outputs(),
+            outputs: Vec::new(),
             known: HashMap::new(),
             look: 0,
             chunk: Vec::new(),
@@ -193,6 +187,10 @@ impl Fingerprinter {
             return Err("git's listing was cut off".to_owned());
         }
         self.look += 1;
+        if self.look == 1 {
+            // Not earlier: a shell may start whoever keeps ralph's words after ralph.
+            self.outputs = audience::files();
+        }
         self.changed.clear();
         self.before = std::mem::take(&mut self.now);
         let mut look = Look { root, settled: WallTime(Clock::start().now().0 - SETTLED_MILLIS), bytes: 0 };

@@ -41,6 +41,8 @@ mod wire;
 pub use find::find_program;
 pub use keeper::keeper_main;
 pub(crate) use sys::{is_open_elsewhere, unblock_signals, watch};
+#[cfg(target_os = "linux")]
+pub(crate) use tree::below_self;
 pub(crate) use tree::signal as signal_process;
 
 use crate::family::{self, Child};

@@ -100,6 +100,12 @@ impl Stat {
     }
 }
 
+/// All living processes below this one.
+#[cfg(target_os = "linux")]
+pub(crate) fn below_self() -> Vec<i32> {
+    Table::read().below_self()
+}
+
 /// Whether this process is the parent of that one.
 pub(super) fn is_own_child(pid: i32) -> bool {
     Stat::of(pid).is_some_and(|stat| stat.parent == own_pid())

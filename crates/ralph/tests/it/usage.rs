@@ -873,9 +873,19 @@ fn files_that_change_under_the_checks_are_named() {
 fn what_ralph_itself_says_may_be_kept_in_the_project() {
     let env = env();
     env.guardrail("true").script("claim");
-    for kept in ["> run.log 2>&1", "--json > out.jsonl", "2> err.log"] {
-        let shell = format!(r#"exec "$0" "$@" {kept}"#);
+    env.guardrail("sleep 0.05");
+    for kept in [
+        "> run.log 2>&1",
+        "--json > out.jsonl",
+        "2> err.log",
+        "2>&1 | tee tee.log",
+        "--json | tee tee.jsonl",
+        "2>&1 | cat | tee -a more.log",
+    ] {
+        let shell = format!(r#""$0" "$@" {kept}"#);
         env.ralph(["run", "-p", "x", "-m", "1"]).under(["sh", "-c", &shell]).stdout_any().stderr_any().run();
+        let runs = env.ralph(["status", "--json"]).stdout_any().run().json_lines().remove(0);
+        assert_eq!(runs["runs"][0]["stop_reason"], "complete", "{kept}");
     }
     assert!(env.read("run.log").contains("complete · verified"));
 }
