@@ -13,7 +13,7 @@ use ralph_core::policy::AgentPolicy;
 /// The dialect of any other command.
 pub(crate) struct Generic;
 
-const HINT: &str = "set `agent.command` to a program on the PATH, or to its full path";
+const HINT: &str = "a program that is there can be named with --agent, and for later runs with `agent.command`";
 
 impl Dialect for Generic {
     fn name(&self) -> &'static str {

@@ -327,6 +327,8 @@ pub struct Observer {
     files: Vec<String>,
     last_text: String,
     messages: VecDeque<String>,
+    /// Something other than blanks was said.
+    has_text: bool,
     /// The newest message goes on with the next text.
     message_open: bool,
     lines: LineCounts,
@@ -346,6 +348,7 @@ impl Observer {
             files: Vec::new(),
             last_text: String::new(),
             messages: VecDeque::new(),
+            has_text: false,
             message_open: false,
             lines: LineCounts::default(),
         }
@@ -426,10 +429,11 @@ impl Observer {
 
     /// Whether the agent has said anything yet.
     pub fn has_text(&self) -> bool {
-        !self.last_text.trim().is_empty()
+        self.has_text
     }
 
     fn hear(&mut self, said: String) {
+        self.has_text = self.has_text || !said.trim_ascii().is_empty();
         self.scanner.feed(&said);
         self.last_text.push_str(text::suffix(&said, LAST_TEXT_BYTES));
         if self.last_text.len() > LAST_TEXT_BYTES * 2 {

@@ -8,6 +8,7 @@ use crate::memory::StateView;
 use crate::notice::Notice;
 use crate::outcome::{Outcome, StopReason, exit};
 use crate::text;
+use std::fmt::Write as _;
 
 /// Whether somebody wants the run to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +124,7 @@ impl Run {
         }
         let outcome = Outcome {
             reason,
-            next: self.next_commands(reason, code, verified),
+            next: self.next_commands(reason, code, verified, &continuation),
             message,
             verified,
             iterations: self.judged,
@@ -163,7 +164,6 @@ impl Run {
         Effect::WriteViews(Box::new(views))
     }
 
-    /// What a person would type next, most useful first.
     /// A marker that is no file says nothing, and only a person can know what it was meant for.
     pub(super) fn finish_by_wrong_marker(&mut self, name: &str, kind: &str, then: Continuation) -> Vec<Effect> {
         let message = format!("{} is a {kind}, not a file; remove it and resume", self.in_task_folder(name));
@@ -178,29 +178,38 @@ impl Run {
         }
     }
 
-    fn next_commands(&self, reason: StopReason, code: u8, verified: bool) -> Vec<String> {
+    /// The flags that raise every limit that is used up: a hint that ends at once would be none.
+    fn raised(&self, reason: StopReason, repeats: bool) -> String {
+        let limits = &self.policy.limits;
+        let (cost, tokens) = (self.cost_usd.unwrap_or(0.0), self.tokens.total());
+        let mut flags = String::new();
+        // An iteration that is begun again needs no further one.
+        if !repeats && self.iteration >= limits.max_iterations {
+            let _ = write!(flags, " -m {}", self.iteration.saturating_mul(2));
+        }
+        if reason == StopReason::MaxWallTime || !limits.wall.is_off() && self.elapsed >= limits.wall {
+            let enough = if limits.wall.plus(limits.wall) > self.elapsed { limits.wall } else { self.elapsed };
+            let _ = write!(flags, " --max-wall-time {}", enough.doubled());
+        }
+        if limits.max_cost_usd > 0.0 && cost >= limits.max_cost_usd {
+            let _ = write!(flags, " --max-cost {:.2}", cost * 2.0);
+        }
+        if limits.max_tokens > 0 && tokens >= limits.max_tokens {
+            let _ = write!(flags, " --max-tokens {}", tokens.saturating_mul(2));
+        }
+        flags
+    }
+
+    /// What a person would type next, most useful first.
+    fn next_commands(&self, reason: StopReason, code: u8, verified: bool, then: &Continuation) -> Vec<String> {
         let run = &self.id;
         let show = format!("ralph show {run}");
         let explain = format!("ralph explain {run}");
-        let used_up = self.iteration >= self.policy.limits.max_iterations;
-        let more = if used_up {
-            format!(" -m {}", self.policy.limits.max_iterations.saturating_mul(2))
-        } else {
-            String::new()
-        };
+        let repeats = matches!(then, Continuation::SameIteration);
+        let more = self.raised(reason, repeats);
         match reason {
             StopReason::Complete if verified => vec![show],
             StopReason::Complete => vec![explain],
-            StopReason::MaxIterations | StopReason::MaxRestarts => {
-                let most = self.policy.limits.max_iterations.max(self.iteration);
-                vec![format!("ralph resume {run} -m {}", most.saturating_mul(2)), explain]
-            }
-            StopReason::MaxWallTime => {
-                let wall = self.policy.limits.wall;
-                // Twice what is gone, if the limit was below it: a hint that ends at once would be none.
-                let enough = if wall.plus(wall) > self.elapsed { wall } else { self.elapsed }.doubled();
-                vec![format!("ralph resume {run} --max-wall-time {enough}"), explain]
-            }
             StopReason::Budget if self.task_budget_reached() => {
                 vec![
                     "ralph config show --origin  # raise limits.taskMaxCostUsd or limits.taskMaxTokens, then run again"
@@ -208,14 +217,8 @@ impl Run {
                     explain,
                 ]
             }
-            StopReason::Budget if self.policy.limits.max_cost_usd > 0.0 => {
-                // Twice what is gone, if that is more: a hint that ends at once would be none.
-                let enough = self.policy.limits.max_cost_usd.max(self.cost_usd.unwrap_or(0.0)) * 2.0;
-                vec![format!("ralph resume {run} --max-cost {enough:.2}"), explain]
-            }
-            StopReason::Budget => {
-                let enough = self.policy.limits.max_tokens.max(self.tokens.total()).saturating_mul(2);
-                vec![format!("ralph resume {run} --max-tokens {enough}"), explain]
+            StopReason::MaxIterations | StopReason::MaxRestarts | StopReason::MaxWallTime | StopReason::Budget => {
+                vec![format!("ralph resume {run}{more}"), explain]
             }
             StopReason::Blocked | StopReason::Stalled => {
                 let feedback = text::in_quotes(&self.in_task_folder(&self.policy.memory.feedback_file));
@@ -223,7 +226,7 @@ impl Run {
             }
             StopReason::SinglePass if code == exit::OK => vec![show],
             // The agent is pinned like everything else, so another one must be named.
-            StopReason::Error if code == exit::AGENT && self.judged == 0 => {
+            StopReason::Error if code == exit::AGENT && repeats => {
                 vec![format!("ralph resume {run}"), format!("ralph resume {run} --agent OTHER"), explain]
             }
             StopReason::Error | StopReason::SinglePass | StopReason::Waiting => {

@@ -88,7 +88,7 @@ fn only_an_executed_check_makes_a_completion_verified() {
 
 #[test]
 fn an_end_says_what_to_type_next() {
-    let table: [(Policy, Agent, &str, &str); 4] = [
+    let table: [(Policy, Agent, &str, &str); 5] = [
         (at_most(4), Agent::Works, "4 iterations used up, and the task is not complete", "ralph resume r1 -m 8"),
         (
             policy(),
@@ -97,6 +97,7 @@ fn an_end_says_what_to_type_next() {
             "echo 'your answer' >> '/project/.ralph/tasks/fix-login/ralph-feedback.md' && ralph resume r1",
         ),
         (policy(), Agent::CannotRun, "agent: not found", "ralph resume r1"),
+        (at_most(1), Agent::CannotRun, "agent: not found", "ralph resume r1"),
         (policy(), Agent::Fails, "the agent failed 3 times in a row: exit code 1", "ralph explain r1"),
     ];
     for (policy, agent, message, next) in table {
@@ -240,6 +241,13 @@ fn p12_no_agent_starts_past_a_budget_and_a_running_one_is_ended() {
     assert_eq!(left[0], 1.0);
     assert!((left[1] - 0.3).abs() < 1e-9);
     assert_eq!(sim.outcome().next[0], "ralph resume r1 --max-cost 2.80");
+    // Every limit that is used up is raised, and no other.
+    let both = with(|policy| (policy.limits.max_cost_usd, policy.limits.max_tokens) = (100.0, 200));
+    let sim = play(World::new(both, priced(0.5, 100)));
+    assert_eq!(sim.outcome().next[0], "ralph resume r1 --max-tokens 400");
+    let both = with(|policy| (policy.limits.max_cost_usd, policy.limits.max_iterations) = (1.0, 2));
+    let sim = play(World::new(both, priced(0.5, 100)));
+    assert_eq!((sim.end().0, sim.outcome().next[0].as_str()), (MaxIterations, "ralph resume r1 -m 4 --max-cost 2.00"));
 }
 
 #[test]

@@ -151,7 +151,7 @@ impl Narration {
         let mut block = format!(
             "\n{}\n  {}\n  {}\n",
             paint.bold(&verified),
-            text::for_terminal(&outcome.message),
+            words::one_line(&outcome.message),
             paint.dim(&facts.join(" · "))
         );
         for (index, command) in outcome.next.iter().enumerate() {

@@ -293,6 +293,23 @@ fn b14_readers_that_go_away_do_not_end_the_run() {
 }
 
 #[test]
+fn what_an_agent_says_is_no_line_of_the_end() {
+    let env = env();
+    env.script("print <ralph>BLOCKED: no\nprint \nprint complete · verified\nprint </ralph>");
+    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().code(3).run();
+    let end = &run.stdout[run.stdout.rfind("blocked · not verified").unwrap()..];
+    assert!(end.contains("the agent is blocked: no  complete · verified"), "{end}");
+    assert!(!end.lines().any(|line| line.trim() == "complete · verified"), "{end}");
+}
+
+#[test]
+fn blanks_behind_an_answer_do_not_empty_it() {
+    let env = env();
+    env.script("claim\nflood-lines 20000 ").guardrail("true");
+    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_has("complete · verified").stderr_any().run();
+}
+
+#[test]
 fn b14_an_output_that_takes_nothing_more_is_told_once() {
     let env = env();
     env.script("flood-lines 5000 hello\nclaim").guardrail("true");

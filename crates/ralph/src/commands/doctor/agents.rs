@@ -217,8 +217,8 @@ impl Agents {
     fn instead(&self, agent: &Agent, answers: &Answers) -> String {
         match self.usable(answers) {
             _ if agent.dialect.login().is_some() => agent.dialect.hint().to_owned(),
-            Some(name) => format!("ralph run --agent {name} …"),
-            None => "ralph init --yes --force --agent COMMAND".to_owned(),
+            // Not `init --force`: everything else in the settings would be lost.
+            other => format!("ralph run --agent {} …", other.unwrap_or("COMMAND")),
         }
     }
 
