@@ -115,7 +115,12 @@ pub enum Event {
     WallTimeUp,
     /// Money or tokens are used up while the agent runs.
     BudgetUp,
-    /// Something worth telling that changes nothing: settings edited, a stale marker removed.
+    /// A settings file was edited, which changes nothing in this run.
+    SettingsEdited {
+        /// The file.
+        file: String,
+    },
+    /// Something worth telling that changes nothing: a stale marker removed, a file that could not be written.
     Noted {
         /// One sentence.
         text: String,
@@ -138,6 +143,9 @@ pub struct Started {
     /// What earlier runs of the same task used.
     #[serde(default)]
     pub task_spent: Spent,
+    /// What the run before left changed of that by which it was to be judged: it counts as it stands now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inherited: Vec<String>,
 }
 
 /// Money and tokens.

@@ -98,8 +98,9 @@ impl World {
     /// What happened to the readable files since this was last asked.
     pub(crate) fn notes(&mut self) -> Vec<Event> {
         let unwritten = self.unwritten.take();
-        let edited = self.settings.edited();
-        self.folder.take_notes().into_iter().chain(unwritten).chain(edited).map(|text| Event::Noted { text }).collect()
+        let edited = self.settings.edited().map(|file| Event::SettingsEdited { file });
+        let notes = self.folder.take_notes().into_iter().chain(unwritten).map(|text| Event::Noted { text });
+        notes.chain(edited).collect()
     }
 
     /// Whether this is still the only loop in the work tree.

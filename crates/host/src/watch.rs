@@ -18,7 +18,7 @@ impl SettingsWatch {
         SettingsWatch { files, told: false }
     }
 
-    /// One sentence when a file was edited, once.
+    /// The file that was edited, once.
     pub fn edited(&mut self) -> Option<String> {
         // The time of change cannot be set back, unlike the time of modification.
         let stamp = |meta: &Option<Metadata>| {
@@ -27,6 +27,6 @@ impl SettingsWatch {
         let edited = self.files.iter().find(|(file, before)| stamp(&std::fs::metadata(file).ok()) != stamp(before));
         let (file, _) = edited.filter(|_| !self.told)?;
         self.told = true;
-        Some(format!("{} was edited; this run keeps the settings it began with", file.display()))
+        Some(file.display().to_string())
     }
 }

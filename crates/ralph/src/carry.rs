@@ -115,6 +115,18 @@ impl Claimed {
         }))
     }
 
+    /// What the newest other run left changed of that by which it was to be judged.
+    fn left_changed_before(&self, run: &RunId) -> Result<Vec<String>, CommandError> {
+        let rows = self.store.runs()?;
+        let Some(before) = rows.iter().find(|row| row.run != *run).map(|row| &row.run) else { return Ok(Vec::new()) };
+        // A journal that cannot be read is told where somebody asks for it.
+        let entries = self.store.entries(before).unwrap_or_default();
+        let Ok(machine) = Run::replay(&entries, |_, _| {}) else { return Ok(Vec::new()) };
+        let sentence =
+            |what| format!("{what} during run {before}, and counts as it stands now: ralph explain {before}");
+        Ok(machine.left_changed().into_iter().map(sentence).collect())
+    }
+
     /// Carries the run to its end and returns its exit code.
     pub fn carry(mut self, options: FaceOptions, place: &Place, mut beginning: Beginning) -> Result<u8, CommandError> {
         let (run, parent, policy) = match &beginning {
@@ -131,7 +143,12 @@ impl Claimed {
         }
         let task_spent = self.spent_by_others(&run, &policy.task)?;
         match &mut beginning {
-            Beginning::New(started) => started.task_spent = task_spent,
+            Beginning::New(started) => {
+                started.task_spent = task_spent;
+                if policy.supervision.is_none() {
+                    started.inherited = self.left_changed_before(&run)?;
+                }
+            }
             Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
         }
         // Its record is removed when everything else is over.

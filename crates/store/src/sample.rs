@@ -61,6 +61,7 @@ pub(crate) fn check_ended(seq: u64, command: &str, code: i32) -> Entry {
 pub(crate) fn started(run: &RunId) -> Entry {
     let started = Started {
         task_spent: Default::default(),
+        inherited: Vec::new(),
         run: run.clone(),
         parent: None,
         policy: policy(),

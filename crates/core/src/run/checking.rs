@@ -402,7 +402,11 @@ impl Run {
             Decision::NotYet => "continue",
         };
         self.memory.record(self.iteration, seen, candidate, &judgement.reasons);
-        self.last_judged = LastJudged { claimed: judgement.claim == Claim::Complete, errors: seen.errors.clone() };
+        self.last_judged = LastJudged {
+            claimed: judgement.claim == Claim::Complete,
+            errors: seen.errors.clone(),
+            violations: super::protecting::sentence(&checking.violations),
+        };
 
         let mut effects = self.tell_findings(&findings);
         let views = self.policy.memory.enabled.then(|| self.write_views(None, self.human.clone()));

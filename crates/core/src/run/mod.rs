@@ -108,6 +108,8 @@ pub struct Run {
     allowed: Option<String>,
     last_check: Option<(String, bool)>,
     last_judged: LastJudged,
+    /// A settings file that was edited while this run keeps its own.
+    settings_edited: Option<String>,
     /// What was heard on the bus.
     inbox: Inbox,
     /// Failures of a supervised agent that came at once.
@@ -156,6 +158,8 @@ enum Continuation {
 struct LastJudged {
     claimed: bool,
     errors: Vec<String>,
+    /// Pinned files that were not as they had been; empty if none was.
+    violations: String,
 }
 
 /// Why a journal is not a run.
@@ -213,6 +217,7 @@ impl Run {
             allowed: None,
             last_check: None,
             last_judged: LastJudged::default(),
+            settings_edited: None,
             inbox: Inbox::default(),
             start_limit: StartLimit::default(),
             fresh: true,
@@ -222,6 +227,7 @@ impl Run {
             machine.base.clone_from(text);
         }
         let mut effects = vec![machine.announce(None)];
+        effects.extend(started.inherited.iter().map(|text| Effect::Tell(Notice::Note { text: text.clone() })));
         effects.extend(machine.next_iteration());
         Ok((machine, effects))
     }
@@ -264,8 +270,23 @@ impl Run {
             Event::Cancelled => self.on_stop(StopCause::Cancelled),
             Event::WallTimeUp => self.on_stop(StopCause::WallTime),
             Event::BudgetUp => self.on_stop(StopCause::Budget),
+            Event::SettingsEdited { file } => self.on_settings_edited(file),
             Event::Noted { text } => vec![Effect::Tell(Notice::Note { text: text.clone() })],
         }
+    }
+
+    fn on_settings_edited(&mut self, file: &str) -> Vec<Effect> {
+        self.settings_edited = Some(file.to_owned());
+        let text = format!("{file} was edited; this run keeps the settings it began with");
+        vec![Effect::Tell(Notice::Note { text })]
+    }
+
+    /// What was changed during this run of that by which agents are judged, and counted for nothing in it. A run that
+    /// comes after it takes everything as it stands, so somebody should have looked at that.
+    pub fn left_changed(&self) -> Vec<String> {
+        let files = Some(self.last_judged.violations.clone()).filter(|words| !words.is_empty());
+        let settings = self.settings_edited.as_ref().map(|file| format!("{file} was edited"));
+        files.into_iter().chain(settings).collect()
     }
 
     /// The run's id.

@@ -314,6 +314,7 @@ impl World {
             root: "/project".to_owned(),
             version: "0.1.0".to_owned(),
             task_spent: self.spent,
+            inherited: Vec::new(),
         };
         Entry { seq: 1, at: WallTime(START), elapsed: Millis::ZERO, event: Event::Started(Box::new(started)) }
     }

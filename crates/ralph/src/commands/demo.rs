@@ -56,7 +56,15 @@ pub fn run(global: &Global, args: &DemoArgs) -> Result<u8, CommandError> {
     let run = RunId::from_random(clock::random_bits());
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let root = place.root.display().to_string();
-    let started = Started { run: run.clone(), parent: None, policy, root, version, task_spent: Spent::default() };
+    let started = Started {
+        run: run.clone(),
+        parent: None,
+        policy,
+        root,
+        version,
+        task_spent: Spent::default(),
+        inherited: Vec::new(),
+    };
     let face = global.face(started.policy.agent.stream, &settings.display);
     let code = Claimed::take(&place, &run, &started.policy)?.carry(face, &place, Beginning::New(Box::new(started)))?;
     if !global.json && !global.quiet {

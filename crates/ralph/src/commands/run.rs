@@ -138,6 +138,7 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     let run = RunId::from_random(clock::random_bits());
     let started = Started {
         task_spent: Spent::default(),
+        inherited: Vec::new(),
         parent: place::parent_run(),
         root: place.root.display().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -89,6 +89,7 @@ pub fn run(global: &Global, args: &SuperviseArgs) -> Result<u8, CommandError> {
     };
     let started = Started {
         task_spent: Spent::default(),
+        inherited: Vec::new(),
         parent: place::parent_run(),
         root: place.root.display().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

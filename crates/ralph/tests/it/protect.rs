@@ -1,6 +1,7 @@
 //! What an agent must leave alone, what was red before, and what is committed: with real files and git.
 
 use crate::env;
+use crate::story::story;
 use ralph_testkit::TestEnv;
 use serde_json::{Value, json};
 
@@ -46,6 +47,21 @@ fn c14_a_script_that_was_rewritten_is_not_executed() {
             .code(1)
             .run();
     }
+}
+
+#[test]
+fn c14_what_one_run_refused_is_told_by_the_next_that_takes_it_as_it_stands() {
+    let env = project("file check.sh exit 0\nfile .ralph/settings.local.json {}\nclaim");
+    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_lacks("as it stands now").code(1).run();
+    let notes = ["note: check.sh was changed during run ", "settings.local.json was edited during run "];
+    let mut next = env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_has(" counts as it stands now");
+    for note in notes {
+        next = next.stderr_has(note);
+    }
+    next.run();
+    let kept = story(&env)["notes"].to_string();
+    assert_eq!(kept.matches("as it stands now").count(), 2, "{kept}");
+    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_lacks("check.sh was changed during run").run();
 }
 
 #[test]

@@ -129,7 +129,7 @@ impl<'a> Teller<'a> {
 
     /// Whatever happens to a run that waits ends its wait, but for a remark.
     fn end_wait(&mut self, entry: &Entry) {
-        if !matches!(entry.event, Event::Noted { .. })
+        if !matches!(entry.event, Event::Noted { .. } | Event::SettingsEdited { .. })
             && let (Some(since), Some(wait)) = (self.waiting_since.take(), self.waits.last_mut())
         {
             // After a crash nobody can say how long it still waited.
