@@ -17,27 +17,29 @@ const INTERRUPTED: Duration = Duration::from_secs(15);
 
 /// Waits until no child of this run lives, or for as long as that.
 pub(crate) async fn wait(folder: &Path, span: Millis, then: Leftover, alarm: &UnboundedSender<Event>) -> Event {
-    let waiting = family::live_children(folder);
+    // Whoever works in the tree that is to be judged is waited for, whomever it calls its parent.
+    let living = if then == Leftover::Interrupt { family::live_inside } else { family::live_children };
+    let waiting = living(folder);
     if !waiting.is_empty() {
         let text = format!("waiting for child runs, {span} at most: {}", named(&waiting));
         let _ = alarm.send(Event::Noted { text });
     }
     let deadline = Instant::now() + span.duration();
-    let _ = timeout_at(deadline, gone(folder)).await;
-    let left = family::live_children(folder);
+    let _ = timeout_at(deadline, gone(folder, living)).await;
+    let left = living(folder);
     if then == Leftover::Interrupt && !left.is_empty() {
         // Once is a wish to finish what runs now, twice an order to stop.
         for _ in 0..2 {
             left.iter().for_each(|child| signals::interrupt(&child.identity));
             sleep(LOOK).await;
         }
-        let _ = timeout_at(Instant::now() + INTERRUPTED, gone(folder)).await;
+        let _ = timeout_at(Instant::now() + INTERRUPTED, gone(folder, living)).await;
     }
     Event::ChildrenSeen { left: left.into_iter().map(|child| child.run).collect(), ended: Vec::new() }
 }
 
-async fn gone(folder: &Path) {
-    while !family::live_children(folder).is_empty() {
+async fn gone(folder: &Path, living: fn(&Path) -> Vec<Child>) {
+    while !living(folder).is_empty() {
         sleep(LOOK).await;
     }
 }

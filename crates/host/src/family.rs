@@ -176,6 +176,11 @@ pub fn live_children(run_folder: &Path) -> Vec<Child> {
     living_below(run_folder, Depth::Nearest)
 }
 
+/// The same, whomever they call their parent.
+pub fn live_inside(run_folder: &Path) -> Vec<Child> {
+    living_below(run_folder, Depth::NearestStarted)
+}
+
 /// All living runs below the run of this folder, each behind those that were started inside it.
 pub fn live_descendants(run_folder: &Path) -> Vec<Child> {
     living_below(run_folder, Depth::All)
@@ -197,6 +202,8 @@ pub fn ancestors(run_folder: &Path) -> Vec<RunId> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Nearest,
+    /// The nearest, and those that call another run their parent.
+    NearestStarted,
     All,
     /// All, and those that call another run their parent.
     Started,
@@ -204,12 +211,13 @@ enum Depth {
 
 fn living_below(run_folder: &Path, depth: Depth) -> Vec<Child> {
     fn visit(run_folder: &Path, depth: Depth, seen: &mut HashSet<PathBuf>, found: &mut Vec<Child>) {
-        let started = if depth == Depth::Started { records(run_folder, STARTED) } else { Vec::new() };
+        let by_anybody = matches!(depth, Depth::Started | Depth::NearestStarted);
+        let started = if by_anybody { records(run_folder, STARTED) } else { Vec::new() };
         for (run, record) in records(run_folder, CHILDREN).into_iter().chain(started) {
             let Some(folder) = record.folder.filter(|folder| seen.insert(folder.clone())) else { continue };
             // One that crashed and went on elsewhere has another process now.
             let identity = Some(record.identity).filter(Identity::is_alive).or_else(|| process_of(&folder));
-            if identity.is_none() || depth != Depth::Nearest {
+            if identity.is_none() || matches!(depth, Depth::All | Depth::Started) {
                 visit(&folder, depth, seen, found);
             }
             found.extend(identity.map(|identity| Child { run, identity, folder }));

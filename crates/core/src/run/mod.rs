@@ -118,6 +118,8 @@ pub struct Run {
     fresh: bool,
     /// How often in a row its DONE did not count.
     refused_done: u32,
+    /// The last attempt of a supervised agent was cut off, and is made again under its number.
+    cut_off: bool,
 }
 
 /// Where a run stands.
@@ -222,6 +224,7 @@ impl Run {
             start_limit: StartLimit::default(),
             fresh: true,
             refused_done: 0,
+            cut_off: false,
         };
         if let PromptSource::Text(text) = &machine.policy.prompt {
             machine.base.clone_from(text);
@@ -399,6 +402,10 @@ impl Run {
             Continuation::Checks(checking) => {
                 (ResumeKind::Checks(self.iteration), self.go_on_checking(Box::new(checking.anew())))
             }
+            Continuation::SameIteration if self.supervises() => {
+                self.cut_off = true;
+                (ResumeKind::SameIteration(self.iteration), self.look_at_markers())
+            }
             Continuation::SameIteration => {
                 self.attempt += 1;
                 (ResumeKind::SameIteration(self.iteration), self.gather())
@@ -407,7 +414,7 @@ impl Run {
                 (ResumeKind::NextIteration(self.iteration + 1), self.next_iteration())
             }
         };
-        let used_up = self.supervises() && self.iteration >= self.policy.limits.max_iterations;
+        let used_up = self.supervises() && !self.cut_off && self.iteration >= self.policy.limits.max_iterations;
         let at_a_limit = matches!(self.phase, Phase::Ended(..)) || (used_up && self.phase == Phase::Looking);
         let kind = if at_a_limit { ResumeKind::AtALimit } else { kind };
         let mut effects = vec![self.announce(Some(kind))];

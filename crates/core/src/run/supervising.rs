@@ -115,6 +115,10 @@ impl Run {
     }
 
     fn next_attempt(&mut self) -> Vec<Effect> {
+        if std::mem::take(&mut self.cut_off) {
+            self.attempt += 1;
+            return self.gather();
+        }
         if self.iteration >= self.policy.limits.max_iterations {
             return self.restarts_used_up();
         }

@@ -463,7 +463,8 @@ impl Drive<'_> {
         }
         let Some(half_time) = self.cpu.half_time.replace(ticks) else { return };
         let window = self.job.idle.0 / 2 * TICKS_PER_SECOND / 1000;
-        if ticks.saturating_sub(half_time) >= (window / IDLE_SHARE).max(2) {
+        // Whoever waits for a run of its own does nothing meanwhile, and that run has limits of its own.
+        if ticks.saturating_sub(half_time) >= (window / IDLE_SHARE).max(2) || !keeper.child_runs().is_empty() {
             self.last_output = Instant::now();
             self.cpu = CpuWatch::default();
         } else {

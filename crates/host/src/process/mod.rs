@@ -181,9 +181,9 @@ impl Keeper {
         Ok(Keeper { charge, alive: Some(alive) })
     }
 
-    /// The child runs that live now, the nearest ones.
+    /// The runs that were started inside this one and live now, the nearest ones.
     pub fn child_runs(&self) -> Vec<Child> {
-        self.charge.folder.as_deref().map(family::live_children).unwrap_or_default()
+        self.charge.folder.as_deref().map(family::live_inside).unwrap_or_default()
     }
 
     async fn spawn(&mut self, command: &Command, ends: [OwnedFd; 3]) -> Result<i32, ProcessError> {

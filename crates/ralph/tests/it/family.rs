@@ -431,6 +431,36 @@ fn a_prompt_loop_waits_for_child_runs_before_its_checks_and_then_interrupts_them
 }
 
 #[test]
+fn a_run_inside_that_calls_another_its_parent_is_waited_for_too() {
+    let env = with_holders(&["inner"]);
+    env.settings(json!({ "limits": { "childWaitMs": 200 } }));
+    env.script("claim");
+    env.ralph(["run", "-p", "first"]).stdout_any().stderr_any().run();
+    let first = env.ralph(["status", "--json"]).stdout_any().run().json_lines().remove(0)["runs"][0].clone();
+    // Another loop of prompts would find the tree taken.
+    let inside = child("inner")
+        .replace("setsid ", &format!("RALPH_PARENT_RUN_ID={} setsid ", id(&first)))
+        .replace("run -p inner --agent inner", "supervise --task inner -- inner");
+    env.script(&format!("{inside}claim\n"));
+    env.ralph(["run", "-p", "x"]).stdout_any().stderr_has("child runs took too long and were interrupted: ").run();
+    nobody_is_left(&env);
+}
+
+#[test]
+fn an_agent_that_waits_for_a_run_inside_is_not_idle() {
+    let env = with_holders(&["inner"]);
+    let ralph = env!("CARGO_BIN_EXE_ralph");
+    env.script(&format!("run {ralph} run -p inner --agent inner > $HOME/inner.log 2>&1 < /dev/null\nclaim"));
+    let run = env.ralph(["run", "-p", "x", "-m", "1", "--idle-timeout", "200ms"]).stdout_any().stderr_any().spawn();
+    wait_for_agent(&env, "inner");
+    std::thread::sleep(Duration::from_millis(1000));
+    env.write(env.home().join("inner.go"), "");
+    let run = run.finish();
+    assert!(run.stdout.contains("complete · "), "{}{}", run.stdout, run.stderr);
+    nobody_is_left(&env);
+}
+
+#[test]
 fn done_waits_for_child_runs_names_those_that_are_left_and_leaves_them_alone() {
     let env = with_holders(&["inner"]);
     let ralph = env!("CARGO_BIN_EXE_ralph");

@@ -64,6 +64,27 @@ fn c09_done_before_the_first_attempt_starts_nothing() {
 }
 
 #[test]
+fn c09_done_of_an_attempt_that_a_crash_cut_off_starts_nothing_more() {
+    let env = env();
+    let agent = counting(&env, "[ $n = 1 ] && sleep 1000; touch \"$TASK_FOLDER/DONE\"; sleep 1000");
+    let supervise = env.ralph(["supervise", "--task", "t", "--", &agent]).stdout_any().stderr_any();
+    let run = supervise.killed_by(9).spawn();
+    let attempts = |number: &str| {
+        eventually(LONG, || env.exists(".ralph/tasks/t/n") && env.read(".ralph/tasks/t/n").trim() == number)
+    };
+    assert!(attempts("1"));
+    run.signal(9);
+    run.finish();
+    // Without DONE the attempt is made again, under its number.
+    let run = env.ralph(["resume"]).stdout_any().stderr_has("attempt 1 from its beginning").killed_by(9).spawn();
+    assert!(attempts("2") && eventually(LONG, || env.exists(".ralph/tasks/t/DONE")));
+    run.signal(9);
+    run.finish();
+    env.ralph(["resume"]).stdout_has("complete · ").stderr_any().run();
+    assert_eq!(env.read(".ralph/tasks/t/n"), "2\n");
+}
+
+#[test]
 fn restarts_are_used_up_without_a_pause_behind_the_last() {
     let env = env();
     let args = ["supervise", "--task", "t", "--max-restarts", "1", "--restart-delay", "1h", "--json", "--", "true"];
