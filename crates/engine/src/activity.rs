@@ -331,7 +331,8 @@ async fn check(
         _ => &world.root,
     };
     let place = CheckPlace { root, log: log.ok(), log_path, output_chars: policy.output_chars };
-    let report = checks::run(&mut world.keeper, spec, place, orders).await;
+    let (report, problem) = checks::run(&mut world.keeper, spec, place, orders).await;
+    events.extend(problem.map(|text| Event::Noted { text }));
     events.push(Event::CheckEnded(Box::new(report)));
     events
 }

@@ -105,6 +105,7 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
             }
         }
     };
+    events.extend(sink.close_logs());
     events.extend(world.notes());
     events.extend(world.listen());
     let markers = match launch.purpose {
@@ -251,6 +252,11 @@ impl AgentSink<'_> {
             zone: &clock::epoch_seconds,
         });
         self.observer.finish(facts, markers, failure)
+    }
+
+    fn close_logs(&mut self) -> impl Iterator<Item = Event> {
+        let problems = [&mut self.stdout_log, &mut self.stderr_log].map(RawLog::close);
+        problems.into_iter().flatten().map(|text| Event::Noted { text })
     }
 
     /// A line's events are gone before those of the next are made: they take the same memory again.

@@ -4,7 +4,7 @@
 use crate::process::Command;
 use crate::process::Keeper;
 use crate::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
-use crate::raw_log::write_bounded;
+use crate::raw_log::LogFile;
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
 use ralph_core::excerpt::Excerpter;
 use ralph_core::observation::Ending;
@@ -40,13 +40,13 @@ pub fn shell(command: &str, root: &Path) -> Command {
     }
 }
 
-/// Executes one check and writes its receipt.
+/// Executes one check and writes its receipt; says too what is missing in its log, if anything is.
 pub async fn run(
     keeper: &mut Keeper,
     spec: CheckSpec,
     place: CheckPlace<'_>,
     orders: &mut mpsc::UnboundedReceiver<Order>,
-) -> CheckReport {
+) -> (CheckReport, Option<String>) {
     let command = shell(&spec.command, place.root);
     // A character is at most four bytes, and one more shows that something was cut.
     let mut sink = CheckSink::new(place.log, place.output_chars.saturating_mul(4).saturating_add(4));
@@ -62,7 +62,8 @@ pub async fn run(
     let ending = CheckEnding::from(facts.ending);
     // Of what passed nobody asks why.
     let (excerpt, output_print) = if ending.passed() { Default::default() } else { sink.excerpter.finish() };
-    CheckReport {
+    let problem = sink.log.as_ref().and_then(|log| log.problem(&place.log_path));
+    let report = CheckReport {
         spec,
         ending,
         duration: facts.duration,
@@ -73,11 +74,12 @@ pub async fn run(
         output_print,
         log: place.log_path,
         leaked: facts.leaked_count,
-    }
+    };
+    (report, problem)
 }
 
 struct CheckSink {
-    log: Option<File>,
+    log: Option<LogFile>,
     head: Vec<u8>,
     head_limit: usize,
     hash: Sha256,
@@ -87,6 +89,7 @@ struct CheckSink {
 
 impl CheckSink {
     fn new(log: Option<File>, head_limit: usize) -> CheckSink {
+        let log = log.map(LogFile::new);
         CheckSink { log, head: Vec::new(), head_limit, hash: Sha256::new(), bytes: 0, excerpter: Excerpter::default() }
     }
 }
@@ -97,7 +100,7 @@ impl Sink for CheckSink {
         let room = self.head_limit.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
         self.excerpter.feed(bytes);
-        write_bounded(&mut self.log, self.bytes, bytes);
+        self.log.iter_mut().for_each(|log| log.write(bytes));
         self.bytes += bytes.len() as u64;
     }
 

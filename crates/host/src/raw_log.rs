@@ -1,8 +1,9 @@
 //! What a process printed, byte for byte, in the run's folder.
 
 use crate::process::drive::Chunk;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 /// The most that a log may hold; a process that prints more is cut there with a note.
 pub const LONGEST_LOG: u64 = 256 << 20;
+const CUT: &str = "\n[ralph] the log ends here: it is longer than 256 MiB\n";
 /// From here on a log is a stream, and writing it would hold up reading it.
 const STREAM: u64 = 1 << 20;
 /// Chunks that may wait for the stream's writer: at most two megabytes.
@@ -17,36 +19,78 @@ const QUEUE: usize = 16;
 /// How long the stream's writer sleeps when it has nothing to do: a flood brings some chunks meanwhile.
 const NAP: Duration = Duration::from_micros(500);
 
+/// What stands where bytes are missing.
+const GAP: &str = "\n[ralph] output is missing here: it could not be written\n";
+
 /// A raw log that exists only once there is something in it.
 #[derive(Debug)]
 pub struct RawLog {
     path: PathBuf,
-    file: Option<File>,
-    bytes: u64,
-    writer: Option<Writer>,
+    log: Log,
+    problem: Option<String>,
+}
+
+#[derive(Debug, Default)]
+enum Log {
+    /// Nothing came yet.
+    #[default]
+    Empty,
+    /// What came is written at once.
+    Direct(LogFile),
+    /// A flood is written behind its reader's back.
+    Behind(Writer),
+    /// It could not be opened.
+    Lost,
 }
 
 impl RawLog {
     /// The log of one stream of one iteration.
     pub fn new(run_folder: &Path, iteration: u32, stream: &str) -> RawLog {
-        RawLog { path: run_folder.join(format!("{iteration:03}.{stream}.log")), file: None, bytes: 0, writer: None }
+        RawLog { path: run_folder.join(format!("{iteration:03}.{stream}.log")), log: Log::Empty, problem: None }
     }
 
     /// Writes what came. What a talking agent says is in the file when this returns; only a flood is
     /// written behind its reader's back.
     pub fn write(&mut self, bytes: &Chunk) {
-        if self.bytes == 0 {
-            // A repeated iteration goes on in the same file: nothing that an agent said is thrown away.
-            self.file = OpenOptions::new().create(true).append(true).open(&self.path).ok();
+        self.log = match std::mem::take(&mut self.log) {
+            Log::Empty => self.open(),
+            Log::Direct(file) if file.bytes >= STREAM => Log::Behind(Writer::start(file)),
+            same => same,
+        };
+        match &mut self.log {
+            Log::Direct(file) => file.write(bytes),
+            Log::Behind(writer) => writer.write(bytes),
+            Log::Empty | Log::Lost => {}
         }
-        if self.bytes >= STREAM && self.writer.is_none() {
-            self.writer = self.file.take().map(|file| Writer::start(file, self.bytes));
-        }
-        match &mut self.writer {
-            Some(writer) => writer.write(bytes),
-            None => write_bounded(&mut self.file, self.bytes, bytes),
-        }
-        self.bytes += bytes.len() as u64;
+    }
+
+    /// Closes the log; everything is in the file then. Says what went wrong, if anything did.
+    pub fn close(&mut self) -> Vec<String> {
+        let file = match std::mem::take(&mut self.log) {
+            Log::Direct(file) => Some(file),
+            Log::Behind(mut writer) => writer.finish(),
+            Log::Empty | Log::Lost => None,
+        };
+        let missing = file.and_then(|file| file.problem(&self.path.display().to_string()));
+        self.problem.take().into_iter().chain(missing).collect()
+    }
+
+    fn open(&mut self) -> Log {
+        // A repeated iteration goes on in the same file: nothing that an agent said is thrown away.
+        let open = || OpenOptions::new().create(true).append(true).open(&self.path);
+        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        let opened = open().or_else(|error| {
+            if error.kind() != io::ErrorKind::NotFound {
+                return Err(error);
+            }
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            self.problem = Some(format!("{} was deleted; it was made again", folder.display()));
+            open()
+        });
+        opened.map(|file| Log::Direct(LogFile::new(file))).unwrap_or_else(|error| {
+            self.problem = Some(format!("{} could not be written: {error}", self.path.display()));
+            Log::Lost
+        })
     }
 }
 
@@ -62,18 +106,17 @@ pub fn forget(run_folder: &Path, iteration: u32) {
 #[derive(Debug)]
 struct Writer {
     full: Option<SyncSender<Chunk>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<LogFile>>,
 }
 
 impl Writer {
-    fn start(file: File, before: u64) -> Writer {
+    fn start(mut file: LogFile) -> Writer {
         let (full, chunks) = sync_channel(QUEUE);
         let thread = std::thread::spawn(move || {
-            let (mut log, mut before) = (Some(file), before);
             while let Some(chunk) = next(&chunks) {
-                write_bounded(&mut log, before, &chunk);
-                before += chunk.len() as u64;
+                file.write(&chunk);
             }
+            file
         });
         Writer { full: Some(full), thread: Some(thread) }
     }
@@ -81,6 +124,12 @@ impl Writer {
     fn write(&mut self, bytes: &Chunk) {
         // The thread ends only when this sender is gone.
         let _ = self.full.as_ref().map(|full| full.send(bytes.clone()));
+    }
+
+    /// Waits until everything is in the file.
+    fn finish(&mut self) -> Option<LogFile> {
+        self.full = None;
+        self.thread.take()?.join().ok()
     }
 }
 
@@ -95,25 +144,50 @@ fn next(chunks: &Receiver<Chunk>) -> Option<Chunk> {
 }
 
 impl Drop for Writer {
-    /// Waits until everything is in the file.
     fn drop(&mut self) {
-        self.full = None;
-        let _ = self.thread.take().map(JoinHandle::join);
+        self.finish();
     }
 }
 
-/// Writes to a log that may be cut, or given up when the disk is full: a log is worth less than the
-/// run. `before` is how much came earlier.
-pub fn write_bounded(log: &mut Option<File>, before: u64, bytes: &[u8]) {
-    let Some(file) = log else { return };
-    let room = usize::try_from(LONGEST_LOG.saturating_sub(before)).unwrap_or(usize::MAX).min(bytes.len());
-    let written = file.write_all(bytes.get(..room).unwrap_or_default());
-    let cut = written.is_ok() && room < bytes.len();
-    if cut {
-        let _ = writeln!(file, "\n[ralph] the log ends here: it is longer than {} MiB", LONGEST_LOG >> 20);
+/// A log that may be cut, and in which a full disk leaves gaps: a log is worth less than the run.
+#[derive(Debug)]
+pub struct LogFile {
+    file: File,
+    /// What came, whether it is in the file or not.
+    bytes: u64,
+    /// The last bytes are missing.
+    gap: bool,
+    /// Why the first that are missing could not be written.
+    missing: Option<io::Error>,
+}
+
+impl LogFile {
+    /// A log in this file.
+    pub fn new(file: File) -> LogFile {
+        LogFile { file, bytes: 0, gap: false, missing: None }
     }
-    if cut || written.is_err() {
-        *log = None;
+
+    /// Writes what came, up to the longest that a log may be.
+    pub fn write(&mut self, bytes: &[u8]) {
+        let before = self.bytes;
+        self.bytes += bytes.len() as u64;
+        if before > LONGEST_LOG {
+            return;
+        }
+        let room = usize::try_from(LONGEST_LOG - before).unwrap_or(usize::MAX).min(bytes.len());
+        let gap = if self.gap { GAP } else { "" };
+        let cut = if room < bytes.len() { CUT } else { "" };
+        let parts = [gap.as_bytes(), bytes.get(..room).unwrap_or_default(), cut.as_bytes()];
+        let written = parts.into_iter().try_for_each(|part| self.file.write_all(part));
+        self.gap = written.is_err();
+        if let Err(error) = written {
+            self.missing.get_or_insert(error);
+        }
+    }
+
+    /// Says of the log of this name what is missing in it, if anything is.
+    pub fn problem(&self, name: &str) -> Option<String> {
+        self.missing.as_ref().map(|why| format!("output is missing in {name}: {why}"))
     }
 }
 
@@ -131,8 +205,45 @@ mod tests {
             expected.extend_from_slice(piece.as_bytes());
             log.write(&Chunk::new(piece.into_bytes()));
         }
-        assert!(log.writer.is_some(), "{} bytes are a stream", expected.len());
-        drop(log);
+        assert!(matches!(log.log, Log::Behind(_)), "{} bytes are a stream", expected.len());
+        assert_eq!(log.close(), Vec::<String>::new());
         assert_eq!(std::fs::read(folder.path().join("007.stdout.log")).unwrap(), expected);
+    }
+
+    #[test]
+    fn d01_what_cannot_be_written_leaves_a_gap_and_a_word() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, full) = (folder.path().join("log"), "/dev/full");
+        let mut log = LogFile::new(OpenOptions::new().write(true).open(full).unwrap());
+        log.write(b"lost");
+        // The disk has room again.
+        log.file = File::create(&path).unwrap();
+        log.write(b"found");
+        log.write(b" again");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{GAP}found again"));
+        assert!(log.problem("the log").unwrap().starts_with("output is missing in the log: No space left"));
+    }
+
+    #[test]
+    fn a_log_is_cut_where_it_is_too_long() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let mut log = LogFile { bytes: LONGEST_LOG - 3, ..LogFile::new(File::create(&path).unwrap()) };
+        for piece in ["abc", "d", "e"] {
+            log.write(piece.as_bytes());
+        }
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("abc{CUT}"));
+        assert_eq!(log.problem("x"), None);
+        assert_eq!(CUT.matches(&(LONGEST_LOG >> 20).to_string()).count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_was_deleted_is_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let gone = folder.path().join("gone");
+        let mut log = RawLog::new(&gone, 1, "stdout");
+        log.write(&Chunk::new(b"said".to_vec()));
+        assert_eq!(log.close(), [format!("{} was deleted; it was made again", gone.display())]);
+        assert_eq!(std::fs::read(gone.join("001.stdout.log")).unwrap(), b"said");
     }
 }
