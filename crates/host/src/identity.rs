@@ -23,6 +23,8 @@ pub const MARK_VARIABLE: &str = "RALPH_KEPT_FOR";
 
 /// Time between asking a leftover process to end and ending it.
 const GRACE: Millis = Millis(300);
+/// How long a keeper may take to end when its ralph is gone and nothing is left to keep.
+const KEEPER_LEAVES: Millis = Millis(200);
 /// Time between two looks while leftovers end.
 const POLL: Duration = Duration::from_millis(10);
 
@@ -88,6 +90,13 @@ pub fn end_marked(run: &RunId, run_folder: &Path, limit: Duration) -> Sweep {
         let mut members = process::in_groups_of(run);
         members.retain(|pid| !left.contains(pid) && !family.contains(pid));
         left.extend(&members);
+        // A keeper whose ralph was killed ends by itself, after everything that it keeps.
+        let leaving: Vec<i32> =
+            left.extract_if(.., |pid| clock.elapsed() < KEEPER_LEAVES && process::is_keeper(*pid)).collect();
+        if left.is_empty() && !leaving.is_empty() {
+            std::thread::sleep(POLL);
+            continue;
+        }
         if !left.is_empty() {
             let spared = process::of_child_runs(run_folder);
             left.retain(|pid| !spared.contains(pid));

@@ -34,6 +34,13 @@ impl RunTemp {
         }
     }
 
+    /// Removes what an earlier process of the run left in `base`.
+    pub fn remove(base: &Path, run: &RunId) {
+        if base.join(RunTemp::name(run)).exists() {
+            drop(RunTemp::create(base, run));
+        }
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path

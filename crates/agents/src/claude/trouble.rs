@@ -7,6 +7,7 @@
 
 use super::flavour::Flavour;
 use super::line::Line;
+use super::turn::epoch_seconds;
 use crate::complaint::{class_of_status, status_of};
 use ralph_core::observation::{Failure, FailureClass};
 use ralph_core::text;
@@ -59,7 +60,7 @@ impl Trouble {
             FailureClass::CannotRun if self.is_a_matter_of_login() => format!("{}; {}", self.message, flavour.hint),
             _ => self.message.clone(),
         };
-        let resets_at = resets_at.filter(|_| class == FailureClass::Limited);
+        let resets_at = resets_at.or_else(|| reset_behind(&self.message)).filter(|_| class == FailureClass::Limited);
         Failure { class, message, resets_at }
     }
 
@@ -86,13 +87,20 @@ impl Trouble {
     }
 }
 
+/// The sentence of older versions, with the end of the limit behind it in seconds since the epoch.
+const LIMIT_REACHED: &str = "Claude AI usage limit reached";
+
+fn reset_behind(message: &str) -> Option<i64> {
+    message.strip_prefix(LIMIT_REACHED)?.strip_prefix('|')?.trim().parse().ok().and_then(epoch_seconds)
+}
+
 /// The class of the sentences that Claude Code prints without any field.
 pub(super) fn known_sentence(message: &str) -> FailureClass {
     const SENTENCES: &[(&str, FailureClass)] = &[
         ("Not logged in", FailureClass::CannotRun),
         ("Invalid API key", FailureClass::CannotRun),
         ("Credit balance is too low", FailureClass::CannotRun),
-        ("Claude AI usage limit reached", FailureClass::Limited),
+        (LIMIT_REACHED, FailureClass::Limited),
     ];
     let said = SENTENCES.iter().find(|(sentence, _)| message.starts_with(sentence));
     said.map_or(FailureClass::Other, |&(_, class)| class)
@@ -132,6 +140,14 @@ mod tests {
             let failure = trouble.failure(&crate::claude::FLAVOUR, Some(7));
             assert_eq!(failure.class, class, "{trouble:?}");
             assert_eq!(failure.resets_at, (class == FailureClass::Limited).then_some(7));
+        }
+    }
+
+    #[test]
+    fn i02_a_reset_behind_the_sentence_is_one() {
+        for (behind, resets_at) in [("|1799999999", Some(1_799_999_999)), ("", None), ("|soon", None), ("|", None)] {
+            let trouble = Trouble { message: format!("{LIMIT_REACHED}{behind}"), ..Trouble::default() };
+            assert_eq!(trouble.failure(&crate::claude::FLAVOUR, None).resets_at, resets_at, "{behind}");
         }
     }
 }

@@ -115,7 +115,7 @@ fn error_sentence(line: &Line<'_>, text: &str) -> String {
 
 /// Seconds since the epoch. Milliseconds, which other fields of the stream use, are recognised by
 /// their size: as seconds they would be some thirty thousand years away.
-fn epoch_seconds(number: f64) -> Option<i64> {
+pub(super) fn epoch_seconds(number: f64) -> Option<i64> {
     let seconds = if number > 1e12 { number / 1000.0 } else { number };
     (0.0..1e12).contains(&seconds).then_some(seconds as i64)
 }

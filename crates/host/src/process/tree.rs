@@ -127,6 +127,12 @@ pub(super) fn name(pids: &[i32]) -> Vec<Leaked> {
     pids.iter().take(NAMED).map(|&pid| Leaked { pid, command: command_line(pid) }).collect()
 }
 
+/// Whether a process is a keeper by its own words.
+pub(crate) fn is_keeper(pid: i32) -> bool {
+    let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    words.split(|byte| *byte == 0).nth(1) == Some(super::KEEPER_ARGUMENT.as_bytes())
+}
+
 fn command_line(pid: i32) -> String {
     let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words = String::from_utf8_lossy(&bytes).trim_end_matches('\0').replace('\0', " ");

@@ -9,7 +9,7 @@ use crate::look::state::State;
 use crate::look::story::{InFlight, Story};
 use crate::look::words;
 use crate::look::{json, page, pick};
-use crate::place::Place;
+use crate::place::{self, Place};
 use clap::Args;
 use ralph_core::check::{CheckEnding, CheckReport};
 use ralph_core::effect::Effect;
@@ -24,6 +24,7 @@ use ralph_host::clock::Clock;
 use ralph_host::family::{self, Child};
 use ralph_host::identity::{self, Identity};
 use ralph_host::signals;
+use ralph_host::temp::RunTemp;
 use ralph_host::views::Folder;
 use ralph_store::Store;
 use serde_json::json;
@@ -207,6 +208,7 @@ fn stop(global: &Global, place: &Place, before: RunRow, process: &Identity) -> R
 fn mark(place: &Place, row: &RunRow) -> Result<RunRow, CommandError> {
     let mut claimed = Claimed::take_journal(place, &row.run)?;
     identity::end_marked(&row.run, &place.run_folder(&row.run), END_OLD_TREE);
+    RunTemp::remove(&place::temp_folder(), &row.run);
     let entries = claimed.store().entries(&row.run)?;
     let story = Story::of(&entries, None).map_err(|error| pick::unreadable(&row.run, &error))?;
     let mut machine = story.machine.clone();

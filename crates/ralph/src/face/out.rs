@@ -64,8 +64,12 @@ impl Out {
 
     /// Waits until everything is written, as long as the readers still take something.
     pub fn finish(&self) {
-        self.stdout.finish();
+        let whole = self.stdout.finish();
         if let Some(stderr) = &self.stderr {
+            if !whole {
+                let words = "warning: nobody read standard output, and its end was left out; see: ralph show\n";
+                self.write(Target::Stderr, Worth::Kept, words);
+            }
             stderr.finish();
         }
     }
@@ -143,7 +147,8 @@ impl Lane {
         self.shared.1.notify_all();
     }
 
-    fn finish(&self) {
+    /// Whether everything was written.
+    fn finish(&self) -> bool {
         let mut queue = self.lock();
         queue.closed = true;
         self.shared.1.notify_all();
@@ -152,10 +157,11 @@ impl Lane {
             let (next, waited) = self.shared.1.wait_timeout(queue, PATIENCE).unwrap_or_else(PoisonError::into_inner);
             queue = next;
             if waited.timed_out() && queue.written == written {
-                return;
+                return false;
             }
             written = queue.written;
         }
+        true
     }
 }
 

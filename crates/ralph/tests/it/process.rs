@@ -552,6 +552,19 @@ fn e05_a_check_that_outlived_ralph_and_keeper_is_ended_by_the_next_resume() {
 }
 
 #[test]
+fn e05_a_keeper_that_leaves_is_nothing_that_was_left_alive() {
+    let env = env();
+    let reset = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() + 7200;
+    env.agent_as("claude").script(&format!("claude-limit {reset}\nclaude-result limit error status=429\nexit 1\n"));
+    let first = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().killed_by(SIGKILL).spawn();
+    first.wait_for_stderr("waiting until ");
+    assert!(first.signal(SIGKILL));
+    first.finish();
+    let resumed = env.ralph(["resume", "--no-wait"]).stdout_any().stderr_lacks("left alive").code(5).run();
+    assert!(resumed.stderr.contains("resumed"), "{}", resumed.stderr);
+}
+
+#[test]
 fn e05_an_agent_that_outlived_ralph_and_keeper_does_not_work_beside_the_next_run() {
     let env = env();
     let agent = "#!/bin/sh\ncat > /dev/null\n[ -e $HOME/second ] || { echo $$ > $HOME/agent.pid; exec sleep 1000; }\n\
