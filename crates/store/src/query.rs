@@ -119,6 +119,7 @@ impl Store {
             agent: started.policy.agent.command,
             started_at: first.at,
             updated_at: first.at,
+            elapsed: None,
             waits_until: None,
             stop_reason: None,
             verified: false,

@@ -143,6 +143,7 @@ pub(crate) fn row(run: &RunId, iteration: u32) -> RunRow {
         max_iterations: 10,
         started_at: WallTime(1_700_000_000_000),
         updated_at: WallTime(1_700_000_000_000 + i64::from(iteration)),
+        elapsed: Some(Millis(u64::from(iteration))),
         waits_until: None,
         last_check: Some(("cargo test".to_owned(), false)),
         cost_usd: Some(0.1 + 0.2),

@@ -358,6 +358,7 @@ impl Run {
             max_iterations: self.policy.last_iteration(self.iteration),
             started_at: self.started_at,
             updated_at: self.updated_at,
+            elapsed: Some(self.elapsed),
             waits_until: match self.phase {
                 Phase::Waiting(until) => Some(until),
                 _ => None,

@@ -4,7 +4,7 @@ use crate::id::{RunId, TaskName};
 use crate::observation::Tokens;
 use crate::outcome::StopReason;
 use crate::policy::LoopKind;
-use crate::time::WallTime;
+use crate::time::{Millis, WallTime};
 use serde::{Deserialize, Serialize};
 
 /// A run at a glance. Always equal to what folding the run's journal gives.
@@ -36,6 +36,9 @@ pub struct RunRow {
     pub started_at: WallTime,
     /// When it last did anything.
     pub updated_at: WallTime,
+    /// Time that it had been worked on by then; `None` in a row that was stored before this was kept.
+    #[serde(default)]
+    pub elapsed: Option<Millis>,
     /// Until when it waits for a limit or a failure to be over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_until: Option<WallTime>,

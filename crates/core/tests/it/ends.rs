@@ -355,6 +355,7 @@ fn a_row_is_the_run_at_a_glance() {
     assert_eq!(row.message, sim.outcome().message);
     assert_eq!((row.iteration, row.max_iterations), (2, 2));
     assert_eq!((row.started_at, row.updated_at), (WallTime(crate::sim::START), last.at));
+    assert_eq!(row.elapsed, Some(last.elapsed));
     assert_eq!(row.last_check, Some(("make test".to_owned(), false)));
     assert_eq!((row.cost_usd, row.tokens.input), (Some(0.5), 20));
 

@@ -259,8 +259,9 @@ fn answer(in_flight: Option<InFlight>) -> Option<Event> {
 fn tell(global: &Global, below: &[RunRow], row: &RunRow) -> Result<(), CommandError> {
     let stopped = |row: &RunRow| State::of(row, false);
     if global.json {
-        let mut object = json::run(row, stopped(row));
-        let children: Vec<_> = below.iter().map(|child| json::run(child, stopped(child))).collect();
+        let told = |row: &RunRow| json::run(row, stopped(row), stopped(row).worked(row, row.updated_at));
+        let mut object = told(row);
+        let children: Vec<_> = below.iter().map(told).collect();
         extend(&mut object, json!({ "v": VERSION, "children": children }));
         return page::print_json(&object);
     }

@@ -56,7 +56,9 @@ pub fn run(global: &Global, args: &ShowArgs) -> Result<u8, CommandError> {
     let story = Story::of(&entries, wanted).map_err(|error| pick::unreadable(&row.run, &error))?;
     let state = Live::look(&place).state(&row);
     let text = match wanted {
-        None if global.json => format!("{}\n", json::whole(&story, &row, state, &place.typing())),
+        None if global.json => {
+            format!("{}\n", json::whole(&story, state, story.worked(state, Clock::start().now()), &place.typing()))
+        }
         None => whole(&story, &row, state, &place.typing(), page::paint(global)),
         Some(number) => {
             let chapter = find(&story, &row, Some(number))?;

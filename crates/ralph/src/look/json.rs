@@ -9,10 +9,11 @@ use ralph_core::check::TreePrint;
 use ralph_core::observation::{Observation, ToolResult};
 use ralph_core::policy::{AgentPolicy, Policy};
 use ralph_core::run::RunRow;
+use ralph_core::time::Millis;
 use serde_json::{Value, json};
 
 /// A run at a glance: the contract of `ralph status --json`, with more fields behind it.
-pub fn run(row: &RunRow, state: State) -> Value {
+pub fn run(row: &RunRow, state: State, worked: Millis) -> Value {
     // A run that goes on after an end has the reason of that end until its first new step.
     let ended = state != State::Running;
     json!({
@@ -25,6 +26,7 @@ pub fn run(row: &RunRow, state: State) -> Value {
         "max_iterations": row.max_iterations,
         "started_at": timestamp(row.started_at),
         "updated_at": timestamp(row.updated_at),
+        "elapsed_ms": worked.0,
         "waits_until": row.waits_until.filter(|_| !ended).map(timestamp),
         "last_check": row.last_check.as_ref().map(|(name, passed)| json!({ "name": name, "passed": passed })),
         "message": row.message,
@@ -38,14 +40,13 @@ pub fn run(row: &RunRow, state: State) -> Value {
 }
 
 /// A run with everything that its journal tells.
-pub fn whole(story: &Story<'_>, row: &RunRow, state: State, typing: &Typing) -> Value {
-    let mut object = run(row, state);
+pub fn whole(story: &Story<'_>, state: State, worked: Millis, typing: &Typing) -> Value {
+    let mut object = run(&story.machine.row(), state, worked);
     let more = json!({
         "v": VERSION,
         "root": story.started.root,
         "version": story.started.version,
         "policy": policy(story.machine.policy()),
-        "elapsed_ms": story.machine.elapsed().0,
         "iterations": story.chapters.iter().map(iteration).collect::<Vec<_>>(),
         "receipts": receipts(story),
         "notes": story.notes.iter().map(|(_, note)| note).collect::<Vec<_>>(),

@@ -47,6 +47,7 @@ pub fn row(run: &str, stop_reason: Option<StopReason>) -> RunRow {
         max_iterations: 10,
         started_at: WallTime(0),
         updated_at: WallTime(372_000),
+        elapsed: Some(Millis(372_000)),
         waits_until: None,
         last_check: Some(("cargo test".to_owned(), stop_reason.is_some())),
         cost_usd: Some(0.5),

@@ -1,9 +1,11 @@
 //! Whether a run goes on, in the words and colours in which that is told.
 
+use super::words::between;
 use crate::face::paint::Paint;
 use ralph_core::outcome::StopReason;
 use ralph_core::policy::LoopKind;
 use ralph_core::run::RunRow;
+use ralph_core::time::{Millis, WallTime};
 
 /// Whether a run goes on, has ended, or was left behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +26,14 @@ impl State {
             (false, Some(reason)) => State::Ended(reason),
             (false, None) => State::Crashed,
         }
+    }
+
+    /// Time that the run was worked on, without the pauses between an end and a resume. The journal of a
+    /// running one says nothing about the last while; until its first new step the last entry is that end.
+    pub fn worked(self, row: &RunRow, now: WallTime) -> Millis {
+        let kept = row.elapsed.unwrap_or_else(|| between(row.started_at, row.updated_at));
+        let goes_on = self == State::Running && row.stop_reason.is_none();
+        if goes_on { kept.plus(between(row.updated_at, now)) } else { kept }
     }
 
     /// The state in one or two words.

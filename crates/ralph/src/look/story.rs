@@ -248,10 +248,9 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// Time that the run was worked on. The journal of a running one says nothing about the last while.
+    /// Time that the run was worked on.
     pub fn worked(&self, state: State, now: WallTime) -> Millis {
-        let since = if state == State::Running { between(self.machine.row().updated_at, now) } else { Millis::ZERO };
-        Millis(self.machine.elapsed().0.saturating_add(since.0))
+        state.worked(&self.machine.row(), now)
     }
 
     /// What `ralph resume` without further flags would do.

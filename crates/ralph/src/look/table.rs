@@ -34,7 +34,6 @@ pub struct Line<'a> {
 impl Line<'_> {
     fn cells(&self, now: WallTime, paint: Paint) -> [String; 9] {
         let Line { run: Grown { row, branch, parent_elsewhere }, seen } = self;
-        let end = if seen.state == State::Running { now } else { row.updated_at };
         let check = row.last_check.as_ref();
         let check =
             check.map_or("-".to_owned(), |(name, passed)| format!("{} {}", paint.mark(*passed), one_cell(name)));
@@ -45,7 +44,7 @@ impl Line<'_> {
             format!("{}{orphan}", seen.state.words(row)),
             format!("{}/{}", row.iteration, row.max_iterations),
             local_time::short(row.started_at, now),
-            words::between(row.started_at, end).to_string(),
+            seen.state.worked(row, now).to_string(),
             seen.heartbeat
                 .map_or_else(|| format!("{} ago", words::age(words::between(row.updated_at, now))), Heartbeat::words),
             row.cost_usd.map_or("-".to_owned(), |cost| format!("${cost:.2}")),
@@ -133,7 +132,9 @@ mod tests {
     #[test]
     fn the_table_is_aligned_and_says_what_matters() {
         let child = RunRow { parent: RunId::parse("aaaa"), ..sample::row("cccc", None) };
-        let rows = [sample::row("aaaa", Some(StopReason::Complete)), sample::row("bbbbbb", None), child];
+        // It was resumed five minutes after it had stopped.
+        let resumed = RunRow { elapsed: Some(Millis(72_000)), ..sample::row("aaaa", Some(StopReason::Complete)) };
+        let rows = [resumed, RunRow { elapsed: None, ..sample::row("bbbbbb", None) }, child];
         let heartbeat = Heartbeat { age: Millis(28_000), beat: Beat::Quiet };
         let orphan = Seen { state: State::Running, heartbeat: Some(heartbeat), orphan: true };
         let alone = |row: &RunRow| Seen { state: State::of(row, false), heartbeat: None, orphan: false };
@@ -156,7 +157,7 @@ mod tests {
             cells,
             [
                 ["RUN", "STATE", "ITER", "TIME", "ACTIVE", "COST", "TASK", "LAST CHECK"],
-                ["aaaa", "complete", "3/10", "6m12s", "28s ago", "$0.50", "login", "✓ cargo test"],
+                ["aaaa", "complete", "3/10", "1m12s", "28s ago", "$0.50", "login", "✓ cargo test"],
                 ["└─ cccc", "running, parent gone", "3/10", "6m40s", "quiet 28s", "$0.50", "login", "✗ cargo test"],
                 ["bbbbbb", "crashed", "3/10", "6m12s", "28s ago", "$0.50", "login", "✗ cargo test"],
             ]

@@ -101,17 +101,17 @@ impl<'p> Sight<'p> {
 
     /// For programs.
     fn json(&self) -> Value {
-        self.objects(Heartbeat::json)
+        self.objects(Heartbeat::json, |_| self.now)
     }
 
     /// Everything but how old it is.
     fn without_age(&self) -> Value {
-        self.objects(|heartbeat| json!(heartbeat.beat.word()))
+        self.objects(|heartbeat| json!(heartbeat.beat.word()), |row| row.updated_at)
     }
 
-    fn objects(&self, tell: fn(Heartbeat) -> Value) -> Value {
+    fn objects(&self, tell: fn(Heartbeat) -> Value, now: impl Fn(&RunRow) -> WallTime) -> Value {
         let runs = self.runs.iter().map(|(row, seen)| {
-            let mut object = json::run(row, seen.state);
+            let mut object = json::run(row, seen.state, seen.state.worked(row, now(row)));
             extend(&mut object, json!({ "heartbeat": seen.heartbeat.map(tell), "orphan": seen.orphan }));
             object
         });

@@ -11,14 +11,13 @@ use serde_json::{Value, json};
 
 /// The whole report.
 pub fn of(case: &Case<'_>) -> Value {
-    let Case { story, row, state, conditions, typing, .. } = case;
-    let mut object = json::whole(story, row, *state, typing);
+    let Case { story, state, conditions, worked, typing, .. } = case;
+    let mut object = json::whole(story, *state, *worked, typing);
     let more = json!({
         "message": case.message(),
         "grounds": case.grounds(),
         "asked": story.asked,
         "config_hash": story.machine.policy().config_hash,
-        "elapsed_ms": case.worked.0,
         "conditions": conditions.iter().map(Condition::as_json).collect::<Vec<_>>(),
         "missing": case.missing().iter().map(|condition| &condition.name).collect::<Vec<_>>(),
         "checks": checks(&Matrix::of(story)),
