@@ -339,8 +339,6 @@ impl Run {
             // It was ended before it could say anything, so it will be executed again on resume.
             return self.stop_between(&checking).unwrap_or_else(|| self.go_on_checking(checking));
         }
-        let passed = report.ending.passed();
-        self.last_check = Some((report.spec.command.clone(), passed));
         let fail_action = self.policy.guardrails.get(report.spec.index).map(|rule| rule.fail_action);
         let mut effects = vec![Effect::Tell(Notice::executed(self.iteration, report, fail_action))];
         if report.leaked > 0 {

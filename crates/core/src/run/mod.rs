@@ -252,7 +252,13 @@ impl Run {
         self.seq = entry.seq;
         self.updated_at = entry.at;
         self.elapsed = self.elapsed.max(entry.elapsed);
-        match &entry.event {
+        let effects = self.on_event(&entry.event);
+        self.keep_last_check(&effects);
+        effects
+    }
+
+    fn on_event(&mut self, event: &Event) -> Vec<Effect> {
+        match event {
             Event::Started(_) => Vec::new(),
             Event::Resumed(resumed) => self.on_resumed(resumed),
             Event::Gathered(gathered) => self.on_gathered(gathered),
@@ -290,6 +296,15 @@ impl Run {
         let files = Some(self.last_judged.violations.clone()).filter(|words| !words.is_empty());
         let settings = self.settings_edited.as_ref().map(|file| format!("{file} was edited"));
         files.into_iter().chain(settings).collect()
+    }
+
+    /// The last check is the last one that was told, whatever its kind.
+    fn keep_last_check(&mut self, effects: &[Effect]) {
+        let told = effects.iter().rev().find_map(|effect| match effect {
+            Effect::Tell(Notice::CheckFinished { name, passed, .. }) => Some((name.clone(), *passed)),
+            _ => None,
+        });
+        self.last_check = told.or(self.last_check.take());
     }
 
     /// The run's id.

@@ -42,7 +42,7 @@ pub struct RunRow {
     /// Until when it waits for a limit or a failure to be over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_until: Option<WallTime>,
-    /// The last check and whether it passed.
+    /// The last check that was told, of any kind, and whether it passed.
     pub last_check: Option<(String, bool)>,
     /// Money so far, where stated.
     pub cost_usd: Option<f64>,

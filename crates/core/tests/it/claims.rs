@@ -170,6 +170,19 @@ fn j06_a_check_that_cannot_run_has_not_passed_and_is_told_as_such() {
 }
 
 #[test]
+fn the_last_check_is_the_last_one_that_was_told() {
+    let mut world = checked(&["make test"], turns(&[Agent::Claims]));
+    world.policy.criteria.passing_tests = true;
+    let sim = play(world);
+    let told = sim.told(|notice| match notice {
+        Notice::CheckFinished { name, passed, .. } => Some((name.clone(), *passed)),
+        _ => None,
+    });
+    assert_eq!(told[..2], [("make test".to_owned(), true), ("tests".to_owned(), false)]);
+    assert_eq!(sim.run.row().last_check, told.last().cloned());
+}
+
+#[test]
 fn a_check_that_ralph_ended_is_not_red_but_executed_again() {
     let mut world = checked(&["a"], turns(&[Agent::Claims]));
     world.knocks = vec![(3, crate::sim::Knock::Cancel)];
