@@ -11,7 +11,7 @@ use ralph_core::observation::Ending;
 use ralph_core::outcome::StopReason;
 use ralph_core::text;
 use ralph_core::time::Millis;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Lines and characters of an agent's last words: enough to see what it was about.
 const LAST_LINES: usize = 3;
@@ -117,7 +117,9 @@ fn often_failing(story: &Story<'_>) -> Option<String> {
     for chapter in story.counted() {
         judged += 1;
         let agent = chapter.agent.as_ref().is_some_and(|agent| !agent.well).then(|| "the agent itself".to_owned());
-        failing(chapter).into_iter().chain(agent).for_each(|name| *times.entry(name).or_default() += 1);
+        // A command may stand twice among the guardrails.
+        let names: BTreeSet<String> = failing(chapter).into_iter().chain(agent).collect();
+        names.into_iter().for_each(|name| *times.entry(name).or_default() += 1);
     }
     let (name, most) = times.into_iter().max_by_key(|(_, times)| *times)?;
     Some(format!("{name} failed in {most} of {}", text::count(judged, "iteration")))

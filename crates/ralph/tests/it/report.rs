@@ -238,6 +238,14 @@ fn every_end_is_explained_with_what_would_have_had_to_be_true() {
         ),
         case(
             "claim",
+            json!({ "guardrails": [{ "command": "exit 2" }, { "command": "exit 2" }] }),
+            &["-m", "2"],
+            "max-iterations",
+            "`exit 2` failed in 2 of 2 iterations",
+            "it failed with exit code 2 in iteration 2 (log .ralph/guardrail_002_exit_2.log)",
+        ),
+        case(
+            "claim",
             guardrail("no-such-program"),
             &["-m", "1"],
             "max-iterations",
