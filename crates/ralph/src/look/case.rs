@@ -67,7 +67,7 @@ impl<'a> Case<'a> {
 
     /// What resuming would do, where there is something to resume.
     pub fn on_resume(&self) -> Option<String> {
-        (self.state != State::Running && !self.is_complete()).then(|| words::on_resume(&self.story.on_resume()))
+        (self.state != State::Running && !self.is_complete()).then(|| words::on_resume(&self.story))
     }
 
     /// What had to be so for `complete`, and was not or was never looked at.

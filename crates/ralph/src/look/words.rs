@@ -1,6 +1,6 @@
 //! The words in which facts about runs are told to people.
 
-use super::story::{AgentEnd, Chapter, Check, InFlight, OnResume};
+use super::story::{AgentEnd, Chapter, Check, InFlight, OnResume, Story};
 use crate::face::local_time::zoned;
 use ralph_core::check::{Ground, TreePrint};
 use ralph_core::claim::Claim;
@@ -208,13 +208,18 @@ pub fn in_flight(in_flight: &InFlight, iteration: u32) -> String {
 }
 
 /// What `ralph resume` would do.
-pub fn on_resume(what: &OnResume) -> String {
-    match what {
+pub fn on_resume(story: &Story<'_>) -> String {
+    match story.on_resume() {
         OnResume::Nothing => "nothing is left to resume".to_owned(),
         OnResume::EndsAtOnce(message) => format!("would end at once unless a limit is raised: {message}"),
         OnResume::GoesOn(ResumeKind::NextIteration(n)) => format!("continues with iteration {n}"),
         OnResume::GoesOn(ResumeKind::SameIteration(n)) => {
-            format!("begins iteration {n} again: its agent did not come to its own end")
+            let agent = story.chapter(Some(n)).and_then(|chapter| chapter.agent.as_ref());
+            let why = match agent.filter(|agent| agent.seen.process.ending != Ending::Stopped) {
+                Some(agent) => format!("failed: {}", agent.how),
+                None => "did not come to its own end".to_owned(),
+            };
+            format!("begins iteration {n} again: its agent {why}")
         }
         OnResume::GoesOn(ResumeKind::AtALimit) => "can do nothing within the limits".to_owned(),
         OnResume::GoesOn(ResumeKind::Checks(n)) => {

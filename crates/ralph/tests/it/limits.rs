@@ -89,6 +89,7 @@ fn i02_a_limit_stops_the_run_where_nobody_wants_to_wait() {
     );
     let message = last["message"].as_str().unwrap();
     assert!(message.contains("You've hit your limit") && message.ends_with(said), "{message}");
+    env.ralph(["explain"]).stdout_has("begins iteration 1 again: its agent failed: [..]You've hit your limit").run();
     // Later it goes on with the same iteration.
     env.script("claude-init\nclaude-text all fine\nclaude-result <response>DONE</response>\n");
     env.ralph(["resume"]).stdout_has("complete · verified").stderr_has("continuing with iteration 1").run();
