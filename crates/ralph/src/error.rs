@@ -84,7 +84,7 @@ impl From<EngineError> for CommandError {
         match error {
             EngineError::Store(error @ StoreError::Gone { .. }) => CommandError::from(error)
                 .hint("the agent was ended, and nothing is left of this run's journal; the files are as it left them")
-                .hint("begin anew: ralph run"),
+                .hint("begin anew: ralph run -p 'make the tests pass'"),
             EngineError::Store(error) => CommandError::from(error)
                 .hint("the agent was ended; the journal holds everything up to its last whole step")
                 .hint("make room or mend the disk, then: ralph resume"),

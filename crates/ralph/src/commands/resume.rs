@@ -5,14 +5,15 @@ use crate::carry::{Beginning, Claimed};
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::look::live::Live;
-use crate::look::{self, page};
+use crate::look::{self, page, words};
 use crate::place::Place;
 use crate::settings::Loaded;
+use crate::typing::quoted;
 use clap::Args;
 use ralph_core::event::{Resumed, Spent};
 use ralph_core::id::RunId;
 use ralph_core::outcome::StopReason;
-use ralph_core::policy::LoopKind;
+use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::run::{Run, RunRow};
 use ralph_store::{Found, Store};
 
@@ -50,14 +51,11 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
     if machine.is_complete() {
         return Err(CommandError::usage(format!("run {run} is complete: there is nothing to go on with"))
             .hint(format!("look at it: ralph show {run}"))
-            .hint(match machine.policy().kind {
-                LoopKind::Prompt => "begin a new one: ralph run",
-                LoopKind::Supervise => "to begin anew, remove DONE from the task folder: ralph supervise",
-            }));
+            .hint(format!("begin a new one: {}", new_run(machine.policy(), &place))));
     }
     let loaded = Loaded::read(&place.root).ok();
     if machine.policy().supervision.is_none() {
-        tell_edited_settings(loaded.as_ref(), &machine);
+        tell_edited_settings(loaded.as_ref(), &machine, &place);
     }
     let display = loaded.map(|loaded| loaded.display()).unwrap_or_default();
     let face = global.face(machine.policy().agent.stream, &display);
@@ -76,10 +74,28 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
 }
 
 /// A run keeps the settings it began with; whoever edited them since should know.
-fn tell_edited_settings(loaded: Option<&Loaded>, machine: &Run) {
+fn tell_edited_settings(loaded: Option<&Loaded>, machine: &Run, place: &Place) {
     if loaded.is_none_or(|loaded| loaded.hash() != machine.policy().config_hash) {
         page::say("note: the settings were edited since this run began; it keeps those that it began with");
-        page::say("hint: to use the new ones, begin a new run: ralph run");
+        let hint = format!("to use the new ones, begin a new run: {}", new_run(machine.policy(), place));
+        page::say(&format!("hint: {}", place.typing().line(&hint)));
+    }
+}
+
+/// What begins a run of the same kind: a prompt file or a command as this run has it, and any prompt.
+fn new_run(policy: &Policy, place: &Place) -> String {
+    match (&policy.supervision, &policy.prompt) {
+        (Some(supervision), _) => {
+            let folder = &supervision.task_folder;
+            let (done, folder) = (quoted(&format!("{folder}/DONE")), quoted(folder));
+            format!("rm {done} && ralph supervise --task-dir {folder} -- {}", words::command(policy))
+        }
+        (None, PromptSource::File(file)) => {
+            // It is kept as seen from the project, and typed as seen from here.
+            let file = if place.cwd == place.root { file.into() } else { place.root.join(file) };
+            format!("ralph run -f {}", quoted(&file.to_string_lossy()))
+        }
+        (None, PromptSource::Text(_)) => "ralph run -p 'make the tests pass'".to_owned(),
     }
 }
 

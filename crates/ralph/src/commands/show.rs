@@ -12,7 +12,7 @@ use crate::look::story::{Chapter, Story};
 use crate::look::words;
 use crate::look::{chapter, json, page};
 use crate::place::Place;
-use crate::typing::{Typing, quoted};
+use crate::typing::Typing;
 use clap::Args;
 use ralph_core::event::Entry;
 use ralph_core::outcome::exit;
@@ -129,9 +129,7 @@ fn header(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String
     let mut facts = vec![("task", vec![row.task.to_string()])];
     match &policy.supervision {
         Some(supervision) => {
-            let command = std::iter::once(&policy.agent.command).chain(&policy.agent.flags);
-            let command: Vec<String> = command.map(|word| quoted(word)).collect();
-            facts.extend([("command", vec![command.join(" ")]), limits]);
+            facts.extend([("command", vec![words::command(policy)]), limits]);
             facts.push(("folder", vec![supervision.task_folder.clone()]));
         }
         None => {

@@ -2,6 +2,7 @@
 
 use super::story::{AgentEnd, Chapter, Check, InFlight, OnResume, Story};
 use crate::face::local_time::zoned;
+use crate::typing::quoted;
 use ralph_core::check::{Ground, TreePrint};
 use ralph_core::claim::Claim;
 use ralph_core::notice::{ResumeKind, VerdictWord};
@@ -131,6 +132,12 @@ pub fn ending(ending: &Ending) -> String {
         Ending::Stopped => "stopped by ralph".to_owned(),
         Ending::KeeperLost => "unknown: the process that watched over it died".to_owned(),
     }
+}
+
+/// The command that a supervisor starts, as a shell would need it.
+pub fn command(policy: &Policy) -> String {
+    let words = std::iter::once(&policy.agent.command).chain(&policy.agent.flags);
+    words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// How many iterations there may be.

@@ -10,11 +10,12 @@ use super::problem::{Problem, Report, found, found_kind};
 use super::schema::{Child, Node};
 use serde_json::{Map, Number, Value};
 
-/// The file that a missing key is missing from.
-const MISSING_FROM: &str = super::FILES[0];
+/// Where a key is missing if there is no file from which it could be.
+const NO_FILE: &str = "no settings file";
 
 /// What to do about a missing agent.
-const NO_AGENT: &str = "pass --agent NAME, or write settings with `ralph init`, or try `ralph demo` to see it work";
+const NO_AGENT: &str =
+    "pass --agent NAME to `ralph run`, or write settings with `ralph init`, or try `ralph demo` to see it work";
 
 /// Judges the merged settings and reads them into their type.
 pub(super) fn check(layers: &Layers, schema: Node<'_>, dialects: &[&str]) -> Result<Settings, Report> {
@@ -162,7 +163,7 @@ impl Walk<'_> {
 
     fn problem(&mut self, reason: String) {
         let place = match self.layers.origin(&self.path) {
-            Origin::Defaults => MISSING_FROM.to_owned(),
+            Origin::Defaults => self.layers.lowest_file().unwrap_or(NO_FILE).to_owned(),
             origin => origin.to_string(),
         };
         let key = self.path.to_string();

@@ -45,6 +45,14 @@ impl Layers {
         overlay(defaults(), given)
     }
 
+    /// The file below all others, from which a missing key is missing.
+    pub(super) fn lowest_file(&self) -> Option<&'static str> {
+        self.0.iter().find_map(|(origin, _)| match origin {
+            Origin::File(file) => Some(*file),
+            Origin::Defaults | Origin::Flag(_) => None,
+        })
+    }
+
     /// Where the value that stands at `path` in the merged settings comes from.
     pub(super) fn origin(&self, path: &KeyPath) -> Origin {
         for (origin, value) in self.0.iter().rev() {

@@ -84,9 +84,8 @@ impl Loaded {
 
     /// Settings that nobody has written yet, as if they stood alone in the project's file.
     pub fn of(value: Value) -> Loaded {
-        let [file, _] = FILES;
         let mut loaded = Loaded::empty();
-        loaded.add(file, value, Node(&schema()));
+        loaded.add("the new settings", value, Node(&schema()));
         loaded
     }
 

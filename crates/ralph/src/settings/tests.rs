@@ -87,8 +87,8 @@ fn no_files_mean_defaults_and_then_only_the_agent_is_missing() {
     assert!(loaded.files().is_empty() && loaded.warnings().is_empty());
     assert_eq!(
         loaded.check(&DIALECTS).unwrap_err().to_string(),
-        ".ralph/settings.json: agent.command: is missing, expected a string that is not blank\n\
-         hint: pass --agent NAME, or write settings with `ralph init`, or try `ralph demo` to see it work"
+        "no settings file: agent.command: is missing, expected a string that is not blank\n\
+         hint: pass --agent NAME to `ralph run`, or write settings with `ralph init`, or try `ralph demo` to see it work"
     );
     let flags = Flags { agent: Some("claude".to_owned()), ..Flags::default() };
     let settings = loaded.with_flags(&flags).check(&DIALECTS).unwrap();
@@ -244,7 +244,7 @@ flag --completion-response: completionResponse: expected a string that is not bl
 .ralph/settings.json: guardrails[1].command: is missing, expected a string that is not blank
 .ralph/settings.local.json: loop.idleTimeoutMs: expected a whole number of at least 0, found -5
 flag --max-cost: limits.maxCostUsd: expected a number of at least 0, found \"NaN\"
-hint: pass --agent NAME, or write settings with `ralph init`, or try `ralph demo` to see it work"
+hint: pass --agent NAME to `ralph run`, or write settings with `ralph init`, or try `ralph demo` to see it work"
     );
 }
 

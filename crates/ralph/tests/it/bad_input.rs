@@ -197,10 +197,12 @@ fn merge(into: &mut Value, from: Value) {
 #[test]
 fn an_agent_must_be_named_and_the_missing_key_says_so() {
     let env = env().without_settings();
-    let said = ["error: .ralph/settings.json: agent.command: is missing", "hint: "];
-    refused(&env, &["run", "-p", "x"], 2, &said);
-    env.write(".ralph/settings.json", "{}");
-    refused(&env, &["run", "-p", "x"], 2, &said);
+    for place in ["no settings file", ".ralph/settings.json"] {
+        let said = [&format!("error: {place}: agent.command: is missing"), "hint: pass --agent NAME to `ralph run`"];
+        refused(&env, &["run", "-p", "x"], 2, &said);
+        refused(&env, &["config", "check"], 2, &said);
+        env.write(".ralph/settings.json", "{}");
+    }
 }
 
 #[test]

@@ -346,7 +346,7 @@ fn a_run_at_its_last_iteration_goes_on_with_more() {
     let id = newest(&env);
     env.ralph(["resume", &id])
         .stderr_has(&format!("error: run {id} is complete"))
-        .stderr_has("hint: begin a new one: ralph run")
+        .stderr_has("hint: begin a new one: ralph run -p 'make the tests pass'\n")
         .code(2)
         .run();
 }

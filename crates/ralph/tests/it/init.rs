@@ -202,15 +202,10 @@ fn scripts_say_what_they_know_and_take_proposals_for_the_rest() {
     assert!(!env.exists(".ralph"));
     yes(&[]).stdout("\nSettings written to .ralph/settings.json\n").stderr("next: ralph run [..]\n").run();
     assert_eq!(written(&env)["guardrails"][1]["command"], "go vet ./...");
-    yes(&[])
-        .stderr(
-            "error: [PROJECT]/.ralph/settings.json is there already\nhint: look at it: ralph config show --origin\n\
-             hint: write it anew: ralph init --yes --force\n",
-        )
-        .code(2)
-        .run();
+    let again = "error: [PROJECT]/.ralph/settings.json is there already\nhint: look at it: ralph config show --origin\n\
+                 hint: write it anew: ralph init --yes --force";
+    yes(&[]).stderr(format!("{again}\n")).code(2).run();
     let all = [
-        "--force",
         "--agent",
         "my agent",
         "--flag",
@@ -228,7 +223,13 @@ fn scripts_say_what_they_know_and_take_proposals_for_the_rest() {
         "--scm",
         "commit,push",
     ];
-    yes(&all).stdout_any().stderr_has("warning: my agent cannot be found").run();
+    let typed = "--agent 'my agent' --flag=--model=x --flag y -m 4 --completion-response OK --guardrail true \
+                 --guardrail false --scm commit,push";
+    yes(&all).stderr(format!("{again} {typed}\n")).code(2).run();
+    // What is hinted at can be typed.
+    let hinted = format!("ralph() {{ \"$0\" \"$@\"; }}; ralph init --yes --force {typed}");
+    let init = env.ralph(["init"]).under(["sh", "-c", &hinted]);
+    init.stdout_any().stderr_has("warning: my agent cannot be found").run();
     let settings = written(&env);
     assert_eq!(settings["agent"], json!({ "command": "my agent", "flags": ["--model=x", "y"] }));
     assert_eq!(settings["guardrails"].as_array().unwrap().len(), 2);
@@ -248,9 +249,11 @@ fn wrong_flags_and_a_machine_without_agents_are_told_and_nothing_is_written() {
         more.iter().fold(init, |init, flag| init.arg(flag))
     };
     yes(&[]).stderr_has("no agent was found in PATH; looked for claude").stderr_has("--agent COMMAND").run();
-    yes(&["--agent", "x", "-m", "0"]).stderr_has("maximumIterations: expected").run();
-    yes(&["--agent", " "]).stderr_has("agent.command: expected").run();
-    yes(&["--agent", "x", "--guardrail", ""]).stderr_has("guardrails[0].command: expected").run();
+    yes(&["--agent", "x", "-m", "0"]).stderr_has("error: flag --maximum-iterations: maximumIterations: expected").run();
+    yes(&["--agent", " "]).stderr_has("error: flag --agent: agent.command: expected").run();
+    yes(&["--agent", "x", "--guardrail", ""])
+        .stderr_has("error: the new settings: guardrails[0].command: expected")
+        .run();
     env.ralph(["init", "--agent", "x"]).stderr_has("--yes").code(2).run();
     assert!(!env.exists(".ralph"));
     env.write(".ralph", "a file in the way");

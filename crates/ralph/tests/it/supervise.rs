@@ -85,6 +85,19 @@ fn c09_done_of_an_attempt_that_a_crash_cut_off_starts_nothing_more() {
 }
 
 #[test]
+fn a_complete_run_says_how_to_begin_a_new_one() {
+    let env = env();
+    env.write(".ralph/tasks/t/DONE", "");
+    let lines = env.ralph(["supervise", "--task", "t", "--json", "--", "sh", "-c", "exit 1"]).stdout_any().run();
+    let folder = "[PROJECT]/.ralph/tasks/t";
+    let again = format!("rm {folder}/DONE && ralph supervise --task-dir {folder} -- sh -c 'exit 1'");
+    env.ralph(["resume", lines.json_lines()[0]["run"].as_str().unwrap()])
+        .stderr_has(&format!("hint: begin a new one: {again}\n"))
+        .code(2)
+        .run();
+}
+
+#[test]
 fn restarts_are_used_up_without_a_pause_behind_the_last() {
     let env = env();
     let args = ["supervise", "--task", "t", "--max-restarts", "1", "--restart-delay", "1h", "--json", "--", "true"];

@@ -847,15 +847,19 @@ fn settings_that_the_last_agent_edited_are_told() {
 #[test]
 fn settings_edited_between_stop_and_resume_are_told() {
     let env = env();
-    env.guardrail("false").script("claim");
-    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().code(1).run();
+    env.guardrail("false").script("claim").write("my prompt.md", "x").write("below/x", "");
+    env.ralph(["run", "-f", "my prompt.md", "-m", "1"]).stdout_any().stderr_any().code(1).run();
     env.ralph(["resume", "-m", "2"]).stdout_any().stderr_lacks("edited").code(1).run();
     env.settings(serde_json::json!({ "maximumIterations": 5 }));
-    env.ralph(["resume", "-m", "3"])
-        .stdout_any()
-        .stderr_has("the settings were edited since this run began")
-        .code(1)
-        .run();
+    for (folder, file) in [(".", "my prompt.md"), ("below", "[PROJECT]/my prompt.md")] {
+        env.ralph(["resume", "-m", "2"])
+            .current_dir(env.path(folder))
+            .stdout_any()
+            .stderr_has("the settings were edited since this run began")
+            .stderr_has(&format!("hint: to use the new ones, begin a new run: ralph run -f '{file}'\n"))
+            .code(1)
+            .run();
+    }
 }
 
 #[test]

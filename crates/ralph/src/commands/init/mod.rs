@@ -12,7 +12,8 @@ use crate::error::CommandError;
 use crate::face::json_lines;
 use crate::look::page;
 use crate::place::{self, Place};
-use crate::settings::Loaded;
+use crate::settings::{Flags, Loaded};
+use crate::typing::quoted;
 use answers::{Answers, Scm};
 use clap::Args;
 use interview::{Gone, Listener};
@@ -156,7 +157,25 @@ fn refuse_to_overwrite(place: &Place, args: &InitArgs) -> Result<(), CommandErro
     }
     Err(CommandError::usage(format!("{} is there already", place.root.join(FILE).display()))
         .hint("look at it: ralph config show --origin")
-        .hint("write it anew: ralph init --yes --force"))
+        .hint(format!("write it anew: ralph init --yes --force{}", typed(args))))
+}
+
+/// What somebody said about the settings, to be typed again.
+fn typed(args: &InitArgs) -> String {
+    let text = |flag: &str, value: &String| {
+        // Behind a blank, a dash would begin a flag.
+        let between = if value.starts_with('-') { "=" } else { " " };
+        format!(" {flag}{between}{}", quoted(value))
+    };
+    let mut words: Vec<String> = args.agent.iter().map(|agent| text("--agent", agent)).collect();
+    words.extend(args.flags.iter().map(|flag| text("--flag", flag)));
+    words.extend(args.maximum_iterations.map(|number| format!(" -m {number}")));
+    words.extend(args.completion_response.iter().map(|response| text("--completion-response", response)));
+    words.extend(args.guardrails.iter().map(|command| text("--guardrail", command)));
+    words.extend(args.no_guardrails.then(|| " --no-guardrails".to_owned()));
+    words.extend(args.scm.iter().map(|tasks| text("--scm", tasks)));
+    words.extend(args.no_scm.then(|| " --no-scm".to_owned()));
+    words.concat()
 }
 
 fn from_flags(args: &InitArgs, proposals: &Proposals) -> Result<Answers, CommandError> {
@@ -186,7 +205,13 @@ fn from_flags(args: &InitArgs, proposals: &Proposals) -> Result<Answers, Command
 /// Judges the answers as `config check` would, and writes them.
 fn conclude(global: &Global, args: &InitArgs, place: &Place, answers: &Answers) -> Result<u8, CommandError> {
     let settings = answers.settings();
-    let loaded = Loaded::of(settings.clone());
+    let flags = Flags {
+        agent: args.agent.clone(),
+        max_iterations: args.maximum_iterations,
+        completion_response: args.completion_response.clone(),
+        ..Flags::default()
+    };
+    let loaded = Loaded::of(settings.clone()).with_flags(&flags);
     check(&loaded)?;
     let file = format!("{settings:#}\n");
     if !args.dry_run {
