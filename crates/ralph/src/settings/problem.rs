@@ -147,11 +147,12 @@ pub(super) fn found(value: &Value) -> String {
 }
 
 /// What kind of value it is, where the value itself may be a secret.
-pub(super) const fn found_kind(value: &Value) -> &'static str {
+pub(super) fn found_kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
         Value::Number(_) => "a number",
+        Value::String(text) if text.trim().is_empty() => "a blank string",
         Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",

@@ -184,6 +184,10 @@ fn texts_that_cannot_be_meant() {
             json!({"guardrails": [{"hint": "h"}]}),
             "guardrails[0].command: is missing, expected a string that is not blank",
         ),
+        (
+            json!({"agents": {"fallback": ["a", {"command": " "}]}}),
+            "agents.fallback[1].command: expected a string that is not blank, found a blank string",
+        ),
         (json!({"scm": {"tasks": ["commit", ""]}}), "scm.tasks[1]: expected a string that is not blank, found \"\""),
         (
             json!({"agent": {"command": "c", "promptVia": "pipe"}}),
