@@ -358,7 +358,7 @@ pub fn read_prompt_file(path: &Path) -> Result<String, String> {
         return Err(refuse("is larger than 16 MiB"));
     }
     let text = String::from_utf8(contents.bytes)
-        .map_err(|error| refuse(&format!("is not UTF-8: look at byte {}", error.utf8_error().valid_up_to())))?;
+        .map_err(|error| refuse(&format!("is not UTF-8: look at byte {}", error.utf8_error().valid_up_to() + 1)))?;
     if text.trim_start_matches('\u{feff}').trim().is_empty() { Err(refuse("is empty")) } else { Ok(text) }
 }
 

@@ -361,7 +361,7 @@ fn c10_a_prompt_file_that_cannot_be_one_is_refused_with_a_reason() {
         ("pipe", "named pipe"),
         ("empty", "is empty"),
         ("blank", "is empty"),
-        ("bytes", "not UTF-8: look at byte 2"),
+        ("bytes", "not UTF-8: look at byte 3"),
         ("large", "larger than 16 MiB"),
         ("empty/below", "cannot be read"),
     ] {

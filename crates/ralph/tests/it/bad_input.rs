@@ -78,7 +78,7 @@ fn c10_a_prompt_file_that_is_none_is_refused_with_its_path() {
         ("folder", "cannot be read: it is a directory, not a file"),
         ("pipe.md", "cannot be read: it is a named pipe, not a file"),
         ("socket.md", "cannot be read: it is a socket, not a file"),
-        ("latin1.md", "is not UTF-8: look at byte 3"),
+        ("latin1.md", "is not UTF-8: look at byte 4"),
         ("/dev/null", "cannot be read: it is a device, not a file"),
     ] {
         let path = if file.starts_with('/') { file.to_owned() } else { format!("[PROJECT]/{file}") };

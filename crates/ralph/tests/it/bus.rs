@@ -247,7 +247,7 @@ fn l02_names_that_lead_elsewhere_are_refused_with_the_reason() {
 fn b04_a_body_that_cannot_be_posted_is_refused_with_the_reason() {
     let env = env();
     let call = || env.ralph(["bus", "post", "--type", "INFO", "-"]);
-    call().stdin(b"caf\xe9".to_vec()).code(2).stderr_has("the body is not UTF-8: byte 3 is 0xe9").run();
+    call().stdin(b"caf\xe9".to_vec()).code(2).stderr_has("the body is not UTF-8: byte 4 is 0xe9").run();
     call().stdin("").code(2).stderr_has("the message is empty").run();
     call().stdin("x".repeat((16 << 20) + 5)).code(2).stderr_has("16777216 is the most").run();
     env.ralph(["bus", "post", "--type", "INFO", ""]).code(2).stderr_has("the message is empty").run();

@@ -91,7 +91,8 @@ fn stdin() -> Result<String, CommandError> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let byte = error.as_bytes().get(at).copied().unwrap_or_default();
-        CommandError::usage(format!("the body is not UTF-8: byte {at} is 0x{byte:02x}; nothing was posted")).hint(
+        let number = at + 1;
+        CommandError::usage(format!("the body is not UTF-8: byte {number} is 0x{byte:02x}; nothing was posted")).hint(
             "put it into a file and post its path, or post it as text: base64 FILE | ralph bus post --type FACT -",
         )
     })
