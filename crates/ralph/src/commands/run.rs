@@ -104,10 +104,11 @@ pub struct LimitArgs {
     pub no_wait: bool,
 }
 
-/// A prompt may begin with a dash, as lists do. A single word that does is a flag in the wrong place.
+/// A prompt may begin with a dash, as lists do. A single word that does is most likely a flag in the wrong place.
 fn prompt(text: &str) -> Result<String, String> {
     if text.starts_with('-') && !text.contains(char::is_whitespace) {
-        return Err("this is a flag, and the prompt is missing: -p 'make the tests pass'".to_owned());
+        let why = "one word that begins with a dash looks like a flag, not like a prompt: -p 'make the tests pass'";
+        return Err(why.to_owned());
     }
     Ok(text.to_owned())
 }
