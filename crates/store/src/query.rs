@@ -20,7 +20,7 @@ pub enum Found {
     One(RunRow),
     /// No run.
     None {
-        /// At most three that look most like it, best first.
+        /// At most three that resemble it, best first.
         nearest: Vec<RunId>,
     },
     /// Several runs begin like this, newest first.
@@ -143,16 +143,20 @@ impl Store {
     }
 }
 
-/// The ids that need the fewest changes of one letter, newest first among equals. Only as much of
-/// an id is compared as was typed, because people type beginnings.
-fn nearest(typed: &str, mut newest_first: Vec<RunId>) -> Vec<RunId> {
+/// The ids that need the fewest changes of one letter, newest first among equals, and only those in which
+/// two thirds of what was typed can stay: ids are random, and any two have a letter or two in common.
+/// Only as much of an id is compared as was typed, because people type beginnings.
+fn nearest(typed: &str, newest_first: Vec<RunId>) -> Vec<RunId> {
     let typed: Vec<char> = typed.chars().take(64).collect();
-    newest_first.sort_by_cached_key(|id| {
+    let changes = |id: &RunId| {
         let beginning: Vec<char> = id.as_str().chars().take(typed.len()).collect();
         changes_between(&typed, &beginning)
-    });
-    newest_first.truncate(NEAREST);
-    newest_first
+    };
+    let measured = newest_first.into_iter().map(|id| (changes(&id), id));
+    let mut near: Vec<(usize, RunId)> =
+        measured.filter(|(changes, _)| (1..=typed.len() / 3).contains(changes)).collect();
+    near.sort_by_key(|(changes, _)| *changes);
+    near.into_iter().take(NEAREST).map(|(_, id)| id).collect()
 }
 
 /// Levenshtein's distance, one row of the table at a time.
@@ -212,16 +216,18 @@ mod tests {
 
     #[test]
     fn what_is_not_found_is_answered_with_what_looks_most_like_it() {
-        let (_dir, store) = store_with(&["aaaa1111", "bbbb2222", "cccc3333", "bbbc4444"]);
+        let (_dir, store) = store_with(&["aaaa1111", "bbbb2222", "cccc3333", "bbbc4444", "bbbc2244"]);
         let nearest = |typed: &str| match store.find(typed).unwrap() {
             Found::None { nearest } => nearest.iter().map(RunId::to_string).collect::<Vec<_>>(),
             other => panic!("{typed}: {other:?}"),
         };
         assert_eq!(nearest("bbbb2223")[0], "bbbb2222");
-        assert_eq!(nearest("bbb2222"), ["bbbb2222", "bbbc4444", "cccc3333"]);
-        assert_eq!(nearest("aab"), ["aaaa1111", "bbbc4444", "bbbb2222"]);
-        assert_eq!(nearest("").len(), 3, "nothing typed means no run");
-        assert_eq!(nearest("%_*'\"; DROP TABLE runs; é").len(), 3);
+        assert_eq!(nearest("bbb2222"), ["bbbb2222", "bbbc2244"]);
+        assert_eq!(nearest("bbbb2244"), ["bbbc2244", "bbbb2222"]);
+        assert_eq!(nearest("aab"), ["aaaa1111"]);
+        for nothing_like_it in ["", "z", "zzzzzzzz", "a2c4b1c3", "%_*'\"; DROP TABLE runs; é"] {
+            assert!(nearest(nothing_like_it).is_empty(), "{nothing_like_it}");
+        }
         assert_eq!(store_with(&[]).1.find("x").unwrap(), Found::None { nearest: vec![] });
     }
 

@@ -10,7 +10,7 @@ use ralph_store::{Store, StoreError};
 /// `RUN`, `RUN/ITERATION` or `/ITERATION`, as somebody typed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// The run, or the beginning of its id; `None` for the newest.
+    /// The run, or the beginning of its id, which nothing typed at all is not; `None` for the newest.
     pub run: Option<String>,
     /// The iteration; `None` for the newest.
     pub iteration: Option<u32>,
@@ -33,7 +33,7 @@ impl std::str::FromStr for Wanted {
                 Ok(number) => Some(number),
             },
         };
-        let run = Some(run.trim()).filter(|run| !run.is_empty()).map(str::to_owned);
+        let run = Some(run.trim()).filter(|run| !run.is_empty() || typed.trim().is_empty()).map(str::to_owned);
         Ok(Wanted { run, iteration })
     }
 }
@@ -92,7 +92,7 @@ mod tests {
             ("7f3a/3", wanted(Some("7f3a"), Some(3))),
             ("/12", wanted(None, Some(12))),
             ("7f3a/", wanted(Some("7f3a"), None)),
-            ("", wanted(None, None)),
+            ("", wanted(Some(""), None)),
         ] {
             assert_eq!(typed.parse(), Ok(expected), "{typed}");
         }

@@ -288,8 +288,13 @@ fn a_run_that_is_not_there_is_named_with_what_there_is() {
     env.script("claim");
     env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().run();
     let id = runs(&env)[0]["run"].as_str().unwrap().to_owned();
+    let (near, far) = (format!("{}_", &id[1..]), ["zzzzzzzz", ""]);
     for command in ["resume", "show", "explain", "report", "logs", "cancel"] {
-        refused(&env, &[command, "zzzzzzzz"], 2, &["error: there is no run `zzzzzzzz` in this project", "hint: ", &id]);
+        let missing = |typed: &str| format!("error: there is no run `{typed}` in this project\n");
+        refused(&env, &[command, &near], 2, &[&missing(&near), &format!("hint: near it: {id}\nhint: list them: ")]);
+        for typed in far {
+            refused(&env, &[command, typed], 2, &[&format!("{}hint: list them: ralph status", missing(typed))]);
+        }
     }
     refused(&env, &["show", &format!("{id}/7")], 2, &["has no iteration 7"]);
     refused(&env, &["show", &format!("{id}/x")], 2, &["error: "]);
