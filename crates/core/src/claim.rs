@@ -215,7 +215,7 @@ impl Scanner {
             && let Some(found) = patterns.blocked.as_ref().and_then(|regex| regex.captures(fresh))
         {
             let reason = found.get(1).map_or("", |group| group.as_str()).trim();
-            let reason = if reason.is_empty() { "Blocked" } else { reason };
+            let reason = if reason.is_empty() { "it gave no reason" } else { reason };
             self.blocked_reason = Some(text::truncate(reason, 2000));
         }
         self.complete |= patterns.success.as_ref().is_some_and(|regex| regex.is_match(fresh));
@@ -259,7 +259,7 @@ mod tests {
             ("ok\n<RESPONSE>All Done</RESPONSE>\n", "all done", Claim::Complete),
             ("<ralph>complete</ralph>", "DONE", Claim::Complete),
             ("I will print <ralph>COMPLETE once finished", "DONE", Claim::None),
-            ("<ralph>BLOCKED:</ralph>", "DONE", blocked("Blocked")),
+            ("<ralph>BLOCKED:</ralph>", "DONE", blocked("it gave no reason")),
             ("<ralph>BLOCKED: no\nkey</ralph> <ralph>COMPLETE</ralph>", "DONE", blocked("no\nkey")),
         ];
         for (text, response, claim) in cases {
