@@ -11,7 +11,7 @@ use crate::settings::DisplaySettings;
 use crate::typing::Typing;
 use clap::{Args, Parser, Subcommand};
 use ralph_core::outcome::exit;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Runs a coding agent again and again, with fresh context each time, until the work is verifiably done.
 ///
@@ -153,10 +153,13 @@ pub fn main() -> u8 {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
+            let printed = error.print();
             // Help and version are results; everything else is a wrong call.
-            let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
-            let _ = error.print();
-            return code;
+            return if error.use_stderr() {
+                exit::USAGE
+            } else {
+                code_of(page::heard(printed).map(|_| exit::OK), None)
+            };
         }
     };
     let result = match cli.command {
@@ -181,8 +184,19 @@ pub fn main() -> u8 {
         Command::DemoAgent => commands::demo::agent(),
         Command::Docs { folder } => commands::config::write_docs(&folder),
     };
-    result.unwrap_or_else(|error: CommandError| {
-        let typing = cli.global.directory.as_deref().map(Typing::elsewhere).unwrap_or_default();
+    code_of(result, cli.global.directory.as_deref())
+}
+
+/// Prints the version, and returns the exit code.
+pub fn version() -> u8 {
+    let printed = page::print(concat!("ralph ", env!("CARGO_PKG_VERSION"), "\n"));
+    code_of(printed.map(|()| exit::OK), None)
+}
+
+/// The exit code of what came of a command; an error is told first, with hints for that folder.
+fn code_of(result: Result<u8, CommandError>, folder: Option<&Path>) -> u8 {
+    result.unwrap_or_else(|error| {
+        let typing = folder.map(Typing::elsewhere).unwrap_or_default();
         page::say(error.text(&typing).trim_end());
         error.code
     })

@@ -22,8 +22,7 @@ fn main() -> ExitCode {
         return keeper_main(args).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     if args.next().is_none() && first.is_some_and(|first| first == "--version" || first == "-v") {
-        let printed = look::page::print(concat!("ralph ", env!("CARGO_PKG_VERSION"), "\n"));
-        return printed.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+        return ExitCode::from(cli::version());
     }
     carry::on_panic();
     ExitCode::from(cli::main())

@@ -47,7 +47,12 @@ pub enum Audience {
 /// Prints a piece of a result, and says whether somebody still reads.
 pub fn put(bytes: &[u8]) -> Result<Audience, CommandError> {
     let mut out = io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
+    heard(out.write_all(bytes).and_then(|()| out.flush()))
+}
+
+/// What came of writing a result.
+pub fn heard(written: io::Result<()>) -> Result<Audience, CommandError> {
+    match written {
         Ok(()) => Ok(Audience::There),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Audience::Gone),
         Err(error) => Err(CommandError::io("standard output cannot be written", &error)),

@@ -292,6 +292,23 @@ fn b14_readers_that_go_away_do_not_end_the_run() {
     }
 }
 
+const TO_A_FULL_DISK: [&str; 4] = ["sh", "-c", "\"$@\" > /dev/full", "sh"];
+
+#[test]
+fn b14_a_result_that_cannot_be_written_is_a_failing_disk() {
+    let env = env();
+    let failed = "error: standard output cannot be written\n  caused by: No space left on device[..]\n";
+    for arguments in [&["-v"][..], &["--version"], &["--json", "-v"], &["--help"], &["config", "schema"]] {
+        env.ralph(arguments).under(TO_A_FULL_DISK).stderr(failed).code(74).run();
+    }
+    let pipeline = "{ until [ -e gone ]; do :; done; \"$@\"; echo $? > code; rm gone; } | { exec <&-; touch gone; }";
+    let to_nobody = ["sh", "-c", pipeline, "sh"];
+    for flag in ["-v", "--help"] {
+        env.ralph([flag]).under(to_nobody).run();
+        assert_eq!(env.read("code"), "0\n", "{flag}");
+    }
+}
+
 #[test]
 fn what_an_agent_says_is_no_line_of_the_end() {
     let env = env();
@@ -313,7 +330,7 @@ fn blanks_behind_an_answer_do_not_empty_it() {
 fn b14_an_output_that_takes_nothing_more_is_told_once() {
     let env = env();
     env.script("flood-lines 5000 hello\nclaim").guardrail("true");
-    let run = env.ralph(["run", "-p", "x", "-V"]).under(["sh", "-c", "\"$@\" > /dev/full", "sh"]).stderr_any().run();
+    let run = env.ralph(["run", "-p", "x", "-V"]).under(TO_A_FULL_DISK).stderr_any().run();
     let told =
         run.stderr.lines().filter(|line| line.starts_with("warning: standard output takes nothing more (No space"));
     assert_eq!(told.count(), 1, "{}", run.stderr);
