@@ -156,6 +156,16 @@ pub fn count(number: u64, word: &str) -> String {
     format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 
+/// An amount of money without its sign: in cents, unless that would make another amount of a small one.
+pub fn money(amount: f64) -> String {
+    /// Less than any price of a single token.
+    const MOST_DIGITS: usize = 12;
+    let shown = |digits: usize| format!("{amount:.digits$}");
+    // Off by more than a twentieth, it would be another amount.
+    let is_near = |text: &String| text.parse().is_ok_and(|told: f64| (told - amount).abs() <= amount.abs() / 20.0);
+    (2..MOST_DIGITS).map(shown).find(is_near).unwrap_or_else(|| shown(MOST_DIGITS))
+}
+
 /// A word in quotes, as a POSIX shell takes it whole.
 pub fn in_quotes(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
@@ -216,6 +226,21 @@ mod tests {
         assert_eq!(truncate("exact1", 5), "exact... [truncated]");
         assert_eq!(truncate("exact", 5), "exact");
         assert_eq!(truncate("", 5), "");
+    }
+
+    #[test]
+    fn money_is_told_in_cents_unless_it_is_less() {
+        for (amount, told) in [
+            (0.0, "0.00"),
+            (12.5, "12.50"),
+            (0.126, "0.13"),
+            (0.015, "0.015"),
+            (0.0123, "0.012"),
+            (0.000_001, "0.000001"),
+            (f64::MIN_POSITIVE, "0.000000000000"),
+        ] {
+            assert_eq!(money(amount), told);
+        }
     }
 
     #[test]

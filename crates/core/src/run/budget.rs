@@ -4,6 +4,7 @@ use super::Run;
 use crate::effect::Effect;
 use crate::notice::Notice;
 use crate::observation::Observation;
+use crate::text;
 
 impl Run {
     /// Which budget is used up, as a sentence.
@@ -13,16 +14,15 @@ impl Run {
         let (task_cost, task_tokens) = (self.task_spent.cost_usd + cost, self.task_spent.tokens.saturating_add(tokens));
         let task = &self.policy.task;
         if limits.max_cost_usd > 0.0 && cost >= limits.max_cost_usd {
-            return Some(format!("the budget of ${:.2} is used up (${cost:.2} spent)", limits.max_cost_usd));
+            let (budget, cost) = (text::money(limits.max_cost_usd), text::money(cost));
+            return Some(format!("the budget of ${budget} is used up (${cost} spent)"));
         }
         if limits.max_tokens > 0 && tokens >= limits.max_tokens {
             return Some(format!("the budget of {} tokens is used up ({tokens} spent)", limits.max_tokens));
         }
         if limits.task_cost_usd > 0.0 && task_cost >= limits.task_cost_usd {
-            let budget = limits.task_cost_usd;
-            return Some(format!(
-                "the budget of ${budget:.2} for task {task} is used up (${task_cost:.2} spent by all its runs)"
-            ));
+            let (budget, cost) = (text::money(limits.task_cost_usd), text::money(task_cost));
+            return Some(format!("the budget of ${budget} for task {task} is used up (${cost} spent by all its runs)"));
         }
         (limits.task_tokens > 0 && task_tokens >= limits.task_tokens).then(|| {
             let budget = limits.task_tokens;

@@ -192,7 +192,7 @@ impl Run {
             let _ = write!(flags, " --max-wall-time {}", enough.doubled());
         }
         if limits.max_cost_usd > 0.0 && cost >= limits.max_cost_usd {
-            let _ = write!(flags, " --max-cost {:.2}", cost * 2.0);
+            let _ = write!(flags, " --max-cost {}", text::money(cost * 2.0));
         }
         if limits.max_tokens > 0 && tokens >= limits.max_tokens {
             let _ = write!(flags, " --max-tokens {}", tokens.saturating_mul(2));

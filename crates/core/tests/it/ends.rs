@@ -225,6 +225,7 @@ fn p12_no_agent_starts_past_a_budget_and_a_running_one_is_ended() {
     let table = [
         // Exactly used up: the next one does not start.
         (money(1.0), priced(0.5, 0), (Budget, 4, 2), "the budget of $1.00 is used up ($1.00 spent)", 0),
+        (money(1e-6), priced(5e-7, 0), (Budget, 4, 2), "the budget of $0.000001 is used up ($0.000001 spent)", 0),
         (tokens(200), priced(0.0, 100), (Budget, 4, 2), "the budget of 200 tokens is used up (200 spent)", 0),
         // Passed while the agent runs: it is ended, and what it spent counts.
         (money(1.0), priced(0.7, 0), (Budget, 4, 1), "the budget of $1.00 is used up ($1.40 spent)", 1),

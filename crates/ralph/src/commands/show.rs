@@ -172,7 +172,7 @@ fn chapter_lines(chapter: &Chapter<'_>, kind: LoopKind, paint: Paint) -> String 
         .iter()
         .map(|finding| format!("{} {}", paint.check(finding.passed), words::one_line(&finding.name)));
     parts.extend(checks.chain(findings));
-    parts.extend(chapter.cost_usd().map(|cost| format!("${cost:.2}")));
+    parts.extend(chapter.cost_usd().map(words::money));
     parts.extend(
         chapter.judged.as_ref().filter(|judged| judged.leaked > 0).map(|judged| format!("{} leaked", judged.leaked)),
     );
@@ -203,7 +203,7 @@ fn end(story: &Story<'_>, row: &RunRow, state: State, typing: &Typing, paint: Pa
         text::count(story.judged().into(), row.kind.step()),
         format!("{} of work", story.worked(state, Clock::start().now())),
     ];
-    facts.extend(row.cost_usd.map(|cost| format!("${cost:.2}")));
+    facts.extend(row.cost_usd.map(words::money));
     facts.extend((row.tokens.total() > 0).then(|| amounts::tokens(row.tokens)));
     let word = state.heading(row, paint);
     let mut block = format!("\n{word}\n  {}\n  {}\n", words::one_line(&message), paint.dim(&facts.join(" · ")));

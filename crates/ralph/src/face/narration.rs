@@ -39,7 +39,9 @@ impl Narration {
         );
         let mut limits = vec![words::passes(policy)];
         limits.extend((!policy.limits.wall.is_off()).then(|| policy.limits.wall.to_string()));
-        limits.extend((policy.limits.max_cost_usd > 0.0).then(|| format!("${:.2}", policy.limits.max_cost_usd)));
+        limits.extend(
+            (policy.limits.max_cost_usd > 0.0).then(|| format!("${}", text::money(policy.limits.max_cost_usd))),
+        );
         limits.extend((policy.limits.max_tokens > 0).then(|| format!("{} tokens", policy.limits.max_tokens)));
         if let Some(supervision) = &policy.supervision {
             let folder = text::for_terminal(&supervision.task_folder);

@@ -65,7 +65,7 @@ pub fn for_people(story: &Story<'_>, chapter: &Chapter<'_>, paint: Paint) -> Str
 fn observation(page: &mut String, seen: &Observation, paint: Paint) {
     let process = &seen.process;
     let mut facts = vec![format!("{} printed", text::count(process.bytes, "byte"))];
-    facts.extend(seen.cost_usd.map(|cost| format!("${cost:.2}")));
+    facts.extend(seen.cost_usd.map(words::money));
     facts.extend((seen.tokens.total() > 0).then(|| amounts::tokens(seen.tokens)));
     block(page, &facts.join(" · "));
     let marker = match &seen.marker {

@@ -154,11 +154,12 @@ fn spent(story: &Story<'_>) -> String {
     let money = limits.max_cost_usd > 0.0 || limits.task_cost_usd > 0.0;
     match row.cost_usd.filter(|_| money) {
         Some(cost) => {
-            let limit = of(format!("${:.2}", limits.max_cost_usd), limits.max_cost_usd > 0.0);
+            let limit = of(words::money(limits.max_cost_usd), limits.max_cost_usd > 0.0);
             let dearest = story.chapters.iter().filter_map(|chapter| Some((chapter.cost_usd()?, chapter.iteration)));
             let dearest = dearest.max_by(|(one, _), (other, _)| one.total_cmp(other));
-            let most = dearest.map_or(String::new(), |(cost, n)| format!("; most in iteration {n}: ${cost:.2}"));
-            format!("${cost:.2}{limit} spent in {judged}{most}")
+            let most =
+                dearest.map_or(String::new(), |(cost, n)| format!("; most in iteration {n}: {}", words::money(cost)));
+            format!("{}{limit} spent in {judged}{most}", words::money(cost))
         }
         None => {
             let limit = of(limits.max_tokens.to_string(), limits.max_tokens > 0);

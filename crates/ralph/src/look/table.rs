@@ -47,7 +47,7 @@ impl Line<'_> {
             seen.state.worked(row, now).to_string(),
             seen.heartbeat
                 .map_or_else(|| format!("{} ago", words::age(words::between(row.updated_at, now))), Heartbeat::words),
-            row.cost_usd.map_or("-".to_owned(), |cost| format!("${cost:.2}")),
+            row.cost_usd.map_or("-".to_owned(), words::money),
             one_cell(row.task.as_str()),
             check,
         ]

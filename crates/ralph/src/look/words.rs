@@ -12,6 +12,11 @@ use ralph_core::run::RunRow;
 use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
 
+/// An amount of money.
+pub fn money(amount: f64) -> String {
+    format!("${}", text::money(amount))
+}
+
 /// A moment by the clock on the wall.
 pub fn local(at: WallTime) -> String {
     zoned(at).map_or_else(|| at.0.to_string(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())
@@ -155,7 +160,7 @@ pub fn limits(policy: &Policy) -> String {
     parts.extend((!limits.wall.is_off()).then(|| format!("{} in all", limits.wall)));
     parts.extend((!limits.iteration.is_off()).then(|| format!("{} per {}", limits.iteration, policy.kind.step())));
     parts.extend((!limits.idle.is_off()).then(|| format!("{} idle", limits.idle)));
-    parts.extend((limits.max_cost_usd > 0.0).then(|| format!("${:.2}", limits.max_cost_usd)));
+    parts.extend((limits.max_cost_usd > 0.0).then(|| money(limits.max_cost_usd)));
     parts.extend((limits.max_tokens > 0).then(|| format!("{} tokens", limits.max_tokens)));
     parts.join(", ")
 }
@@ -168,8 +173,8 @@ pub fn used(policy: &Policy, row: &RunRow, judged: u32, elapsed: Millis) -> Vec<
         true => format!("time {elapsed}, no limit"),
         false => format!("time {elapsed} of {}", limits.wall),
     });
-    let cost = row.cost_usd.map_or("cost not stated".to_owned(), |cost| format!("cost ${cost:.2}"));
-    parts.push(if limits.max_cost_usd > 0.0 { format!("{cost} of ${:.2}", limits.max_cost_usd) } else { cost });
+    let cost = row.cost_usd.map_or("cost not stated".to_owned(), |cost| format!("cost {}", money(cost)));
+    parts.push(if limits.max_cost_usd > 0.0 { format!("{cost} of {}", money(limits.max_cost_usd)) } else { cost });
     if row.tokens.total() > 0 || limits.max_tokens > 0 {
         let of = if limits.max_tokens > 0 { format!(" of {}", limits.max_tokens) } else { String::new() };
         parts.push(format!("tokens {}{of}", row.tokens.total()));

@@ -4,7 +4,7 @@ use super::super::case::Case;
 use super::super::state::State;
 use super::super::story::Chapter;
 use super::super::words;
-use super::measures::{self, money};
+use super::measures;
 use super::{Block, Document, Look, Piece, Section, Table, proofs};
 use crate::face::render::amounts;
 use ralph_core::observation::Tokens;
@@ -165,7 +165,7 @@ fn tally(chapter: &Chapter<'_>) -> Piece {
 }
 
 fn cost(cost: Option<f64>) -> String {
-    cost.map_or(NOT_STATED.to_owned(), money)
+    cost.map_or(NOT_STATED.to_owned(), words::money)
 }
 
 fn tokens(tokens: Option<Tokens>) -> String {

@@ -2,6 +2,7 @@
 
 use super::super::case::Case;
 use super::super::story::Chapter;
+use super::super::words;
 use super::content::section;
 use super::plot::{Bar, Plot};
 use super::{Block, Piece, Section};
@@ -43,7 +44,7 @@ fn spent(chapters: &[Chapter<'_>]) -> Block {
         return plot("Cost so far", chapters, |chapter| {
             let cost = chapter.cost_usd();
             sum += cost.unwrap_or(0.0);
-            (Some(sum), format!("{}{}", money(sum), unless(cost.is_some())))
+            (Some(sum), format!("{}{}", words::money(sum), unless(cost.is_some())))
         });
     }
     if chapters.iter().any(|chapter| chapter.tokens().is_some()) {
@@ -55,11 +56,6 @@ fn spent(chapters: &[Chapter<'_>]) -> Block {
         });
     }
     Block::Line(vec![Piece::plain("Neither cost nor tokens were stated.")])
-}
-
-/// In cents, unless that would make nothing of something.
-pub fn money(cost: f64) -> String {
-    if cost > 0.0 && cost < 0.01 { format!("${cost:.4}") } else { format!("${cost:.2}") }
 }
 
 #[allow(clippy::cast_precision_loss, reason = "it becomes the length of a bar")]
