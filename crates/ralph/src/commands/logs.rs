@@ -6,7 +6,7 @@ use crate::error::CommandError;
 use crate::face::render::Renderer;
 use crate::look::check_log;
 use crate::look::live::Live;
-use crate::look::log_text::{Events, LogText, Origin, Pieces};
+use crate::look::log_text::{Events, Log, LogText, Origin, Pieces};
 use crate::look::page::{self, Audience};
 use crate::look::pick::{self, Wanted};
 use crate::look::state::State;
@@ -195,7 +195,8 @@ impl Viewer<'_> {
 
     fn check(&self, chapter: &Chapter<'_>, check: &Check<'_>) -> Result<Audience, CommandError> {
         let path = self.place.root.join(&check.report.log);
-        let mut text = self.plain(chapter.iteration, check.at, "check");
+        let log = Log::Check { name: check.report.spec.command.clone(), file: check.report.log.clone() };
+        let mut text = self.plain(chapter.iteration, check.at, log);
         match check_log::open(&path, check.report) {
             Ok(mut file) => {
                 if pour(&mut file, &path, &mut text)? == Audience::Gone {
@@ -220,7 +221,7 @@ impl Viewer<'_> {
     /// How the agent's log is printed.
     fn way(&self, iteration: u32, at: WallTime) -> LogText {
         if self.args.stderr || self.args.raw {
-            return self.plain(iteration, at, if self.args.stderr { "stderr" } else { "stdout" });
+            return self.plain(iteration, at, if self.args.stderr { Log::Stderr } else { Log::Stdout });
         }
         // An empty prompt: what the agent printed back of it is part of the log.
         let agent: &AgentPolicy = &self.story.machine.policy().agent;
@@ -237,7 +238,7 @@ impl Viewer<'_> {
     }
 
     /// How a log that is only text is printed. Even raw bytes do not get to drive a terminal.
-    fn plain(&self, iteration: u32, at: WallTime, log: &'static str) -> LogText {
+    fn plain(&self, iteration: u32, at: WallTime, log: Log) -> LogText {
         if self.global.json {
             LogText::TextLines(Default::default(), self.origin(iteration, at), log)
         } else if self.args.raw && !io::stdout().is_terminal() {

@@ -7,7 +7,7 @@ use ralph_core::agent_event::AgentEvent;
 use ralph_core::text::TerminalText;
 use ralph_core::time::WallTime;
 use ralph_host::lines::{Line, LineSplitter};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Where a log comes from, for programs.
 #[derive(Debug, Clone)]
@@ -30,8 +30,34 @@ pub enum LogText {
     Events(Box<Events>, Box<Renderer>, WallTime),
     /// As the agent's events, one JSON line each.
     EventLines(Box<Events>, Origin),
-    /// Line by line, one JSON line each; the word says which log it is.
-    TextLines(LineSplitter, Origin, &'static str),
+    /// Line by line, one JSON line each.
+    TextLines(LineSplitter, Origin, Log),
+}
+
+/// Which log it is.
+#[derive(Debug, Clone)]
+pub enum Log {
+    /// What the agent printed.
+    Stdout,
+    /// What it complained about.
+    Stderr,
+    /// What a check printed. Two guardrails may be the same command, but each has a file of its own.
+    Check {
+        /// Its command.
+        name: String,
+        /// Where its log lies.
+        file: String,
+    },
+}
+
+impl Log {
+    fn object(&self) -> Value {
+        match self {
+            Log::Stdout => json!({ "log": "stdout" }),
+            Log::Stderr => json!({ "log": "stderr" }),
+            Log::Check { name, file } => json!({ "log": "check", "name": name, "file": file }),
+        }
+    }
 }
 
 impl LogText {
@@ -97,21 +123,21 @@ fn programs(events: &mut Events, origin: &Origin) -> Vec<u8> {
     events.out.drain(..).map(tell).flat_map(String::into_bytes).collect()
 }
 
-fn text_line(line: &Line<'_>, origin: &Origin, log: &str) -> Vec<u8> {
+fn text_line(line: &Line<'_>, origin: &Origin, log: &Log) -> Vec<u8> {
     let (bytes, cut) = match line {
         Line::Whole(bytes) => (*bytes, false),
         Line::TooLong(head) => (*head, true),
     };
-    let object = json!({
+    let mut object = json!({
         "v": json_lines::VERSION,
         "type": "log.line",
         "at": json_lines::timestamp(origin.at),
         "run": origin.run,
         "iteration": origin.iteration,
-        "log": log,
         "text": String::from_utf8_lossy(bytes),
         "cut": cut,
     });
+    json_lines::extend(&mut object, log.object());
     format!("{object}\n").into_bytes()
 }
 

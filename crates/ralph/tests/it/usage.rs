@@ -682,6 +682,25 @@ fn show_logs_and_explain_tell_what_happened() {
 }
 
 #[test]
+fn every_line_of_a_log_names_its_stream_or_its_check() {
+    let env = env();
+    env.guardrail("echo A; exit 1").guardrail("echo A; exit 1").guardrail("true").script("err careful\nclaim");
+    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().code(1).run();
+    let lines = |flags: &[&str]| {
+        let logs = flags.iter().fold(env.ralph(["logs", "--json"]), |logs, flag| logs.arg(flag));
+        let told = ["type", "log", "text", "name", "file"].map(str::to_owned);
+        let lines = logs.stdout_any().stderr_any().run().json_lines();
+        lines.iter().map(|line| told.each_ref().map(|field| line[field].clone())).collect::<Vec<_>>()
+    };
+    let stream = |log: &str, text: &str| [json!("log.line"), json!(log), json!(text), Value::Null, Value::Null];
+    assert_eq!(lines(&["--raw"]), [stream("stdout", "<response>DONE</response>")]);
+    assert_eq!(lines(&["--stderr"]), [stream("stderr", "careful")]);
+    let failed = |file: &str| ["log.line", "check", "A", "echo A; exit 1", file].map(|word| json!(word));
+    let files = [".ralph/guardrail_001_echo_A_exit_1.log", ".ralph/guardrail_001_echo_A_exit_1_1.log"];
+    assert_eq!(lines(&["--failed"]), files.map(failed));
+}
+
+#[test]
 fn a_run_that_could_not_begin_its_next_iteration_is_seen_by_the_last_that_it_began() {
     let env = env();
     env.write("P.md", "do it\n");
