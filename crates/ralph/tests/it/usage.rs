@@ -688,9 +688,8 @@ fn every_line_of_a_log_names_its_stream_or_its_check() {
     env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().code(1).run();
     let lines = |flags: &[&str]| {
         let logs = flags.iter().fold(env.ralph(["logs", "--json"]), |logs, flag| logs.arg(flag));
-        let told = ["type", "log", "text", "name", "file"].map(str::to_owned);
-        let lines = logs.stdout_any().stderr_any().run().json_lines();
-        lines.iter().map(|line| told.each_ref().map(|field| line[field].clone())).collect::<Vec<_>>()
+        let told = |line: &Value| ["type", "log", "text", "name", "file"].map(|field| line[field].clone());
+        logs.stdout_any().stderr_any().run().json_lines().iter().map(told).collect::<Vec<_>>()
     };
     let stream = |log: &str, text: &str| [json!("log.line"), json!(log), json!(text), Value::Null, Value::Null];
     assert_eq!(lines(&["--raw"]), [stream("stdout", "<response>DONE</response>")]);
