@@ -190,7 +190,8 @@ fn b10_a_reader_that_stops_does_not_hold_the_agent_and_still_gets_the_end() {
 #[test]
 fn b10_a_reader_that_never_reads_again_does_not_keep_ralph_alive() {
     let env = claude("claude-init\nstream 3000 1000\nclaude-result <response>DONE</response>");
-    let running = env.ralph(["run", "-p", "x", "--json"]).under(SLOW_READER).stdout_any().spawn();
+    let running = env.ralph(["run", "-p", "x", "--json"]).under(SLOW_READER).stdout_any();
+    let running = running.stderr_has("warning: nobody read standard output, and its end was left out").spawn();
     running.wait_for_file("code");
     assert_eq!(env.read("code"), "0\n");
     env.write("read", "");
