@@ -105,6 +105,9 @@ fn find_ignoring_case(text: &str, tag: &str) -> Option<usize> {
 /// How far back a marker may begin when its end arrives; a reason longer than this is no sentence.
 const WINDOW: usize = 64 * 1024;
 
+/// The reason of an agent that is blocked and does not say why.
+pub const NO_REASON: &str = "Blocked";
+
 /// What a scanner looks for, compiled once: compiling costs as much as starting a process.
 #[derive(Debug, Clone)]
 pub struct Patterns(Arc<Compiled>);
@@ -215,7 +218,7 @@ impl Scanner {
             && let Some(found) = patterns.blocked.as_ref().and_then(|regex| regex.captures(fresh))
         {
             let reason = found.get(1).map_or("", |group| group.as_str()).trim();
-            let reason = if reason.is_empty() { "it gave no reason" } else { reason };
+            let reason = if reason.is_empty() { NO_REASON } else { reason };
             self.blocked_reason = Some(text::truncate(reason, 2000));
         }
         self.complete |= patterns.success.as_ref().is_some_and(|regex| regex.is_match(fresh));
@@ -259,7 +262,7 @@ mod tests {
             ("ok\n<RESPONSE>All Done</RESPONSE>\n", "all done", Claim::Complete),
             ("<ralph>complete</ralph>", "DONE", Claim::Complete),
             ("I will print <ralph>COMPLETE once finished", "DONE", Claim::None),
-            ("<ralph>BLOCKED:</ralph>", "DONE", blocked("it gave no reason")),
+            ("<ralph>BLOCKED:</ralph>", "DONE", blocked("Blocked")),
             ("<ralph>BLOCKED: no\nkey</ralph> <ralph>COMPLETE</ralph>", "DONE", blocked("no\nkey")),
         ];
         for (text, response, claim) in cases {

@@ -2,7 +2,7 @@
 //! means.
 
 use crate::check::CheckReport;
-use crate::claim::Claim;
+use crate::claim::{Claim, NO_REASON};
 use crate::evidence::Finding;
 use crate::guardrail::{self, GuardrailFailure, OutputPart};
 use crate::inbox::Request;
@@ -168,7 +168,8 @@ pub fn judge(case: Case<'_>) -> Judgement {
         _ => Decision::NotYet,
     };
     if let Claim::Blocked { reason } = &claim {
-        reasons.insert(0, format!("the agent is blocked: {reason}"));
+        let why = if reason == NO_REASON { " and gave no reason".to_owned() } else { format!(": {reason}") };
+        reasons.insert(0, format!("the agent is blocked{why}"));
     }
     if reasons.is_empty() && decision == Decision::NotYet {
         reasons.push("completion was not claimed".to_owned());

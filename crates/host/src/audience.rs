@@ -3,7 +3,7 @@
 use rustix::fs::{FileType, fstat};
 
 /// The files into which standard output and standard error go, by device and inode: directly, or from pipes by
-/// programs like `tee`. What runs below ralph is no audience, whatever it holds open.
+/// programs like `tee` that the same shell started. What runs below ralph is no audience, whatever it holds open.
 pub(crate) fn files() -> Vec<(u64, u64)> {
     let (mut files, mut pipes) = (Vec::new(), Vec::new());
     for stat in [fstat(rustix::stdio::stdout()), fstat(rustix::stdio::stderr())].into_iter().flatten() {
@@ -29,6 +29,9 @@ mod readers {
 mod readers {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
     use std::path::Path;
+
+    /// Shells around ralph whose other children may read what it says.
+    const AROUND: usize = 2;
 
     /// What one process reads from and writes to.
     #[derive(Default)]
@@ -56,13 +59,19 @@ mod readers {
         files
     }
 
-    /// All processes that can be seen, less this one and those below it.
+    /// The rest of the pipeline: what was started beside this process, or beside the shell around it. To look at
+    /// every process of a machine would take longer than all else that is done before an agent starts.
     fn others() -> Vec<Process> {
-        let own = std::process::id().cast_signed();
-        let below = crate::process::below_self();
-        let Ok(all) = std::fs::read_dir("/proc") else { return Vec::new() };
-        let pids = all.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-        pids.filter(|pid| *pid != own && !below.contains(pid)).filter_map(Process::of).collect()
+        let mut inner = std::process::id().cast_signed();
+        let mut others = Vec::new();
+        for _ in 0..AROUND {
+            let Some(outer) = crate::process::parent_of(inner) else { break };
+            let children = std::fs::read_to_string(format!("/proc/{outer}/task/{outer}/children")).unwrap_or_default();
+            let beside = children.split_whitespace().filter_map(|pid| pid.parse().ok()).filter(|pid| *pid != inner);
+            others.extend(beside.filter_map(Process::of));
+            inner = outer;
+        }
+        others
     }
 
     impl Process {

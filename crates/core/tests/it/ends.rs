@@ -88,12 +88,18 @@ fn only_an_executed_check_makes_a_completion_verified() {
 
 #[test]
 fn an_end_says_what_to_type_next() {
-    let table: [(Policy, Agent, &str, &str); 5] = [
+    let table: [(Policy, Agent, &str, &str); 6] = [
         (at_most(4), Agent::Works, "4 iterations used up, and the task is not complete", "ralph resume r1 -m 8"),
         (
             policy(),
             Agent::Blocked("no key"),
             "the agent is blocked: no key",
+            "echo 'your answer' >> '/project/.ralph/tasks/fix-login/ralph-feedback.md' && ralph resume r1",
+        ),
+        (
+            policy(),
+            Agent::Blocked("Blocked"),
+            "the agent is blocked and gave no reason",
             "echo 'your answer' >> '/project/.ralph/tasks/fix-login/ralph-feedback.md' && ralph resume r1",
         ),
         (policy(), Agent::CannotRun, "agent: not found", "ralph resume r1"),

@@ -42,7 +42,7 @@ pub use find::find_program;
 pub use keeper::keeper_main;
 pub(crate) use sys::{is_open_elsewhere, unblock_signals, watch};
 #[cfg(target_os = "linux")]
-pub(crate) use tree::below_self;
+pub(crate) use tree::parent_of;
 pub(crate) use tree::{is_keeper, signal as signal_process};
 
 use crate::family::{self, Child};

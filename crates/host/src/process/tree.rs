@@ -100,10 +100,10 @@ impl Stat {
     }
 }
 
-/// All living processes below this one.
+/// Who started a process, or took it in.
 #[cfg(target_os = "linux")]
-pub(crate) fn below_self() -> Vec<i32> {
-    Table::read().below_self()
+pub(crate) fn parent_of(pid: i32) -> Option<i32> {
+    Stat::of(pid).map(|stat| stat.parent)
 }
 
 /// Whether this process is the parent of that one.
