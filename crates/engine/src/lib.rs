@@ -76,9 +76,10 @@ impl Engine<'_> {
         carrier.carry(effects).await
     }
 
-    /// Goes on with a run that its journal has made.
-    pub async fn resume(self, machine: Run, event: Event) -> Result<Outcome, EngineError> {
+    /// Goes on with a run that its journal has made. `unseen` is how long it worked beyond what its journal says.
+    pub async fn resume(self, machine: Run, event: Event, unseen: Millis) -> Result<Outcome, EngineError> {
         let mut carrier = Carrier::new(self, machine, Vec::new());
+        carrier.journal.elapsed_before = carrier.journal.elapsed_before.plus(unseen);
         let effects = carrier.take(event);
         carrier.carry(effects).await
     }

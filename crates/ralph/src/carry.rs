@@ -3,7 +3,7 @@
 
 use crate::error::CommandError;
 use crate::face::{self, FaceOptions, Shown, Volume};
-use crate::look::page;
+use crate::look::{heartbeat, page};
 use crate::place::{self, Place, TASKS};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::claim::Patterns;
@@ -13,6 +13,7 @@ use ralph_core::id::{RunId, TaskName};
 use ralph_core::outcome::exit;
 use ralph_core::policy::Policy;
 use ralph_core::run::Run;
+use ralph_core::time::Millis;
 use ralph_engine::{BusNames, Buses, Engine, World};
 use ralph_host::clock::Clock;
 use ralph_host::family::{self, RegisterError, Registration};
@@ -141,6 +142,12 @@ impl Claimed {
         if policy.supervision.is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
             end_leftovers(place, &self.store, &run)?;
         }
+        let unseen = match &beginning {
+            Beginning::Old(machine, _) if machine.outcome().is_none() => {
+                heartbeat::unseen(&machine.row(), place, self.clock.now())
+            }
+            _ => Millis::ZERO,
+        };
         let task_spent = self.spent_by_others(&run, &policy.task)?;
         match &mut beginning {
             Beginning::New(started) => {
@@ -205,7 +212,7 @@ impl Claimed {
             let engine = Engine { store, world, face: face.as_ref(), signals };
             let outcome = match beginning {
                 Beginning::New(started) => engine.begin(Event::Started(started)).await,
-                Beginning::Old(machine, resumed) => engine.resume(*machine, Event::Resumed(resumed)).await,
+                Beginning::Old(machine, resumed) => engine.resume(*machine, Event::Resumed(resumed), unseen).await,
             };
             outcome.map_err(CommandError::from)
         });

@@ -83,6 +83,12 @@ impl Beat {
     }
 }
 
+/// How long the agent of a run that crashed went on printing after the last entry of the journal: who crashes often
+/// enough would else outrun every limit of time.
+pub fn unseen(row: &RunRow, place: &Place, now: WallTime) -> Millis {
+    log_age(place, row, now).map_or(Millis::ZERO, |age| words::between(row.updated_at, now).minus(age))
+}
+
 /// How long ago the agent printed anything, by its raw logs.
 fn log_age(place: &Place, row: &RunRow, now: WallTime) -> Option<Millis> {
     let folder = place.run_folder(&row.run);

@@ -171,6 +171,20 @@ fn e01_killed_at_closings_and_locks() {
 }
 
 #[test]
+fn p12_the_time_of_an_agent_that_a_crash_cut_off_counts() {
+    let env = env();
+    let agent = "#!/bin/sh\ncat > /dev/null\necho begun\n[ -e $HOME/second ] && { echo '<response>DONE</response>'; exit; }\n\
+                 sleep 0.7\necho printed\necho > $HOME/second\nexec sleep 1000\n";
+    env.program("slow", agent);
+    let run = env.ralph(["run", "-p", "x", "--agent", "slow"]).stdout_any().stderr_any().killed_by(9).spawn();
+    assert!(eventually(Duration::from_secs(10), || env.home().join("second").exists()));
+    run.signal(9);
+    run.finish();
+    let end = env.ralph(["resume", "--json"]).stdout_any().stderr_any().run().json_lines().pop().unwrap();
+    assert!(end["elapsed_ms"].as_u64().is_some_and(|ms| ms >= 700), "{end}");
+}
+
+#[test]
 fn e01_killed_at_readings_and_waits() {
     killed_at("read", 6);
     killed_at("epoll_wait", 3);
