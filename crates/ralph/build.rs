@@ -35,7 +35,7 @@ fn main() -> std::io::Result<()> {
     let out = PathBuf::from(variable("OUT_DIR"));
     // Tests put a library before that of the system, to turn its clock; a release has no such need.
     let whole = variable("PROFILE") == "release" && links_statically(&out);
-    let folder = out.join(if whole { "static" } else { "shared" });
+    let folder = out.join(if whole { "all-static" } else { "mostly-shared" });
     std::fs::create_dir_all(&folder)?;
     for (library, archives) in ARCHIVES.iter().take(if whole { ARCHIVES.len() } else { 1 }) {
         let paths: Option<Vec<String>> = archives.iter().map(|name| archive(name)).collect();
