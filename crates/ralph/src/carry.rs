@@ -12,7 +12,7 @@ use ralph_core::event::{Entry, Event, Resumed, Spent, Started};
 use ralph_core::id::{RunId, TaskName};
 use ralph_core::outcome::exit;
 use ralph_core::policy::Policy;
-use ralph_core::run::Run;
+use ralph_core::run::{Run, RunRow};
 use ralph_core::time::Millis;
 use ralph_engine::{BusNames, Buses, Engine, World};
 use ralph_host::clock::Clock;
@@ -106,26 +106,13 @@ impl Claimed {
         Ok(effects)
     }
 
-    /// What all other runs of a task have used.
-    fn spent_by_others(&self, run: &RunId, task: &TaskName) -> Result<Spent, CommandError> {
-        let rows = self.store.runs()?;
-        let others = rows.iter().filter(|row| row.task == *task && row.run != *run);
-        Ok(others.fold(Spent::default(), |sum, row| Spent {
-            cost_usd: sum.cost_usd + row.cost_usd.unwrap_or(0.0),
-            tokens: sum.tokens.saturating_add(row.tokens.total()),
-        }))
-    }
-
-    /// What the newest other run left changed of that by which it was to be judged.
-    fn left_changed_before(&self, run: &RunId) -> Result<Vec<String>, CommandError> {
-        let rows = self.store.runs()?;
-        let Some(before) = rows.iter().find(|row| row.run != *run).map(|row| &row.run) else { return Ok(Vec::new()) };
+    /// What a run left changed of that by which it was to be judged.
+    fn left_changed_by(&self, run: &RunId) -> Vec<String> {
         // A journal that cannot be read is told where somebody asks for it.
-        let entries = self.store.entries(before).unwrap_or_default();
-        let Ok(machine) = Run::replay(&entries, |_, _| {}) else { return Ok(Vec::new()) };
-        let sentence =
-            |what| format!("{what} during run {before}, and counts as it stands now: ralph explain {before}");
-        Ok(machine.left_changed().into_iter().map(sentence).collect())
+        let entries = self.store.entries(run).unwrap_or_default();
+        let Ok(machine) = Run::replay(&entries, |_, _| {}) else { return Vec::new() };
+        let sentence = |what| format!("{what} during run {run}, and counts as it stands now: ralph explain {run}");
+        machine.left_changed().into_iter().map(sentence).collect()
     }
 
     /// Carries the run to its end and returns its exit code.
@@ -139,8 +126,10 @@ impl Claimed {
             end_leftovers_of(place, &run);
             tell_children(&place.run_folder(&run));
         }
+        let mut others = self.store.runs()?;
+        others.retain(|row| row.run != run);
         if policy.supervision.is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
-            end_leftovers(place, &self.store, &run)?;
+            end_leftovers(place, &others);
         }
         let unseen = match &beginning {
             Beginning::Old(machine, _) if machine.outcome().is_none() => {
@@ -148,12 +137,12 @@ impl Claimed {
             }
             _ => Millis::ZERO,
         };
-        let task_spent = self.spent_by_others(&run, &policy.task)?;
+        let task_spent = spent(&others, &policy.task);
         match &mut beginning {
             Beginning::New(started) => {
                 started.task_spent = task_spent;
                 if policy.supervision.is_none() {
-                    started.inherited = self.left_changed_before(&run)?;
+                    started.inherited = others.first().map(|row| self.left_changed_by(&row.run)).unwrap_or_default();
                 }
             }
             Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
@@ -327,16 +316,22 @@ fn hold(folder: &Path) -> Result<Option<File>, CommandError> {
 }
 
 /// Ends what crashed runs have left alive: the tree has one loop now, and this is it.
-fn end_leftovers(place: &Place, store: &Store, run: &RunId) -> Result<(), CommandError> {
-    let rows = store.runs()?;
-    let crashed = rows.iter().filter(|row| row.stop_reason.is_none() && row.run != *run);
+fn end_leftovers(place: &Place, others: &[RunRow]) {
+    let crashed = others.iter().filter(|row| row.stop_reason.is_none());
     // Older ones have been looked at by the runs since.
     for row in crashed.take(CRASHED_LOOKED_AT) {
         if family::process_of(&place.run_folder(&row.run)).is_none() {
             end_leftovers_of(place, &row.run);
         }
     }
-    Ok(())
+}
+
+/// What these runs have used of a task's budget.
+fn spent(runs: &[RunRow], task: &TaskName) -> Spent {
+    runs.iter().filter(|row| row.task == *task).fold(Spent::default(), |sum, row| Spent {
+        cost_usd: sum.cost_usd + row.cost_usd.unwrap_or(0.0),
+        tokens: sum.tokens.saturating_add(row.tokens.total()),
+    })
 }
 
 /// What a crash left alive must not work beside its successor.

@@ -5,6 +5,7 @@ use ralph_core::observation::Leaked;
 use ralph_core::text;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use std::collections::{HashMap, HashSet};
+use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -86,7 +87,10 @@ impl Stat {
 
     #[cfg(target_os = "linux")]
     fn of(pid: i32) -> Option<Stat> {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // A line of a few hundred bytes, read at once: there may be thousands of processes.
+        let mut buffer = [0; 1024];
+        let read = std::fs::File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut buffer).ok()?;
+        let stat = String::from_utf8_lossy(buffer.get(..read)?);
         // The name stands in parentheses and may itself hold any character; fields follow the last one.
         let fields: Vec<&str> = stat.get(stat.rfind(')')? + 2..)?.split(' ').collect();
         let state = *fields.first()?;
