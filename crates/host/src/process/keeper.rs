@@ -27,6 +27,9 @@ const AGAIN: Duration = Duration::from_millis(5);
 /// how often a late one is asked to end.
 const NOW_AND_THEN: Duration = Duration::from_millis(20);
 
+/// When the run's group is made, counted from the first process. While the kernel takes a process into a group, for
+/// some milliseconds nothing on the machine can be started, and a process that has just begun starts others.
+const GROUP_AFTER: Duration = Duration::from_millis(100);
 /// How often what was forked while others entered the run's group is taken in: once is nearly always enough.
 const ROUNDS: usize = 5;
 
@@ -49,8 +52,17 @@ pub fn keeper_main(mut args: impl Iterator<Item = OsString>) -> io::Result<()> {
     let children = sys::block_signals_and_watch_children()?;
     let run = run.and_then(|run| RunId::parse(run.to_str()?));
     let folder = folder.map(PathBuf::from);
-    let mut keeper =
-        Keeper { socket, children, ungrouped: run, group: None, folder, dismissed: false, leader: None, exit: None };
+    let mut keeper = Keeper {
+        socket,
+        children,
+        ungrouped: run,
+        group_at: None,
+        group: None,
+        folder,
+        dismissed: false,
+        leader: None,
+        exit: None,
+    };
     keeper.serve()
 }
 
@@ -59,6 +71,8 @@ struct Keeper {
     children: OwnedFd,
     /// The run whose group is still to be made.
     ungrouped: Option<RunId>,
+    /// When it is.
+    group_at: Option<Instant>,
     group: Option<PathBuf>,
     /// Where child runs of this run register.
     folder: Option<PathBuf>,
@@ -79,7 +93,13 @@ enum Wake {
 impl Keeper {
     fn serve(&mut self) -> io::Result<()> {
         loop {
-            match self.wait(None)? {
+            let until_group = self.group_at.map(|at| at.saturating_duration_since(Instant::now()));
+            if until_group.is_some_and(|left| left.is_zero()) {
+                self.group_at = None;
+                self.enter_group();
+                continue;
+            }
+            match self.wait(until_group)? {
                 Wake::Children => {
                     self.reap_all();
                     self.tell_exit()?;
@@ -87,7 +107,9 @@ impl Keeper {
                 Wake::Request(Request::Spawn(command), ends) => {
                     let reply = self.spawn(&command, ends);
                     self.tell(&reply)?;
-                    self.enter_group();
+                    if self.ungrouped.is_some() {
+                        self.group_at.get_or_insert_with(|| Instant::now() + GROUP_AFTER);
+                    }
                 }
                 Wake::Request(Request::End { grace_ms }, _) => self.end(Duration::from_millis(grace_ms))?,
                 Wake::Request(Request::Cpu, _) => {
@@ -106,8 +128,8 @@ impl Keeper {
         }
     }
 
-    /// Enters the run's group with what was started first. The kernel takes some milliseconds for it, in which that
-    /// is at work already; what it forks meanwhile stays outside and is taken in as well.
+    /// Enters the run's group with all that was started so far; what that forks meanwhile stays outside and is taken in
+    /// as well.
     fn enter_group(&mut self) {
         let Some(run) = self.ungrouped.take() else { return };
         self.group = cgroup::enter(&run);
