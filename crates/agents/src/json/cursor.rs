@@ -193,9 +193,19 @@ impl<'a> Cursor<'a> {
 /// end before a search for many bytes at once has begun: so the first bytes are looked at as one number.
 #[inline]
 fn short_string(bytes: &[u8]) -> usize {
-    let near = u64::from_le_bytes(*bytes.first_chunk().unwrap_or(&[0; 8]));
+    let (first, rest) = bytes.split_first_chunk().unwrap_or((&[0; 8], &[]));
+    match quote_in(first) {
+        Some(at) => at,
+        None => rest.first_chunk().and_then(quote_in).map_or(usize::MAX, |at| at + 8),
+    }
+}
+
+/// Where the first quote or backslash stands in eight bytes.
+#[inline]
+fn quote_in(bytes: &[u8; 8]) -> Option<usize> {
+    let near = u64::from_le_bytes(*bytes);
     let found = zeros(near ^ (ONES * u64::from(b'"'))) | zeros(near ^ (ONES * u64::from(b'\\')));
-    if found == 0 { usize::MAX } else { found.trailing_zeros() as usize / 8 }
+    (found != 0).then(|| found.trailing_zeros() as usize / 8)
 }
 
 const ONES: u64 = u64::from_le_bytes([1; 8]);
