@@ -132,9 +132,7 @@ impl Claimed {
             end_leftovers(place, &others);
         }
         let unseen = match &beginning {
-            Beginning::Old(machine, _) if machine.outcome().is_none() => {
-                heartbeat::unseen(&machine.row(), place, self.clock.now())
-            }
+            Beginning::Old(machine, _) if machine.outcome().is_none() => heartbeat::unseen(&machine.row(), place),
             _ => Millis::ZERO,
         };
         let task_spent = spent(&others, &policy.task);

@@ -42,7 +42,8 @@ impl Heartbeat {
             return Heartbeat { age: journal, beat: Beat::Waits(words::between(now, until)) };
         }
         // Between two entries of the journal, an agent that prints is not silent.
-        Heartbeat::after(log_age(place, row, now).map_or(journal, |log| log.min(journal)), idle)
+        let printed = last_output(place, row).map(|at| words::between(at, now));
+        Heartbeat::after(printed.map_or(journal, |printed| printed.min(journal)), idle)
     }
 
     fn after(age: Millis, idle: Millis) -> Heartbeat {
@@ -85,19 +86,19 @@ impl Beat {
 
 /// How long the agent of a run that crashed went on printing after the last entry of the journal: who crashes often
 /// enough would else outrun every limit of time.
-pub fn unseen(row: &RunRow, place: &Place, now: WallTime) -> Millis {
-    log_age(place, row, now).map_or(Millis::ZERO, |age| words::between(row.updated_at, now).minus(age))
+pub fn unseen(row: &RunRow, place: &Place) -> Millis {
+    last_output(place, row).map_or(Millis::ZERO, |at| words::between(row.updated_at, at))
 }
 
-/// How long ago the agent printed anything, by its raw logs.
-fn log_age(place: &Place, row: &RunRow, now: WallTime) -> Option<Millis> {
+/// When the agent last printed anything, by its raw logs.
+fn last_output(place: &Place, row: &RunRow) -> Option<WallTime> {
     let folder = place.run_folder(&row.run);
-    let age = |stream: &str| {
+    let written = |stream: &str| {
         let log = std::fs::metadata(folder.join(format!("{:03}.{stream}.log", row.iteration))).ok()?;
         let written = log.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        Some(words::between(WallTime(i64::try_from(written.as_millis()).ok()?), now))
+        i64::try_from(written.as_millis()).ok().map(WallTime)
     };
-    ["stdout", "stderr", "commit.stdout", "commit.stderr"].into_iter().filter_map(age).min()
+    ["stdout", "stderr", "commit.stdout", "commit.stderr"].into_iter().filter_map(written).max()
 }
 
 #[cfg(test)]
