@@ -86,8 +86,8 @@ impl From<EngineError> for CommandError {
                 .hint("the agent was ended, and nothing is left of this run's journal; the files are as it left them")
                 .hint("begin anew: ralph run -p 'make the tests pass'"),
             EngineError::Store(error) => CommandError::from(error)
-                .hint("the agent was ended; the journal holds everything up to its last whole step")
-                .hint("make room or mend the disk, then: ralph resume"),
+                .hint("whatever ran was ended; the journal holds everything up to its last whole step")
+                .hint("make room or mend the disk, then look what can be resumed: ralph status"),
             EngineError::Process(error) => CommandError::io("no process can be started", &error),
             EngineError::Replay(error) => {
                 CommandError::new(exit::INTERNAL, "the run's journal cannot be read back").because(&error)

@@ -171,7 +171,7 @@ fn d01_a_disk_that_an_agent_filled_ends_the_run_and_with_room_again_it_goes_on()
     run.stdout_has("---\n")
         .stdout_has("complete · verified")
         .stderr_has("error: cannot write to [STATE]/[..]/ralph.db: no space is left")
-        .stderr_has("hint: make room or mend the disk, then: ralph resume")
+        .stderr_has("hint: make room or mend the disk, then look what can be resumed: ralph status")
         .run();
 }
 
