@@ -142,7 +142,7 @@ impl EchoFilter {
     }
 }
 
-/// Pushes a line of text with its newline.
+/// Pushes a line of text with its newline: a piece of the one message that plain text is.
 pub(crate) fn push_text(line: &[u8], out: &mut Told) {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let mut text = String::with_capacity(line.len() + 1);
@@ -151,7 +151,7 @@ pub(crate) fn push_text(line: &[u8], out: &mut Told) {
         Err(_) => text.push_str(&String::from_utf8_lossy(line)),
     }
     text.push('\n');
-    out.push(AgentEvent::Text { text, voice: Voice::Main, delta: false });
+    out.push(AgentEvent::Text { text, voice: Voice::Main, delta: true });
 }
 
 /// The line without colours, if it has any.

@@ -134,7 +134,7 @@ mod tests {
         }
         reader.long_line(b"head", &mut out);
         reader.end(&mut out);
-        let text = |text: &str| AgentEvent::Text { text: text.to_owned(), voice: Voice::Main, delta: false };
+        let text = |text: &str| AgentEvent::Text { text: text.to_owned(), voice: Voice::Main, delta: true };
         let expected = ["café\n", "\u{fffd}\u{fffd}\0\n", "\n", "no tags here\n", "head\n"].map(text);
         assert_eq!(*out, expected);
     }

@@ -48,8 +48,8 @@ pub enum AgentEvent {
         /// Whose words they are: only the main agent can claim anything.
         #[serde(skip_serializing_if = "Voice::is_main", default)]
         voice: Voice,
-        /// Whether the message is still being written: the next text goes on in the same line. Without
-        /// it the text is a whole message, or whole lines of one.
+        /// Whether the message is still being written: the next text goes on where this one ends. Without
+        /// it the text is a whole message.
         #[serde(skip_serializing_if = "is_false", default)]
         delta: bool,
     },

@@ -6,6 +6,7 @@
 use crate::text;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What an agent says about its work.
@@ -41,7 +42,7 @@ impl Claim {
 /// How an agent says that it is done or blocked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
-    /// What must stand in the first `<response>` tag.
+    /// What must stand in every `<response>` tag.
     pub response: String,
     /// Matches a completion marker.
     pub success_regex: String,
@@ -70,11 +71,14 @@ pub fn marker_regex(pattern: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(pattern).case_insensitive(true).dot_matches_new_line(true).size_limit(1 << 20).build()
 }
 
+const RESPONSE_OPENS: &str = "<response>";
+const RESPONSE_CLOSES: &str = "</response>";
+
 /// The content of the first `<response>` tag, trimmed.
 pub fn response_tag(text: &str) -> Option<&str> {
-    let start = find_ignoring_case(text, "<response>")? + "<response>".len();
+    let start = find_ignoring_case(text, RESPONSE_OPENS)? + RESPONSE_OPENS.len();
     let rest = text.get(start..)?;
-    let end = find_ignoring_case(rest, "</response>")?;
+    let end = find_ignoring_case(rest, RESPONSE_CLOSES)?;
     rest.get(..end).map(str::trim)
 }
 
@@ -104,6 +108,10 @@ fn find_ignoring_case(text: &str, tag: &str) -> Option<usize> {
 
 /// How far back a marker may begin when its end arrives; a reason longer than this is no sentence.
 const WINDOW: usize = 64 * 1024;
+
+/// The most bytes of blanks, punctuation and markup behind a tag: more is no end of a line, and looking at it
+/// for each of many tags would cost the square of the line's length.
+const LINE_END: usize = 4096;
 
 /// The reason of an agent that is blocked and does not say why.
 pub const NO_REASON: &str = "Blocked";
@@ -140,13 +148,15 @@ fn begins_with_tag(pattern: &str) -> bool {
     rest.is_some_and(|rest| !rest.starts_with(['?', '*', '{']) && !rest.contains('|'))
 }
 
-/// Looks for claims in text that comes in pieces.
+/// Looks for claims in messages that come in pieces.
 #[derive(Debug)]
 pub struct Scanner {
     patterns: Patterns,
     window: String,
-    first_response: Option<bool>,
+    /// A tag or marker stood where it counts.
     complete: bool,
+    /// A `<response>` tag held something else.
+    otherwise: bool,
     blocked_reason: Option<String>,
     acks: Vec<String>,
 }
@@ -160,19 +170,21 @@ impl Scanner {
         Scanner {
             patterns: patterns.clone(),
             window: String::new(),
-            first_response: None,
             complete: false,
+            otherwise: false,
             blocked_reason: None,
             acks: Vec::new(),
         }
     }
 
-    /// Takes the next piece of text.
+    /// Takes the next piece of a message.
     pub fn feed(&mut self, piece: &str) {
         self.window.push_str(piece);
         // Looking again at each piece would cost the square of a message's length.
         if self.window.len() > 2 * WINDOW {
-            self.scan();
+            // The last line is still being written, and what follows a tag decides whether it counts.
+            let whole_lines = self.window.rfind('\n').map_or(0, |newline| newline + 1);
+            self.scan(whole_lines);
             let keep = text::suffix(&self.window, WINDOW).len();
             self.window.drain(..self.window.len() - keep);
         }
@@ -180,7 +192,7 @@ impl Scanner {
 
     /// The message ended: a marker cannot go on in the next one.
     pub fn message_ended(&mut self) {
-        self.scan();
+        self.scan(self.window.len());
         self.window.clear();
     }
 
@@ -188,7 +200,7 @@ impl Scanner {
     pub fn claim(&self) -> Claim {
         match &self.blocked_reason {
             Some(reason) => Claim::Blocked { reason: reason.clone() },
-            None if self.complete || self.first_response == Some(true) => Claim::Complete,
+            None if self.complete && !self.otherwise => Claim::Complete,
             None => Claim::None,
         }
     }
@@ -198,8 +210,10 @@ impl Scanner {
         self.acks
     }
 
-    fn scan(&mut self) {
-        let (fresh, patterns) = (&self.window, &self.patterns.0);
+    /// Looks at the first `end` bytes of the window. They may have been looked at before: every finding
+    /// stays what it is when it is found again.
+    fn scan(&mut self, end: usize) {
+        let (fresh, patterns) = (self.window.get(..end).unwrap_or_default(), &self.patterns.0);
         // Most messages hold no tag at all, and one look at them says so.
         if patterns.only_tags && memchr::memchr(b'<', fresh.as_bytes()).is_none() {
             return;
@@ -209,10 +223,13 @@ impl Scanner {
                 self.acks.push(ack);
             }
         }
-        if self.first_response.is_none()
-            && let Some(answer) = response_tag(fresh)
-        {
-            self.first_response = Some(answer.to_lowercase() == patterns.response);
+        for tag in response_tags(fresh) {
+            let answer = fresh.get(tag.content).unwrap_or_default().trim();
+            if answer.to_lowercase() == patterns.response {
+                self.complete |= ends_its_line(fresh, tag.end);
+            } else {
+                self.otherwise = true;
+            }
         }
         if self.blocked_reason.is_none()
             && let Some(found) = patterns.blocked.as_ref().and_then(|regex| regex.captures(fresh))
@@ -221,8 +238,64 @@ impl Scanner {
             let reason = if reason.is_empty() { NO_REASON } else { reason };
             self.blocked_reason = Some(text::truncate(reason, 2000));
         }
-        self.complete |= patterns.success.as_ref().is_some_and(|regex| regex.is_match(fresh));
+        let mut markers = patterns.success.iter().flat_map(|regex| regex.find_iter(fresh));
+        // A marker that is a word of somebody's own may stand anywhere, a tag only at the end of its line.
+        self.complete |= markers.any(|found| !found.as_str().ends_with('>') || ends_its_line(fresh, found.end()));
     }
+}
+
+/// A pair of `<response>` and `</response>`.
+struct ResponseTag {
+    /// Where its content stands.
+    content: Range<usize>,
+    /// Where its closing tag ends.
+    end: usize,
+}
+
+/// Every pair of response tags in a text. A closing tag belongs to the nearest open one before it; one that
+/// is never closed, as in an answer that broke off and was begun again, is no tag.
+fn response_tags(text: &str) -> Vec<ResponseTag> {
+    let (mut open, mut found) = (Vec::new(), Vec::new());
+    for (at, _) in text.match_indices('<') {
+        let rest = text.as_bytes().get(at..).unwrap_or_default();
+        let is = |tag: &str| rest.get(..tag.len()).is_some_and(|found| found.eq_ignore_ascii_case(tag.as_bytes()));
+        if is(RESPONSE_OPENS) {
+            open.push(at + RESPONSE_OPENS.len());
+        } else if is(RESPONSE_CLOSES)
+            && let Some(start) = open.pop()
+        {
+            found.push(ResponseTag { content: start..at, end: at + RESPONSE_CLOSES.len() });
+        }
+    }
+    found
+}
+
+/// Whether nothing but blanks, punctuation and markup follows on the line: "I will not print
+/// <response>DONE</response> before it works" claims nothing.
+fn ends_its_line(text: &str, end: usize) -> bool {
+    let mut rest = text.get(end..).unwrap_or_default().lines().next().unwrap_or_default();
+    if rest.len() > LINE_END {
+        return false;
+    }
+    while let Some((before, tag)) = rest.split_once('<') {
+        if before.contains(char::is_alphanumeric) {
+            return false;
+        }
+        rest = behind_markup(tag);
+    }
+    !rest.contains(char::is_alphanumeric)
+}
+
+/// What stands behind a tag that was just opened: one of ralph's own with its content, any other without.
+fn behind_markup(tag: &str) -> &str {
+    let own = ["response", "ralph", "promise", "ack"].into_iter().find_map(|name| {
+        let closes = format!("</{name}>");
+        let opens = tag.get(..name.len() + 1).is_some_and(|word| word.eq_ignore_ascii_case(&format!("{name}>")));
+        let end = find_ignoring_case(tag, &closes).filter(|_| opens)?;
+        tag.get(end + closes.len()..)
+    });
+    let is_tag = tag.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/' || first == '!');
+    own.or_else(|| tag.split_once('>').filter(|_| is_tag).map(|(_, behind)| behind)).unwrap_or(tag)
 }
 
 #[cfg(test)]
@@ -264,10 +337,57 @@ mod tests {
             ("I will print <ralph>COMPLETE once finished", "DONE", Claim::None),
             ("<ralph>BLOCKED:</ralph>", "DONE", blocked("Blocked")),
             ("<ralph>BLOCKED: no\nkey</ralph> <ralph>COMPLETE</ralph>", "DONE", blocked("no\nkey")),
+            ("<ralph>BLOCKED: no key</ralph> Please give me one.", "DONE", blocked("no key")),
         ];
         for (text, response, claim) in cases {
             assert_eq!(claim_of(text, response), claim, "{text}");
         }
+    }
+
+    #[test]
+    fn a_tag_claims_only_at_the_end_of_its_line() {
+        for (text, complete) in [
+            ("I will not print <response>DONE</response> before it works", false),
+            ("I will not print <response>DONE</response> before it works.\n<response>DONE</response>", true),
+            ("All is fine: <response>DONE</response>", true),
+            ("**<response>DONE</response>**. \u{2705}", true),
+            ("`<response>DONE</response>`\nGood night.", true),
+            ("<response>\nDONE\n</response>\r\nGood night.", true),
+            ("<div><response>DONE</response></div><br/>", true),
+            ("<response>DONE</response> <ack>m7f3</ack>", true),
+            ("<response>DONE</response> <ack>m7f3", false),
+            ("<response>DONE</response> <b>not yet</b>", false),
+            ("<response>DONE</response> x < y", false),
+            ("<response>DONE</response> \u{8fd8}\u{6ca1}\u{6709}", false),
+            ("I print <ralph>COMPLETE</ralph> when it works", false),
+            ("It works. <ralph>COMPLETE</ralph>", true),
+        ] {
+            assert_eq!(claim_of(text, "DONE") == Claim::Complete, complete, "{text}");
+        }
+    }
+
+    #[test]
+    fn one_tag_that_says_otherwise_anywhere_takes_the_claim_back() {
+        for (text, complete) in [
+            ("<response>DONE</response>\nwait\n<response>NOT DONE</response>", false),
+            ("<response>NOT DONE</response>\nlater\n<response>DONE</response>", false),
+            ("<ralph>COMPLETE</ralph>\n<response>NOT DONE</response>", false),
+            ("I print <response>X</response> in the end.\n<response>DONE</response>", false),
+            ("<response>DONE</response>\n<response>done</response>", true),
+            // An answer that broke off and was begun again.
+            ("All is <response>DO\nAll is <response>DONE</response>", true),
+            ("<response>NOT DO\n<response>NOT DONE</response>", false),
+            ("<response><response>DONE</response></response>", false),
+            ("DONE</response>", false),
+        ] {
+            assert_eq!(claim_of(text, "DONE") == Claim::Complete, complete, "{text}");
+        }
+        let mut scanner = Scanner::new(&Patterns::new(&Completion::default()));
+        for message in ["<response>DONE</response>", "<response>NOT DONE</response>"] {
+            scanner.feed(message);
+            scanner.message_ended();
+        }
+        assert_eq!(scanner.claim(), Claim::None, "in another message too");
     }
 
     #[test]
@@ -304,7 +424,7 @@ mod tests {
 
     #[test]
     fn a_claim_split_anywhere_is_still_found() {
-        let text = "wörk… <response>DONE</response> end";
+        let text = "wörk… <response>DONE</response>\nend";
         for cut in (0..=text.len()).filter(|&i| text.is_char_boundary(i)) {
             let mut scanner = Scanner::new(&Patterns::new(&Completion::default()));
             scanner.feed(&text[..cut]);
@@ -322,11 +442,18 @@ mod tests {
             scanner.feed(&filler);
         }
         scanner.feed("<response>DO");
-        scanner.feed("NE</response>");
+        scanner.feed("NE</response>\n");
         for _ in 0..20 {
             scanner.feed(&filler);
             assert!(scanner.window.len() <= 2 * WINDOW + filler.len());
         }
         assert_eq!(scanner.claim(), Claim::Complete);
+        // What follows on the line decides, however much later it comes.
+        let mut scanner = Scanner::new(&Patterns::new(&Completion::default()));
+        for piece in [filler.as_str(), "<response>DONE</response>", &" ".repeat(2 * WINDOW), "before it works"] {
+            scanner.feed(piece);
+        }
+        scanner.message_ended();
+        assert_eq!(scanner.claim(), Claim::None);
     }
 }

@@ -47,7 +47,7 @@ pub struct StateView<'a> {
 }
 
 /// Characters of the agent's last output in the summary.
-const LAST_OUTPUT_CHARS: usize = 1200;
+pub(crate) const LAST_OUTPUT_CHARS: usize = 1200;
 /// What the last output stands under. Everything before it in a note is made of single lines.
 const LAST_OUTPUT: &str = "\n## Last Output (truncated)\n";
 /// Iterations kept in full; a budget of 20 000 characters holds fewer.

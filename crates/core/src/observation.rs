@@ -5,6 +5,7 @@
 use crate::agent_event::{AgentEvent, Voice};
 use crate::claim::{Claim, Patterns, Scanner};
 use crate::id::RunId;
+use crate::memory::LAST_OUTPUT_CHARS;
 use crate::text;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -257,7 +258,7 @@ pub struct Observation {
     pub errors: Vec<String>,
     /// Files that tools said they wrote.
     pub files: Vec<String>,
-    /// The end of the agent's own text.
+    /// The agent's last message, without the middle of a long one.
     pub last_text: String,
     /// Its last messages, newest last.
     pub messages: Vec<String>,
@@ -308,8 +309,8 @@ const ERRORS_KEPT: usize = 20;
 const ERROR_BYTES: usize = 500;
 /// Files kept for the summary.
 const FILES_KEPT: usize = 50;
-/// Bytes of the agent's last text; the summary shows 1200 characters of it.
-const LAST_TEXT_BYTES: usize = 8192;
+/// Bytes that are kept of each end of a message.
+const MESSAGE_BYTES: usize = 8192;
 /// Bytes of a shell line kept as evidence: longer ones are scripts that prove nothing by themselves.
 const COMMAND_BYTES: usize = 4096;
 
@@ -325,12 +326,11 @@ pub struct Observer {
     tools: VecDeque<(String, ToolRun)>,
     errors: Vec<String>,
     files: Vec<String>,
-    last_text: String,
+    /// The message that is being said; empty if the last one has ended.
+    saying: Message,
+    /// The last message that said something.
+    said: Message,
     messages: VecDeque<String>,
-    /// Something other than blanks was said.
-    has_text: bool,
-    /// The newest message goes on with the next text.
-    message_open: bool,
     lines: LineCounts,
 }
 
@@ -346,29 +346,40 @@ impl Observer {
             tools: VecDeque::new(),
             errors: Vec::new(),
             files: Vec::new(),
-            last_text: String::new(),
+            saying: Message::default(),
+            said: Message::default(),
             messages: VecDeque::new(),
-            has_text: false,
-            message_open: false,
             lines: LineCounts::default(),
         }
     }
 
     /// Takes one event.
     pub fn see(&mut self, event: AgentEvent) {
+        // A message that comes in pieces ends where something else happens; what a sub-agent says and what is
+        // spent may come in between.
+        let goes_on = matches!(
+            event,
+            AgentEvent::Text { voice: Voice::Sub | Voice::Thinking, .. }
+                | AgentEvent::Text { delta: true, .. }
+                | AgentEvent::Spent { .. }
+                | AgentEvent::Unknown { .. }
+        );
+        if !goes_on {
+            self.end_message();
+        }
         match event {
             AgentEvent::Text { text, voice: Voice::Main, delta } => {
-                // Plain text comes line by line; a message of a stream is whole, or says that it goes on.
-                let goes_on = delta || text.ends_with('\n');
-                self.hear(text);
-                self.message_open = goes_on;
+                self.hear(&text);
+                if !delta {
+                    self.saying.flows = true;
+                    self.end_message();
+                }
             }
             AgentEvent::Text { voice: Voice::Sub | Voice::Thinking, .. }
             | AgentEvent::Todo { .. }
             | AgentEvent::Progress { .. }
             | AgentEvent::Limit { .. } => {}
             AgentEvent::ToolStart { id, name, command, writes, .. } => {
-                self.message_ended();
                 if self.tools.len() == TOOLS_KEPT {
                     self.tools.pop_front();
                 }
@@ -387,12 +398,11 @@ impl Observer {
                 }
             }
             AgentEvent::Result { text, cost_usd, tokens, .. } => {
-                // The final text usually repeats the last message; a second copy of a claim changes nothing.
-                if !text.is_empty() && !self.last_text.ends_with(text::suffix(&text, LAST_TEXT_BYTES)) {
-                    self.message_ended();
-                    self.hear(text);
+                // The final text usually repeats the last message.
+                if !self.said.repeats(&text) {
+                    self.hear(&text);
+                    self.end_message();
                 }
-                self.message_ended();
                 self.take_cost(cost_usd);
                 if let Some(tokens) = tokens {
                     self.tokens = self.tokens.max(tokens);
@@ -429,35 +439,27 @@ impl Observer {
 
     /// Whether the agent has said anything yet.
     pub fn has_text(&self) -> bool {
-        self.has_text
+        [&self.saying, &self.said].iter().any(|message| message.says_something)
     }
 
-    fn hear(&mut self, said: String) {
-        self.has_text = self.has_text || !said.trim_ascii().is_empty();
-        self.scanner.feed(&said);
-        self.last_text.push_str(text::suffix(&said, LAST_TEXT_BYTES));
-        if self.last_text.len() > LAST_TEXT_BYTES * 2 {
-            let kept = text::suffix(&self.last_text, LAST_TEXT_BYTES).len();
-            self.last_text.drain(..self.last_text.len() - kept);
-        }
-        match self.messages.back_mut().filter(|_| self.message_open) {
-            Some(message) => {
-                let room = LAST_TEXT_BYTES.saturating_sub(message.len());
-                message.push_str(text::prefix(&said, room));
-            }
-            None if self.messages_wanted > 0 => {
-                if self.messages.len() == self.messages_wanted {
-                    self.messages.pop_front();
-                }
-                self.messages.push_back(cut(said, LAST_TEXT_BYTES));
-            }
-            None => {}
-        }
+    fn hear(&mut self, piece: &str) {
+        self.scanner.feed(piece);
+        self.saying.add(piece);
     }
 
-    fn message_ended(&mut self) {
+    fn end_message(&mut self) {
         self.scanner.message_ended();
-        self.message_open = false;
+        let message = std::mem::take(&mut self.saying);
+        if !message.says_something {
+            return;
+        }
+        if self.messages_wanted > 0 {
+            if self.messages.len() == self.messages_wanted {
+                self.messages.pop_front();
+            }
+            self.messages.push_back(message.head.clone());
+        }
+        self.said = message;
     }
 
     fn take_cost(&mut self, cost_usd: Option<f64>) {
@@ -472,7 +474,7 @@ impl Observer {
 
     /// Closes the fold with what host knows and with the dialect's judgement of the failure.
     pub fn finish(mut self, process: ProcessFacts, markers: Markers, failure: Option<Failure>) -> Observation {
-        self.message_ended();
+        self.end_message();
         Observation {
             process,
             claim: self.scanner.claim(),
@@ -485,11 +487,80 @@ impl Observer {
             tools: self.tools.into_iter().map(|(_, tool)| tool).collect(),
             errors: self.errors,
             files: self.files,
-            last_text: text::suffix(&self.last_text, LAST_TEXT_BYTES).to_owned(),
+            last_text: self.said.in_short(),
             messages: self.messages.into(),
             lines: self.lines,
         }
     }
+}
+
+/// One message of the agent, of which both ends are kept.
+#[derive(Debug, Default)]
+struct Message {
+    /// The first [`MESSAGE_BYTES`].
+    head: String,
+    /// The end of what stands behind the head.
+    tail: String,
+    /// It holds something other than blanks.
+    says_something: bool,
+    /// It is no plain text, which comes line by line.
+    flows: bool,
+}
+
+impl Message {
+    fn add(&mut self, piece: &str) {
+        self.says_something = self.says_something || !piece.trim_ascii().is_empty();
+        self.flows = self.flows || !piece.ends_with('\n');
+        let room = if self.tail.is_empty() { MESSAGE_BYTES.saturating_sub(self.head.len()) } else { 0 };
+        let begins = text::prefix(piece, room);
+        self.head.push_str(begins);
+        let rest = piece.get(begins.len()..).unwrap_or_default();
+        self.tail.push_str(text::suffix(rest, MESSAGE_BYTES));
+        // Twice as much is kept for a while, so that not every piece moves all of it.
+        if self.tail.len() > MESSAGE_BYTES * 2 {
+            let kept = text::suffix(&self.tail, MESSAGE_BYTES).len();
+            self.tail.drain(..self.tail.len() - kept);
+        }
+    }
+
+    /// Whether a final text only says once more what this message said.
+    fn repeats(&self, text: &str) -> bool {
+        let text = text.trim();
+        text.is_empty() || self.both_ends().trim_end().ends_with(text::suffix(text, MESSAGE_BYTES))
+    }
+
+    /// What is remembered of it: all of a short message; the beginning and the end of a long one; of lines of
+    /// plain text, which hold everything that a program printed, the last ones.
+    fn in_short(&self) -> String {
+        let ends = self.both_ends();
+        if !self.flows {
+            return last_lines(&ends, LAST_OUTPUT_CHARS);
+        }
+        if ends.len() > MESSAGE_BYTES {
+            let half = MESSAGE_BYTES / 2;
+            return format!("{}\n[...]\n{}", text::prefix(&ends, half), text::suffix(&ends, half));
+        }
+        ends
+    }
+
+    fn both_ends(&self) -> String {
+        format!("{}{}", self.head, self.tail)
+    }
+}
+
+/// The last lines of a text that have so many characters together; a line that is longer by itself is left whole.
+fn last_lines(text: &str, chars: usize) -> String {
+    let mut left = chars;
+    let mut start = text.len();
+    for line in text.split_inclusive('\n').rev() {
+        let size = line.chars().count();
+        if size > left && !text.get(start..).unwrap_or_default().trim().is_empty() {
+            break;
+        }
+        left = left.saturating_sub(size);
+        start -= line.len();
+    }
+    text.get(start..).unwrap_or_default().to_owned()
 }
 
 /// The beginning of a text, at most so many bytes.
@@ -506,28 +577,77 @@ mod tests {
     use super::*;
     use crate::claim::Completion;
 
+    fn piece(text: &str) -> AgentEvent {
+        AgentEvent::Text { text: text.to_owned(), voice: Voice::Main, delta: true }
+    }
+
+    fn tool() -> AgentEvent {
+        let [id, name, input] = [(); 3].map(|()| String::new());
+        AgentEvent::ToolStart { id, name, input, command: None, writes: None }
+    }
+
+    fn result(text: &str) -> AgentEvent {
+        AgentEvent::Result { text: text.to_owned(), is_error: false, cost_usd: None, tokens: None }
+    }
+
     #[test]
     fn pieces_of_a_message_are_one_message() {
-        let text = |text: &str, delta| AgentEvent::Text { text: text.to_owned(), voice: Voice::Main, delta };
-        let tool = AgentEvent::ToolStart {
-            id: String::new(),
-            name: String::new(),
-            input: String::new(),
-            command: None,
-            writes: None,
-        };
-        let mut observer = Observer::new(&Patterns::new(&Completion::default()), 2);
-        for event in
-            [text("dropped", false), text("I will lo", true), text("ok around.", true), tool, text("two", true)]
-        {
-            observer.see(event);
+        let main = |text: &str| said(text, Voice::Main);
+        let seen =
+            observed(&[main("dropped"), main("one"), piece("I will lo"), piece("ok around."), tool(), piece("two")]);
+        assert_eq!(seen.messages, ["one", "I will look around.", "two"]);
+        let long: Vec<AgentEvent> = (0..100).map(|_| piece(&"x".repeat(1000))).collect();
+        let seen = observed(&long);
+        assert_eq!(seen.messages.len(), 1);
+        assert!(seen.messages.iter().all(|message| message.len() <= MESSAGE_BYTES));
+        assert!(seen.last_text.len() <= MESSAGE_BYTES + 10);
+    }
+
+    #[test]
+    fn messages_do_not_run_into_each_other() {
+        let main = |text: &str| said(text, Voice::Main);
+        let error = || AgentEvent::Error { message: "the stream broke off".to_owned() };
+        let todo = || AgentEvent::Todo { items: Vec::new() };
+        let spent = || AgentEvent::Spent { cost_usd: None, tokens: None };
+        for (name, events, complete) in [
+            ("halves in two messages", vec![main("<response>DO"), main("NE</response>")], false),
+            ("with line ends", vec![main("a <response>DO\n"), main("NE</response>\n")], false),
+            ("halves around a tool", vec![piece("<response>DO"), tool(), piece("NE</response>")], false),
+            ("halves around an error", vec![piece("<response>DO"), error(), piece("NE</response>")], false),
+            ("halves around a list", vec![piece("<response>DO"), todo(), piece("NE</response>")], false),
+            ("half a message and the result", vec![piece("<response>DO"), result("NE</response>")], false),
+            ("pieces of one message", vec![piece("<response>DO"), spent(), piece("NE</response>")], true),
+            (
+                "a sub-agent in between",
+                vec![piece("<response>DO"), said("x", Voice::Sub), piece("NE</response>")],
+                true,
+            ),
+            ("repeated", vec![main("All is <response>DO"), main("All is <response>DONE</response>")], true),
+            ("repeated in pieces", vec![piece("All <response>DO"), piece("All <response>DONE</response>")], true),
+            ("lines of text", vec![piece("<response>\n"), piece("DONE\n"), piece("</response>\n")], true),
+        ] {
+            assert_eq!(observed(&events).claim == Claim::Complete, complete, "{name}");
         }
-        assert_eq!(observer.messages, ["I will look around.", "two"]);
-        for _ in 0..100 {
-            observer.see(text(&"x".repeat(1000), true));
+    }
+
+    #[test]
+    fn the_last_message_is_remembered_and_not_the_first() {
+        let main = |text: &str| said(text, Voice::Main);
+        let long = format!("First, the cause. {} In the end it works.", "x".repeat(3 * MESSAGE_BYTES));
+        for (name, events, begins, ends) in [
+            ("of many", vec![main(&"x".repeat(5000)), main("It works.")], "It works.", "It works."),
+            ("before a blank one", vec![main("It works."), main(" \n")], "It works.", "It works."),
+            ("the result", vec![main("Look:"), tool(), result("It works.")], "It works.", "It works."),
+            ("a long one", vec![main(&long)], "First, the cause.", "In the end it works."),
+            ("pieces", vec![piece("It wo"), piece("rks.")], "It works.", "It works."),
+        ] {
+            let last = observed(&events).last_text;
+            assert!(last.starts_with(begins) && last.ends_with(ends), "{name}: {last}");
         }
-        assert_eq!(observer.messages.len(), 2);
-        assert!(observer.messages.iter().all(|message| message.len() <= LAST_TEXT_BYTES));
+        let lines: Vec<AgentEvent> = (1..=1000).map(|number| piece(&format!("line {number}\n"))).collect();
+        let last = observed(&lines).last_text;
+        assert!(last.starts_with("line ") && last.ends_with("line 1000\n") && last.chars().count() <= 1200, "{last}");
+        assert_eq!(observed(&[piece(&format!("{}\n", "a".repeat(5000)))]).last_text.trim_end(), "a".repeat(5000));
     }
 
     fn observed(events: &[AgentEvent]) -> Observation {
@@ -554,10 +674,10 @@ mod tests {
 
     #[test]
     fn a_final_text_that_was_already_said_is_heard_once_whatever_its_length() {
-        for length in [10, LAST_TEXT_BYTES, LAST_TEXT_BYTES * 3] {
+        for length in [10, MESSAGE_BYTES, MESSAGE_BYTES + 10, MESSAGE_BYTES * 3] {
             let text = "x".repeat(length);
-            let result = AgentEvent::Result { text: text.clone(), is_error: false, cost_usd: None, tokens: None };
-            assert_eq!(observed(&[said(&text, Voice::Main), result]).messages.len(), 1, "{length}");
+            let events = [said(&format!("{text}\n"), Voice::Main), result(&text)];
+            assert_eq!(observed(&events).messages.len(), 1, "{length}");
         }
     }
 

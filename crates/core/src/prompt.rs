@@ -71,8 +71,11 @@ fn protocol(completion: &Completion, criteria: &StopCriteria) -> Option<String> 
     let response = completion.response.trim();
     let letters: Vec<String> = response.chars().map(String::from).collect();
     let spelt = format!("{} (without the spaces between its characters)", letters.join(" "));
-    let texts = [response, &spelt].map(|response| protocol_text(response, criteria));
-    texts.into_iter().find(|text| !claims(text, completion))
+    // Alone as well: whoever breaks the lines of a prompt anew may put it at the end of one.
+    let harmless = |response: &&&str| !claims(response, completion);
+    let texts = [response, &spelt];
+    let mut texts = texts.iter().filter(harmless).map(|response| protocol_text(response, criteria));
+    texts.find(|text| !claims(text, completion))
 }
 
 fn claims(text: &str, completion: &Completion) -> bool {

@@ -25,7 +25,8 @@ pub(super) const RECORDINGS: &[Recording] = recordings![ "claude":
     "old_hooks_act"      exit(0)        "" => None,                                                                                                                true,  Some(0.0392),                 (6800, 198),   [3, 3, 1], 0;
     "hooks_fail"         exit(0)        "" => None,                                                                                                                true,  Some(0.025619999999999997),   (5600, 156),   [3, 3, 3], 0;
     "hook_exit2"         exit(0)        "" => None,                                                                                                                true,  Some(0.014339999999999999),   (3200, 72),    [1, 1, 1], 0;
-    "bg_bash"            exit(0)        "" => None,                                                                                                                true,  Some(0.016919999999999998),   (3600, 126),   [1, 1, 0], 0;
+    // Its second turn answers DONE2, which takes the claim of the first one back.
+    "bg_bash"            exit(0)        "" => None,                                                                                                                false, Some(0.016919999999999998),   (3600, 126),   [1, 1, 0], 0;
     "old_bg_bash_long"   exit(0)        "" => None,                                                                                                                true,  Some(0.014099999999999998),   (2400, 84),    [1, 1, 0], 0;
     "bg_bash_disabled"   exit(0)        "" => None,                                                                                                                true,  Some(0.011279999999999998),   (2400, 84),    [1, 1, 1], 0;
     // The client repairs these by itself.

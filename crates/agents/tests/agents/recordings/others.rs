@@ -34,7 +34,8 @@ pub(super) const CODEX: &[Recording] = recordings![ "codex":
 pub(super) const GEMINI: &[Recording] = recordings![ "gemini":
     "success"            exit(0)        "" => None,                                                                                             true,  None, (8500, 240), [5, 5, 0], 0;
     "tool_error"         exit(0)        "" => None,                                                                                             true,  None, (6100, 156), [3, 3, 2], 0;
-    "hooks_act"          exit(0)        "" => None,                                                                                             true,  None, (8500, 240), [3, 3, 1], 0;
+    // Its last message answers NO MORE TURNS.
+    "hooks_act"          exit(0)        "" => None,                                                                                             false, None, (8500, 240), [3, 3, 1], 0;
     "drop"               exit(0)        "" => None,                                                                                             true,  None, (3700, 72),  [0, 0, 0], 0;
     "e429_once"          exit(0)        "" => None,                                                                                             true,  None, (2500, 30),  [0, 0, 0], 0;
     // It exits with 0 here as well.
