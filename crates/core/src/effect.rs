@@ -16,6 +16,8 @@ pub enum Effect {
     Gather {
         /// Whether the summary of an earlier run is wanted too.
         summary: bool,
+        /// Whether the next look at the tree shall tell what the agent changed.
+        remember_tree: bool,
     },
     /// Start the agent. Answers with `AgentEnded`.
     Launch(Box<Launch>),

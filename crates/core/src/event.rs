@@ -42,9 +42,9 @@ pub enum Event {
     TreeSeen {
         /// What was seen.
         print: TreePrint,
-        /// Some of the files that differ from the look before, for people.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        changed: Vec<String>,
+        /// Some of the files that differ from the look before; `None` if there was none to compare with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        changed: Option<Vec<String>>,
         /// Pinned files that are not as they were at the start.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pinned: Vec<PinnedChange>,

@@ -64,6 +64,17 @@ pub struct Memory {
     dropped: usize,
 }
 
+/// An iteration that is over.
+#[derive(Debug, Clone, Copy)]
+pub struct Past<'a> {
+    /// Its number.
+    pub iteration: u32,
+    /// What its agent amounted to.
+    pub seen: &'a Observation,
+    /// Some of the files that it changed.
+    pub files: &'a [String],
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Note {
     full: String,
@@ -95,14 +106,15 @@ impl Memory {
     }
 
     /// Remembers one iteration.
-    pub fn record(&mut self, iteration: u32, seen: &Observation, stop_candidate: &str, reasons: &[String]) {
+    pub fn record(&mut self, past: Past<'_>, stop_candidate: &str, reasons: &[String]) {
+        let Past { iteration, seen, files } = past;
         let claim = if counted_claim(seen) == Claim::Complete { "matched" } else { "not found" };
         let mut full =
             format!("## Iteration {iteration}\nStop candidate: {stop_candidate}\nCompletion marker: {claim}\n");
         if !reasons.is_empty() {
             let _ = writeln!(full, "Stop message: {}", one_line(&reasons.join(" ")));
         }
-        section(&mut full, "Files Changed", seen.files.iter().map(|file| text::without_controls(file)));
+        section(&mut full, "Files Changed", files.iter().map(|file| text::without_controls(file)));
         let tools = seen.tools.iter().rev().take(15).rev().map(|tool| {
             let command = tool
                 .command
@@ -117,12 +129,8 @@ impl Memory {
             text::without_controls(&format!("{}{command}: {result}", tool.name))
         });
         section(&mut full, "Tool Results", tools);
-        let failure = seen.failure.iter().map(|failure| &failure.message);
-        section(
-            &mut full,
-            "Errors",
-            failure.chain(&seen.errors).map(|error| text::cut(&text::without_controls(error), 300, "...")),
-        );
+        let errors = seen.all_errors();
+        section(&mut full, "Errors", errors.iter().map(|error| text::cut(&text::without_controls(error), 300, "...")));
         let output = text::without_controls(&seen.last_text);
         if !output.trim().is_empty() {
             let output = text::cut(output.trim(), LAST_OUTPUT_CHARS, "...");
@@ -293,12 +301,9 @@ mod tests {
         let mut memory = Memory::default();
         memory.inherit(&"earlier ".repeat(1000));
         for iteration in 1..=700 {
-            memory.record(
-                iteration,
-                &observation(&"output ".repeat(500)),
-                "continue",
-                &["the tests fail: expected 1".to_owned()],
-            );
+            let seen = observation(&"output ".repeat(500));
+            let past = Past { iteration, seen: &seen, files: &[] };
+            memory.record(past, "continue", &["the tests fail: expected 1".to_owned()]);
             let summary = memory.summary("make it work", 20_000);
             assert!(summary.chars().count() <= 20_000, "iteration {iteration}: {}", summary.chars().count());
             assert!(summary.contains("make it work") && summary.contains(&format!("## Iteration {iteration}\n")));
@@ -310,7 +315,8 @@ mod tests {
     #[test]
     fn the_last_output_is_cut_at_1200_characters() {
         let mut memory = Memory::default();
-        memory.record(1, &observation(&"a".repeat(5000)), "continue", &[]);
+        let past = Past { iteration: 1, seen: &observation(&"a".repeat(5000)), files: &[] };
+        memory.record(past, "continue", &[]);
         let summary = memory.summary("x", 20_000);
         assert!(summary.contains(&format!("{}...", "a".repeat(1200))) && !summary.contains(&"a".repeat(1201)));
     }

@@ -272,6 +272,13 @@ impl Observation {
         self.failure.is_none()
     }
 
+    /// Everything that went wrong: why it failed, and the errors that it reported besides.
+    pub fn all_errors(&self) -> Vec<String> {
+        let failure = self.failure.iter().map(|failure| &failure.message);
+        let others = self.errors.iter().filter(|error| self.failure.as_ref().is_none_or(|it| it.message != **error));
+        failure.chain(others).cloned().collect()
+    }
+
     /// The observation of an agent that never started.
     pub fn not_started(failure: Failure, ending: Ending) -> Observation {
         Observation {

@@ -251,10 +251,11 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Whether the tree's fingerprint is worth taking: for the verdict on checks, to see a stall, or to
-    /// commit exactly what was checked.
+    /// Whether the tree's fingerprint is worth taking: for the verdict on checks, to see a stall, to commit
+    /// exactly what was checked, or to remember what an iteration changed.
     pub fn looks_at_the_tree(&self) -> bool {
-        !self.guardrails.is_empty() || self.limits.stall_after > 0 || self.scm.commits() || self.pins()
+        let decides = !self.guardrails.is_empty() || self.limits.stall_after > 0 || self.scm.commits() || self.pins();
+        decides || self.memory.enabled
     }
 
     /// Whether the end of each iteration must survive a power cut. A lost attempt of a supervised agent

@@ -167,7 +167,13 @@ impl Activity {
     pub(crate) async fn run(self, world: &mut World, rules: Rules<'_>, links: Links<'_>) -> Vec<Event> {
         let Rules { policy, pins } = rules;
         match self.0 {
-            Effect::Gather { summary } => gather(world, policy, summary),
+            Effect::Gather { summary, remember_tree } => {
+                if remember_tree && !world.fingerprinter.has_looked() {
+                    // Only what it changed since counts, so nobody asks for the print.
+                    let _ = look_at_tree(world).await;
+                }
+                gather(world, policy, summary)
+            }
             Effect::Launch(launch) => agent::run(world, policy, &launch, links).await,
             Effect::LookAtMarkers => {
                 let problem = world.folder.keep_task_folder().err().map(|error| error.to_string());
@@ -189,7 +195,8 @@ impl Activity {
             }
             Effect::LookAtTree => {
                 let print = look_at_tree(world).await;
-                let changed = world.fingerprinter.changed().to_vec();
+                let seen = matches!(print, TreePrint::Seen { .. });
+                let changed = world.fingerprinter.changed().filter(|_| seen).map(<[String]>::to_vec);
                 let mut pinned = world.pinned_files.changes(&pins.files);
                 pinned.extend(world.programs.changes(&pins.programs));
                 // What somebody wants while the checks run is heard before they count.

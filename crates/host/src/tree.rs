@@ -76,6 +76,8 @@ pub struct Fingerprinter {
     before: HashMap<u64, u64>,
     now: HashMap<u64, u64>,
     changed: Vec<String>,
+    /// The last look was compared with a whole one before it.
+    compared: bool,
 }
 
 type Hash = [u8; 32];
@@ -141,12 +143,19 @@ impl Fingerprinter {
             before: HashMap::new(),
             now: HashMap::new(),
             changed: Vec::new(),
+            compared: false,
         }
     }
 
-    /// Some of the files that differ between the last two looks; none after the first.
-    pub fn changed(&self) -> &[String] {
-        &self.changed
+    /// Whether there is a look to compare the next one with.
+    pub fn has_looked(&self) -> bool {
+        self.look > 0
+    }
+
+    /// Some of the files that differ between the last two looks; `None` if one of them failed or there was
+    /// only one.
+    pub fn changed(&self) -> Option<&[String]> {
+        self.compared.then_some(&self.changed)
     }
 
     /// Notes a file as this look found it, and whether the look before found it otherwise.
@@ -173,9 +182,17 @@ impl Fingerprinter {
 
     /// Likewise, where git had to be asked for the commit because [`head`] could not tell.
     pub fn print_at(&mut self, root: &Path, listing: &[u8], head: String) -> TreePrint {
+        let had_looked = self.has_looked();
         match self.fold(root, listing) {
-            Ok(tree) => TreePrint::Seen { tree, head },
-            Err(why) => TreePrint::Unknown { why },
+            Ok(tree) => {
+                self.compared = had_looked;
+                TreePrint::Seen { tree, head }
+            }
+            Err(why) => {
+                // What it saw of the tree is nothing to compare with.
+                (self.look, self.compared) = (0, false);
+                TreePrint::Unknown { why }
+            }
         }
     }
 

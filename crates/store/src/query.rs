@@ -243,7 +243,7 @@ mod tests {
         let mut store = Store::open(dir.path()).unwrap();
         store.append(&run, &[check_ended(6, "cargo test", 0)], &row(&run, 2), Durability::Written).unwrap();
         let last = [
-            entry(7, Event::TreeSeen { print: unknown, changed: Vec::new(), pinned: Vec::new() }),
+            entry(7, Event::TreeSeen { print: unknown, changed: None, pinned: Vec::new() }),
             check_ended(8, "cargo clippy", 0),
         ];
         store.append(&run, &last, &row(&run, 3), Durability::Written).unwrap();

@@ -30,7 +30,7 @@ pub(crate) fn tree_seen(seq: u64, tree: &str) -> Entry {
         Event::TreeSeen {
             print: TreePrint::Seen { tree: tree.to_owned(), head: "head".to_owned() },
             pinned: Vec::new(),
-            changed: Vec::new(),
+            changed: None,
         },
     )
 }

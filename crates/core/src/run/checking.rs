@@ -13,6 +13,7 @@ use crate::evidence::{self, Criterion, Finding};
 use crate::feedback::{Lookback, feedback};
 use crate::guardrail;
 use crate::id::RunId;
+use crate::memory::Past;
 use crate::notice::{Notice, VerdictWord};
 use crate::observation::{Marker, Observation};
 use crate::outcome::{StopReason, exit};
@@ -43,8 +44,8 @@ pub(super) struct Checking {
     uncommitted: String,
     pub(super) reports: Vec<CheckReport>,
     round: u32,
-    /// Some of the files that the agent changed.
-    pub(super) edited: Vec<String>,
+    /// Some of the files that the agent changed, where the tree was seen before it and after it.
+    pub(super) edited: Option<Vec<String>>,
     /// Some of the files that changed under the last round.
     changed: Vec<String>,
     pub(super) committing: Committing,
@@ -84,7 +85,7 @@ impl Checking {
             uncommitted: String::new(),
             reports: Vec::new(),
             round: 1,
-            edited: Vec::new(),
+            edited: None,
             changed: Vec::new(),
             committing: Committing::default(),
         }
@@ -98,6 +99,11 @@ impl Checking {
     /// Whether a process is running now that may finish by itself.
     pub(super) fn runs_a_command(&self) -> bool {
         matches!(self.stage, Stage::Commands | Stage::Message | Stage::Tasks)
+    }
+
+    /// Some of the files that the agent changed: by the tree, or where it cannot be seen by what tools said.
+    pub(super) fn files_changed(&self) -> &[String] {
+        self.edited.as_deref().unwrap_or(&self.seen.files)
     }
 
     /// Whether every guardrail that was executed passed.
@@ -246,7 +252,7 @@ impl Run {
     pub(super) fn on_tree_seen(
         &mut self,
         print: &TreePrint,
-        changed: &[String],
+        changed: Option<&[String]>,
         pinned: &[PinnedChange],
     ) -> Vec<Effect> {
         match &self.phase {
@@ -265,13 +271,14 @@ impl Run {
         &mut self,
         mut checking: Box<Checking>,
         print: &TreePrint,
-        changed: &[String],
+        changed: Option<&[String]>,
         pinned: &[PinnedChange],
     ) -> Vec<Effect> {
         let first_look = checking.tree.is_none();
-        if first_look && checking.edited.is_empty() {
-            checking.edited = changed.to_vec();
+        if first_look && checking.edited.is_none() {
+            checking.edited = changed.map(<[String]>::to_vec);
         }
+        let changed = changed.unwrap_or_default();
         let pinned = self.pins().violations(print, pinned);
         // Files that git ignores are pinned too, so both looks are compared.
         let moved = checking.tree.replace(print.clone()).is_some_and(|before| has_moved(&before, print))
@@ -399,10 +406,11 @@ impl Run {
             Decision::Blocked => "blocked",
             Decision::NotYet => "continue",
         };
-        self.memory.record(self.iteration, seen, candidate, &judgement.reasons);
+        let past = Past { iteration: self.iteration, seen, files: checking.files_changed() };
+        self.memory.record(past, candidate, &judgement.reasons);
         self.last_judged = LastJudged {
             claimed: judgement.claim == Claim::Complete,
-            errors: seen.errors.clone(),
+            errors: seen.all_errors(),
             violations: super::protecting::sentence(&checking.violations),
         };
 

@@ -263,7 +263,7 @@ impl Run {
             Event::Resumed(resumed) => self.on_resumed(resumed),
             Event::Gathered(gathered) => self.on_gathered(gathered),
             Event::AgentEnded(seen) => self.on_agent_ended(seen),
-            Event::TreeSeen { print, changed, pinned } => self.on_tree_seen(print, changed, pinned),
+            Event::TreeSeen { print, changed, pinned } => self.on_tree_seen(print, changed.as_deref(), pinned),
             Event::Pinned { pins } => self.on_pinned(pins),
             Event::PinnedRestored { problems } => self.on_pinned_restored(problems),
             Event::CheckedOut { commit, uncommitted, pinned } => self.on_checked_out(commit, uncommitted, pinned),

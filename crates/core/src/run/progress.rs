@@ -12,12 +12,11 @@ use crate::verdict::Judgement;
 impl Run {
     /// Remembers how an iteration went. Why the run leads nowhere, once it has for too long.
     pub(super) fn note_lap(&mut self, checking: &Checking, judgement: &Judgement) -> Option<String> {
-        let changed = if checking.edited.is_empty() { &checking.seen.files } else { &checking.edited };
         let lap = Lap {
             iteration: self.iteration,
             failure: FailurePrint::of(judgement, &checking.reports),
             tree: checking.tree.clone(),
-            changed: changed.clone(),
+            changed: checking.files_changed().to_vec(),
             claimed: judgement.claim == Claim::Complete,
             heard_a_person: !self.human.is_empty(),
         };

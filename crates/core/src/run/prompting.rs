@@ -35,7 +35,8 @@ impl Run {
         }
         self.phase = Phase::Prompting;
         self.iteration_began = self.elapsed;
-        vec![Effect::Gather { summary: self.judged == 0 && self.policy.memory.enabled }]
+        let summary = self.judged == 0 && self.policy.memory.enabled;
+        vec![Effect::Gather { summary, remember_tree: self.policy.looks_at_the_tree() }]
     }
 
     /// Ends the run if a cap forbids that an agent starts under this number.

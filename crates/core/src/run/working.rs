@@ -35,6 +35,7 @@ impl Run {
         effects.extend(leak_note(seen));
         effects.extend(self.tell_missing_price(seen));
         effects.extend(self.take_acks(seen));
+        self.last_judged.errors = seen.all_errors();
         effects.extend(self.after_agent(seen));
         effects
     }

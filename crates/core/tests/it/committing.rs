@@ -100,7 +100,7 @@ fn j01_what_changed_while_the_message_was_asked_for_is_checked_before_it_is_comm
     sim.tick();
     sim.answer_with(Event::TreeSeen {
         print: Look::Files(9).print(),
-        changed: vec!["src/main.rs".to_owned()],
+        changed: Some(vec!["src/main.rs".to_owned()]),
         pinned: Vec::new(),
     });
     assert_eq!(sim.checked(), ["make test", "make test"], "the new tree is checked again");
@@ -121,7 +121,7 @@ fn j01_what_changed_while_the_message_was_asked_for_is_checked_before_it_is_comm
         sim.tick();
         let print = Look::Files(10 + u8::try_from(round).unwrap()).print();
         sim.world.turns[0].looks = vec![Look::Files(10 + u8::try_from(round).unwrap())];
-        sim.answer_with(Event::TreeSeen { print, changed: Vec::new(), pinned: Vec::new() });
+        sim.answer_with(Event::TreeSeen { print, changed: None, pinned: Vec::new() });
     }
     assert!(sim.tasks().is_empty());
     let judged = sim.told_iterations();

@@ -209,11 +209,24 @@ fn files_that_tools_wrote_stand_in_for_those_that_nobody_could_look_at() {
     use ralph_core::observation::Ending;
     let mut policy = remembering(&[]);
     policy.criteria.passing_tests = true;
-    let mut sim = Sim::new(World::new(policy, vec![turn(Agent::Claims)]));
-    sim.tick();
-    let mut seen = crate::sim::observation(&Agent::Claims, Ending::Exited { code: 0 });
-    seen.files = vec!["src/a.rs".to_owned()];
-    sim.answer_with(Event::AgentEnded(Box::new(seen)));
-    sim.tick();
-    assert!(feedback(&sim)[1].contains("- No test command was seen.\n\nIteration 1 changed `src/a.rs`."));
+    for (look, edits, told) in [
+        (Look::Unknown, &[][..], "- No test command was seen.\n\nIteration 1 changed `src/a.rs`."),
+        (
+            Look::Files(7),
+            &["made/by/a/shell"][..],
+            "- No test command was seen.\n\nIteration 1 changed `made/by/a/shell`.",
+        ),
+    ] {
+        let claims = Turn { looks: vec![look], edits, ..turn(Agent::Claims) };
+        let mut sim = Sim::new(World::new(policy.clone(), vec![claims]));
+        sim.tick();
+        let mut seen = crate::sim::observation(&Agent::Claims, Ending::Exited { code: 0 });
+        seen.files = vec!["src/a.rs".to_owned()];
+        sim.answer_with(Event::AgentEnded(Box::new(seen)));
+        sim.tick();
+        sim.tick();
+        assert!(feedback(&sim)[1].contains(told), "{}", feedback(&sim)[1]);
+        let files = told.split('`').nth(1).unwrap();
+        assert!(sim.prompts()[1].contains(&format!("## Files Changed\n- {files}\n")), "{}", sim.prompts()[1]);
+    }
 }

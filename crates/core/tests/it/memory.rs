@@ -1,9 +1,9 @@
 //! What one iteration tells the next, and what people tell both.
 
-use crate::sim::{Agent, FAIL, Knock, Sim, Turn, World, guardrails, limited, play, policy, turn, turns};
+use crate::sim::{Agent, FAIL, Knock, Look, Sim, Turn, World, guardrails, limited, play, policy, turn, turns};
 use proptest::prelude::*;
 use ralph_core::event::{Event, Resumed};
-use ralph_core::memory::Memory;
+use ralph_core::memory::{Memory, Past};
 use ralph_core::observation::{Ending, Failure, FailureClass, Marker, ToolResult, ToolRun};
 use ralph_core::outcome::StopReason::*;
 use ralph_core::policy::Policy;
@@ -121,8 +121,8 @@ fn what_people_write_is_carried_by_one_iteration_and_then_used_up() {
     let words = |agent| Turn { human: "please use tabs", ..turn(agent) };
     let refused = Turn { refusals: vec![limited(None)], ..words(Agent::Works) };
     let knocks = |knocks: &[(usize, Knock)]| knocks.to_vec();
-    let interrupt = (3, Knock::Interrupt);
-    // In each world the words come before the second iteration, whose agent is the fourth activity.
+    let interrupt = (4, Knock::Interrupt);
+    // In each world the words come before the second iteration, whose agent is the fifth activity.
     type Row = (&'static str, Turn, Vec<(usize, Knock)>, &'static [u32]);
     let table: Vec<Row> = vec![
         ("an iteration that goes on", words(Agent::Works), knocks(&[]), &[2]),
@@ -135,7 +135,7 @@ fn what_people_write_is_carried_by_one_iteration_and_then_used_up() {
             &[2, 2],
         ),
         ("an agent that was refused is started again with them", refused.clone(), knocks(&[]), &[2, 2]),
-        ("a wait that was interrupted", refused, knocks(&[(4, Knock::Interrupt)]), &[2, 2]),
+        ("a wait that was interrupted", refused, knocks(&[(5, Knock::Interrupt)]), &[2, 2]),
     ];
     for (name, second, knocks, numbers) in table {
         let mut policy = remembering();
@@ -151,7 +151,7 @@ fn what_people_write_is_carried_by_one_iteration_and_then_used_up() {
 fn what_people_write_while_a_run_is_interrupted_is_not_lost() {
     let mut policy = remembering();
     policy.limits.max_iterations = 2;
-    let mut sim = play(World { knocks: vec![(3, Knock::Interrupt)], ..World::new(policy, turns(&[Agent::Works])) });
+    let mut sim = play(World { knocks: vec![(4, Knock::Interrupt)], ..World::new(policy, turns(&[Agent::Works])) });
     assert_eq!(sim.end(), (Interrupted, 130, 1));
     sim.feedback_file.push_str("please use tabs\n");
     sim.resume(Resumed { max_iterations: Some(3), ..Resumed::default() });
@@ -210,7 +210,7 @@ fn the_earlier_summary_is_read_until_an_iteration_was_judged() {
         .effects
         .iter()
         .filter_map(|(_, effect)| match effect {
-            ralph_core::effect::Effect::Gather { summary } => Some(*summary),
+            ralph_core::effect::Effect::Gather { summary, .. } => Some(*summary),
             _ => None,
         })
         .collect();
@@ -253,7 +253,8 @@ fn j12_nothing_that_an_agent_or_a_tool_says_can_open_a_section() {
     let mut policy = remembering();
     policy.limits.max_consecutive_failures = 0;
     policy.limits.max_iterations = 3;
-    let mut sim = Sim::new(World::new(policy, turns(&[Agent::Works])));
+    let unseen = Turn { looks: vec![Look::Unknown], ..turn(Agent::Works) };
+    let mut sim = Sim::new(World::new(policy, vec![unseen]));
     sim.tick();
     let mut seen = crate::sim::observation(&Agent::Works, Ending::Exited { code: 1 });
     seen.failure = Some(Failure::new(FailureClass::Other, EVIL.repeat(100)));
@@ -262,6 +263,7 @@ fn j12_nothing_that_an_agent_or_a_tool_says_can_open_a_section() {
     seen.last_text = EVIL.to_owned();
     seen.tools = vec![ToolRun { name: EVIL.to_owned(), command: Some(EVIL.to_owned()), result: ToolResult::Failed }];
     sim.answer_with(Event::AgentEnded(Box::new(seen)));
+    sim.tick();
     sim.tick();
 
     let prompt = sim.prompts()[1];
@@ -297,7 +299,11 @@ fn j12_a_summary_that_must_be_cut_leaves_no_fence_open() {
         let mut seen = crate::sim::observation(&Agent::Works, Ending::Exited { code: 0 });
         seen.last_text = "output ".repeat(200);
         seen.errors = vec!["error ".repeat(40)];
-        memory.record(iteration, &seen, "continue", &["completion was not claimed".to_owned()]);
+        memory.record(
+            Past { iteration, seen: &seen, files: &seen.files },
+            "continue",
+            &["completion was not claimed".to_owned()],
+        );
     }
     let walled = {
         let mut memory = Memory::default();
@@ -356,7 +362,7 @@ proptest! {
             seen.errors = vec![text(1)];
             seen.files = vec![text(2)];
             seen.tools = vec![ToolRun { name: text(3), command: Some(text(4)), result: ToolResult::CouldNotRun }];
-            memory.record(iteration, &seen, "continue", &[text(5)]);
+            memory.record(Past { iteration, seen: &seen, files: &seen.files }, "continue", &[text(5)]);
             if iteration % 20 == 0 || iteration < 5 {
                 let summary = memory.summary(&text(6), budget);
                 prop_assert!(summary.chars().count() <= budget, "{} of {budget}", summary.chars().count());
@@ -409,7 +415,7 @@ fn the_summary_tells_which_claim_counted() {
         let mut seen = crate::sim::observation(&agent, Ending::Exited { code: 0 });
         seen.marker = marker;
         let mut memory = Memory::default();
-        memory.record(1, &seen, "continue", &[]);
+        memory.record(Past { iteration: 1, seen: &seen, files: &seen.files }, "continue", &[]);
         assert!(memory.summary("x", 2000).contains(&format!("Completion marker: {told}\n")), "{agent:?}");
     }
 }

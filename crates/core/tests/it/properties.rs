@@ -243,7 +243,7 @@ fn fitting(running: Option<&Effect>, event: Event) -> Event {
         }
         Some(Effect::Launch(_)) => Event::AgentEnded(Box::new(observation(&Agent::Claims, Ending::Exited { code: 0 }))),
         Some(Effect::LookAtTree) => {
-            Event::TreeSeen { print: Look::Files(0).print(), changed: Vec::new(), pinned: Vec::new() }
+            Event::TreeSeen { print: Look::Files(0).print(), changed: None, pinned: Vec::new() }
         }
         Some(Effect::Check(spec)) => Event::CheckEnded(Box::new(report(spec, PASS))),
         Some(Effect::LookAtPending) => Event::ScmLooked { pending: Pending::Unknown },

@@ -521,7 +521,7 @@ impl Sim {
     fn answer(&mut self, activity: &Effect) -> Event {
         let iteration = self.run.iteration();
         match activity {
-            Effect::Gather { summary } => {
+            Effect::Gather { summary, .. } => {
                 let turn = self.world.turn(iteration);
                 if !turn.human.is_empty() && self.heard_people.insert(iteration) {
                     let words = format!("{} ({iteration})", turn.human);
@@ -546,7 +546,7 @@ impl Sim {
                 let edits = if asked == 0 { self.world.turn(iteration).edits } else { &[] };
                 Event::TreeSeen {
                     print: look.print(),
-                    changed: edits.iter().map(|&edit| edit.to_owned()).collect(),
+                    changed: (look != Look::Unknown).then(|| edits.iter().map(|&edit| edit.to_owned()).collect()),
                     pinned: self.pinned_changes(iteration, asked),
                 }
             }

@@ -182,7 +182,7 @@ pub fn events() -> impl Strategy<Value = Event> {
         4 => gathered().prop_map(Event::Gathered),
         4 => observations().prop_map(|seen| Event::AgentEnded(Box::new(seen))),
         4 => (looks(), mostly(Vec::new(), Just(vec![changed("a")])))
-            .prop_map(|(look, pinned)| Event::TreeSeen { print: look.print(), changed: Vec::new(), pinned }),
+            .prop_map(|(look, pinned)| Event::TreeSeen { print: look.print(), changed: None, pinned }),
         4 => reports().prop_map(|report| Event::CheckEnded(Box::new(report))),
         1 => (any::<bool>(), any::<bool>()).prop_map(|(ok, clean)| Event::CheckedOut {
             commit: if ok { Ok("c".to_owned()) } else { Err("no".to_owned()) },

@@ -120,7 +120,7 @@ fn ended(claim: Claim, failure: Option<Failure>) -> Event {
 fn tree(name: &str) -> Event {
     Event::TreeSeen {
         print: TreePrint::Seen { tree: name.to_owned(), head: String::new() },
-        changed: Vec::new(),
+        changed: None,
         pinned: Vec::new(),
     }
 }
