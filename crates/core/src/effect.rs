@@ -140,7 +140,7 @@ pub enum Leftover {
 pub struct Post {
     /// Where to.
     pub bus: BusName,
-    /// What makes it this message of this run: posted again, it is still one.
+    /// What makes it this message and no other: posted again with the same key, it is still one.
     pub key: String,
     /// Its type.
     pub kind: Kind,

@@ -146,6 +146,9 @@ impl Marker {
 pub struct Markers {
     /// `DONE`.
     pub done: Marker,
+    /// What tells this `DONE` from one that is written later; empty if there is none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub done_stamp: String,
     /// `WAIT_WITHOUT_RESTART`.
     #[serde(default, skip_serializing_if = "Marker::is_absent")]
     pub wait: Marker,

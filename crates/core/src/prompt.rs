@@ -2,7 +2,7 @@
 
 use crate::claim::{BLOCKED_REGEX, Claim, Completion, Patterns, SUCCESS_REGEX, Scanner};
 use crate::guardrail::GuardrailFailure;
-use crate::inbox::{self, Request};
+use crate::inbox::{self, Requests};
 use crate::memory::fence;
 use crate::policy::{Policy, StopCriteria};
 
@@ -24,7 +24,7 @@ pub struct Ingredients<'a> {
     /// The last messages of the previous iteration, oldest first.
     pub messages: &'a [String],
     /// What people want, oldest first.
-    pub requests: &'a [Request],
+    pub requests: &'a Requests,
 }
 
 /// The exact prompt of one iteration.

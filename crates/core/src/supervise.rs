@@ -3,7 +3,7 @@
 
 use crate::claim::Completion;
 use crate::id::TaskName;
-use crate::inbox::{self, Request};
+use crate::inbox::{self, Requests};
 use crate::observation::{Ending, Observation};
 use crate::policy::{
     AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, PromptVia, StopCriteria, VerifyPolicy,
@@ -172,7 +172,7 @@ impl StartLimit {
 
 /// What an attempt is told on standard input: nothing the first time, unless somebody wants something.
 /// One that was begun before has its number and the most that there may be.
-pub(crate) fn prompt(again: Option<(u32, u32)>, requests: &[Request]) -> String {
+pub(crate) fn prompt(again: Option<(u32, u32)>, requests: &Requests) -> String {
     let mut parts = Vec::new();
     if let Some((attempt, most)) = again {
         parts.push(format!(

@@ -5,10 +5,11 @@ use crate::check::CheckReport;
 use crate::claim::{Claim, NO_REASON};
 use crate::evidence::Finding;
 use crate::guardrail::{self, GuardrailFailure, OutputPart};
-use crate::inbox::Request;
+use crate::inbox::Requests;
 use crate::observation::{Marker, Observation};
 use crate::policy::Policy;
 use crate::protect::PinnedChange;
+use crate::text;
 
 /// Everything that a verdict rests on.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +29,7 @@ pub struct Case<'a> {
     /// Which guardrails passed before the first iteration, if that is known.
     pub baseline: Option<&'a [bool]>,
     /// What people want and nobody has acknowledged.
-    pub requests: &'a [Request],
+    pub requests: &'a Requests,
     /// Whether the tree stood still while the checks ran.
     pub tree: Stability,
     /// What changed under them, as the end of a sentence.
@@ -95,7 +96,7 @@ pub enum Done<'a> {
 }
 
 /// Judges DONE. Before the first attempt it means done, whatever people want: nobody was there to hear it.
-pub fn judge_done<'a>(marker: &'a Marker, requests: &[Request], attempts: u32) -> Done<'a> {
+pub fn judge_done<'a>(marker: &'a Marker, requests: &Requests, attempts: u32) -> Done<'a> {
     match marker {
         Marker::Absent => Done::NotYet,
         Marker::WrongKind(kind) => Done::NotAFile(kind),
@@ -148,9 +149,13 @@ pub fn judge(case: Case<'_>) -> Judgement {
             reasons.push(finding.reason.clone());
             failing.push(finding.criterion.as_str().to_owned());
         }
-        for request in case.requests {
+        let (first, more) = case.requests.first();
+        for request in first {
             reasons.push(format!("request {} is not acknowledged", request.name()));
             failing.push(format!("request {}", request.id));
+        }
+        if more > 0 {
+            reasons.push(format!("{} not acknowledged", text::count(more as u64, "further request")));
         }
         if case.tree == Stability::Changing {
             reasons.push(format!(

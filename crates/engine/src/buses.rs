@@ -51,7 +51,7 @@ impl Buses {
             BusName::Task => &self.names.task_bus,
             BusName::Project => &self.names.project_bus,
         };
-        let id = MessageId::from_meaning(&format!("{run} {} {}", post.kind, post.key));
+        let id = MessageId::from_meaning(&format!("{} {}", post.kind, post.key));
         let mut message = Message::new(id, at, post.kind.clone(), &format!("run {run}"), post.body.as_str());
         message.project = Some(project.clone());
         message.task = Some(task.clone());

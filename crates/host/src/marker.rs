@@ -5,7 +5,7 @@
 
 use crate::plain_file;
 use ralph_core::observation::{Marker, Markers};
-use rustix::fs::{AtFlags, CWD, FileType};
+use rustix::fs::{AtFlags, CWD, FileType, Stat};
 use rustix::io::Errno;
 use std::io;
 use std::path::Path;
@@ -17,23 +17,32 @@ pub const WAIT: &str = "WAIT_WITHOUT_RESTART";
 
 /// All that stands there.
 pub fn look_at_all(task_folder: &Path) -> Markers {
-    Markers { done: look(task_folder, DONE), wait: look(task_folder, WAIT) }
+    let done_stamp = find(task_folder, DONE).map_or(String::new(), |(_, stat)| stamp(&stat));
+    Markers { done: look(task_folder, DONE), done_stamp, wait: look(task_folder, WAIT) }
 }
 
 /// What stands at `name`. A task folder that is gone, or that became a link, holds no marker.
 pub fn look(task_folder: &Path, name: &str) -> Marker {
     match find(task_folder, name) {
-        Ok((_, FileType::RegularFile)) => Marker::Present,
-        Ok((_, other)) => Marker::WrongKind(plain_file::kind(other).to_owned()),
+        Ok((_, stat)) => match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Marker::Present,
+            other => Marker::WrongKind(plain_file::kind(other).to_owned()),
+        },
         Err(_) => Marker::Absent,
     }
+}
+
+/// Differs when the file is written or made anew.
+fn stamp(stat: &Stat) -> String {
+    format!("{} {} {}.{}", stat.st_dev, stat.st_ino, stat.st_mtime, stat.st_mtime_nsec)
 }
 
 /// Removes a plain file or a link of that name; says whether there was one. Anything else stays and
 /// is an error, because it was not put there as a claim and may hold something.
 pub fn remove(task_folder: &Path, name: &str) -> io::Result<bool> {
     let explain = |why: String| io::Error::other(format!("{} {why}", task_folder.join(name).display()));
-    match find(task_folder, name) {
+    let found = find(task_folder, name).map(|(folder, stat)| (folder, FileType::from_raw_mode(stat.st_mode)));
+    match found {
         Ok((folder, FileType::RegularFile | FileType::Symlink)) => {
             match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
                 Ok(()) => Ok(true),
@@ -47,10 +56,10 @@ pub fn remove(task_folder: &Path, name: &str) -> io::Result<bool> {
     }
 }
 
-fn find(task_folder: &Path, name: &str) -> rustix::io::Result<(rustix::fd::OwnedFd, FileType)> {
+fn find(task_folder: &Path, name: &str) -> rustix::io::Result<(rustix::fd::OwnedFd, Stat)> {
     let folder = plain_file::open_folder(CWD, task_folder)?;
     let stat = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    Ok((folder, FileType::from_raw_mode(stat.st_mode)))
+    Ok((folder, stat))
 }
 
 #[cfg(test)]

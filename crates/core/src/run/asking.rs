@@ -4,17 +4,14 @@ use super::Run;
 use crate::bus::Kind;
 use crate::effect::{BusName, Effect, Post};
 use crate::id::MessageId;
-use crate::inbox::{Heard, Request};
+use crate::inbox::{Heard, Request, Requests};
 use crate::notice::Notice;
 use crate::observation::Observation;
 
 impl Run {
     pub(super) fn on_heard(&mut self, messages: &[Heard]) -> Vec<Effect> {
-        let before = self.inbox.open().len();
-        self.inbox.hear(messages);
-        let new = self.inbox.open().get(before..).unwrap_or_default();
         let told = |request: &Request| Effect::Tell(Notice::Note { text: format!("request {}", request.words()) });
-        new.iter().map(told).collect()
+        self.inbox.hear(messages).map(told).collect()
     }
 
     /// What the agent acknowledged in its answer is told to everybody who reads the bus.
@@ -23,7 +20,7 @@ impl Run {
         let told = acknowledged.into_iter().flat_map(|request| {
             let post = Post {
                 bus: BusName::Task,
-                key: format!("ack {}", request.id),
+                key: format!("{} ack {}", self.id, request.id),
                 kind: Kind::ACK,
                 body: format!("acknowledged in {} {}", self.policy.kind.step(), self.iteration),
                 parents: vec![request.id.clone()],
@@ -40,12 +37,7 @@ impl Run {
     }
 
     /// What people want and nobody has acknowledged.
-    pub fn open_requests(&self) -> &[Request] {
+    pub fn open_requests(&self) -> &Requests {
         self.inbox.open()
-    }
-
-    /// The open requests, as the end of a sentence.
-    pub(super) fn requests_in_words(&self) -> String {
-        self.inbox.open().iter().map(Request::words).collect::<Vec<_>>().join("; ")
     }
 }

@@ -95,6 +95,7 @@ impl Run {
             agent: launch.agent.command.clone(),
             prompt: launch.prompt.clone(),
         }));
+        effects.extend(self.post_start());
         effects.push(Effect::Launch(Box::new(launch)));
         effects
     }

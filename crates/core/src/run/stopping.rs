@@ -120,7 +120,7 @@ impl Run {
             message += &format!("; but {failure}");
         }
         if !self.inbox.open().is_empty() {
-            message += &format!("; not acknowledged: {}", self.requests_in_words());
+            message += &format!("; not acknowledged: {}", self.inbox.open().words());
         }
         let outcome = Outcome {
             reason,

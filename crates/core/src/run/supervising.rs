@@ -82,7 +82,7 @@ impl Run {
             Phase::Looking => self.before_attempt(markers),
             Phase::Finishing(Finishing::Look(children)) => {
                 let children = children.clone();
-                let post = |run: &mut Run| run.post_fact(children);
+                let post = |run: &mut Run| run.post_fact(children, &markers.done_stamp);
                 self.judge_done(&markers.done, post).unwrap_or_else(|| self.done_taken_back())
             }
             _ => Vec::new(),
@@ -263,7 +263,7 @@ impl Run {
     /// DONE is there, and people still want something.
     fn done_too_early(&mut self) -> Vec<Effect> {
         self.refused_done += 1;
-        let open = self.requests_in_words();
+        let open = self.inbox.open().words();
         let text = format!("DONE does not count and is removed: not acknowledged: {open}");
         let mut effects = vec![self.note(text.clone()), self.post(Kind::WARNING, text), Effect::RemoveDone];
         if self.refused_done >= MOST_REFUSED {
@@ -298,19 +298,23 @@ impl Run {
 
     /// No child lives any more, or they were waited for long enough.
     pub(super) fn on_done_children(&mut self, children: Children) -> Vec<Effect> {
+        let timed_out = !children.left.is_empty() && self.wish == StopWish::None;
+        let warning = timed_out.then(|| {
+            let (span, left) = (self.policy.limits.child_wait, listed(&children.left));
+            self.post(Kind::WARNING, format!("timeout waiting for children after {span}: {left}"))
+        });
         self.phase = Phase::Finishing(Finishing::Look(children));
-        vec![Effect::LookAtMarkers]
+        warning.into_iter().chain([Effect::LookAtMarkers]).collect()
     }
 
-    /// Both buses are told, once, whatever happens in between.
-    fn post_fact(&mut self, children: Children) -> Vec<Effect> {
-        let post = |bus, kind, body| {
-            let key = "complete".to_owned();
-            Post { bus, key, kind, parents: Vec::new(), body }
-        };
+    /// Both buses are told, once, whatever happens in between. The fact belongs to the DONE file: whoever
+    /// supervises a task that is done already finds the same file, and the project has heard of it.
+    fn post_fact(&mut self, children: Children, done_stamp: &str) -> Vec<Effect> {
+        let post = |bus, key, kind, body| Post { bus, key, kind, parents: Vec::new(), body };
+        let folder = self.policy.supervision.as_ref().map_or("", |supervision| supervision.task_folder.as_str());
         let posts = vec![
-            post(BusName::Task, Kind::INFO, children.words()),
-            post(BusName::Project, Kind::FACT, self.completion_fact(&children)),
+            post(BusName::Task, format!("{} complete", self.id), Kind::INFO, children.words()),
+            post(BusName::Project, format!("{folder} {done_stamp}"), Kind::FACT, self.completion_fact(&children)),
         ];
         self.phase = Phase::Finishing(Finishing::Fact(children));
         vec![Effect::PostSafely(posts)]
@@ -343,6 +347,12 @@ impl Run {
         effects
     }
 
+    /// Tells the bus that an attempt begins.
+    pub(super) fn post_start(&self) -> Option<Effect> {
+        let body = || format!("starting root agent (restart #{})", self.iteration.saturating_sub(1));
+        self.supervises().then(|| self.post(Kind::INFO, body()))
+    }
+
     /// What an attempt is told.
     pub(super) fn supervised_prompt(&self) -> String {
         let again = self.iteration > 1 || self.attempt > 1;
@@ -355,7 +365,13 @@ impl Run {
 
     /// One message for this entry of the journal; no entry posts two of a kind.
     pub(super) fn post(&self, kind: Kind, body: String) -> Effect {
-        Effect::Post(Post { bus: BusName::Task, key: format!("entry {}", self.seq), kind, parents: Vec::new(), body })
+        Effect::Post(Post {
+            bus: BusName::Task,
+            key: format!("{} entry {}", self.id, self.seq),
+            kind,
+            parents: Vec::new(),
+            body,
+        })
     }
 }
 

@@ -144,7 +144,7 @@ fn every_part_has_its_place() {
             feedback: "Iteration 3 was not accepted.\n",
             human: "please use tabs",
             messages: &["one".to_owned(), "two ``` three".to_owned()],
-            requests: &[],
+            requests: Default::default(),
         },
     );
     assert_eq!(

@@ -70,7 +70,9 @@ fn every_attempt_has_its_line_and_failures_stand_on_the_bus() {
     assert_eq!(
         sim.posts(),
         [
+            (BusName::Task, "INFO", "starting root agent (restart #0)"),
             (BusName::Task, "WARNING", "root agent failed on restart #0: exit 1"),
+            (BusName::Task, "INFO", "starting root agent (restart #1)"),
             (BusName::Task, "ERROR", "task failed: max restarts (2) exceeded"),
         ]
     );
@@ -130,6 +132,8 @@ fn done_waits_for_child_runs_and_tells_who_is_left() {
         sim.count(|effect| *effect == Effect::AwaitChildren { span: Millis::from_secs(300), then: Leftover::Leave });
     assert_eq!(waits, 1);
     assert!(sim.outcome().message.contains("child runs still active: c1, c2"), "{}", sim.outcome().message);
+    let warning = (BusName::Task, "WARNING", "timeout waiting for children after 5m00s: c1, c2");
+    assert!(sim.posts().contains(&warning), "{:?}", sim.posts());
     assert_eq!(sim.outcome().reason, StopReason::Complete);
 }
 
@@ -209,7 +213,7 @@ fn a_marker_that_appears_during_the_pause_is_looked_at() {
 }
 
 fn seen(done: Marker, wait: Marker) -> Event {
-    Event::MarkersSeen { markers: Markers { done, wait }, problem: None }
+    Event::MarkersSeen { markers: Markers { done, wait, ..Markers::default() }, problem: None }
 }
 
 /// A run that pauses after its first attempt, and is told to look.
@@ -297,7 +301,7 @@ fn the_last_line_of_standard_error_goes_with_a_failure() {
     seen.process.stderr_tail = "Traceback:\n  \u{1b}[31mKeyError: 'x'\u{1b}[0m\n\n".to_owned();
     sim.answer_with(Event::AgentEnded(Box::new(seen)));
     assert_eq!(sim.told_iterations()[0].1, ["Attempt 1: Agent failed (exit 3)", "stderr: KeyError: 'x'"]);
-    assert_eq!(sim.posts()[0].2, "root agent failed on restart #0: exit 3; stderr: KeyError: 'x'");
+    assert_eq!(sim.posts()[1].2, "root agent failed on restart #0: exit 3; stderr: KeyError: 'x'");
 }
 
 #[test]
@@ -333,5 +337,7 @@ fn a_stop_and_a_resume_stand_on_the_bus() {
     sim.happen(Event::Cancelled);
     sim.resume(Resumed::default());
     let said: Vec<&str> = sim.posts().iter().map(|(_, _, body)| *body).collect();
-    assert_eq!(said, ["task stopped: cancelled in attempt 1", "task resumed after attempt 1"]);
+    let [started, stopped, resumed] =
+        ["starting root agent (restart #0)", "task stopped: cancelled in attempt 1", "task resumed after attempt 1"];
+    assert_eq!(said, [started, stopped, resumed]);
 }

@@ -201,7 +201,7 @@ pub fn events() -> impl Strategy<Value = Event> {
         2 => scm_reports().prop_map(|report| Event::ScmEnded(Box::new(report))),
         2 => Just(Event::Woke),
         2 => (markers(), markers(), mostly(None, Just(Some("gone".to_owned()))))
-            .prop_map(|(done, wait, problem)| Event::MarkersSeen { markers: Markers { done, wait }, problem }),
+            .prop_map(|(done, wait, problem)| Event::MarkersSeen { markers: Markers { done, wait, ..Markers::default() }, problem }),
         2 => mostly(Vec::new(), Just(vec!["c1"])).prop_map(|left| Event::ChildrenSeen { left: runs(&left), ended: Vec::new() }),
         1 => option::of(Just("full".to_owned())).prop_map(|problem| Event::Posted { problem }),
         2 => vec(heard(), 0..3).prop_map(|messages| Event::Heard { messages }),

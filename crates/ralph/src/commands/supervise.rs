@@ -39,7 +39,7 @@ pub struct SuperviseArgs {
     /// The pause between two attempts, like 250ms, 5s or 1m; 0 for none
     #[arg(long, value_name = "TIME", default_value = "1s", allow_hyphen_values = true)]
     restart_delay: Millis,
-    /// How long DONE waits for child runs
+    /// How long DONE waits for child runs, more than 0
     #[arg(long, value_name = "TIME", default_value = "300s", allow_hyphen_values = true)]
     wait_timeout: Millis,
     /// How often is looked for DONE where the file system does not tell of changes
@@ -70,6 +70,10 @@ pub fn run(global: &Global, args: &SuperviseArgs) -> Result<u8, CommandError> {
     })?;
     if args.poll_interval < SHORTEST_POLL {
         return Err(CommandError::usage(format!("--poll-interval needs at least {SHORTEST_POLL}")));
+    }
+    if args.wait_timeout.is_off() {
+        return Err(CommandError::usage("--wait-timeout 0 is not possible: DONE must wait for child runs")
+            .hint("for a short wait: --wait-timeout 1s"));
     }
     if args.command.first().is_none_or(|program| program.trim().is_empty()) {
         return Err(CommandError::usage("the command is empty").hint("for example: ralph supervise -- ./agent.sh"));

@@ -9,7 +9,6 @@ use ralph_core::check::{CheckKind, TreePrint};
 use ralph_core::claim::Claim;
 use ralph_core::evidence::{self, Criterion};
 use ralph_core::guardrail::Guardrail;
-use ralph_core::inbox::Request;
 use ralph_core::observation::Marker;
 use ralph_core::outcome::StopReason;
 use serde_json::{Value, json};
@@ -91,11 +90,11 @@ fn done(story: &Story<'_>, chapter: &Chapter<'_>) -> Condition {
 
 /// What people wanted, if anything of it is still open.
 fn acknowledged(story: &Story<'_>) -> Option<Condition> {
-    let open: Vec<String> = story.machine.open_requests().iter().map(Request::words).collect();
+    let open = story.machine.open_requests();
     let needed = "each request would have had to be acknowledged: its id in an <ack> tag, or `ralph bus post --type ACK \
                   --parent ID TEXT`";
     (!open.is_empty())
-        .then(|| Condition::new("every request is acknowledged", Some(false), open.join("; ")).needing(needed))
+        .then(|| Condition::new("every request is acknowledged", Some(false), open.words()).needing(needed))
 }
 
 fn ended_well(chapter: &Chapter<'_>) -> Condition {

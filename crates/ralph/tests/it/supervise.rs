@@ -45,7 +45,10 @@ fn the_command_is_started_again_whatever_its_exit_code_until_done() {
     assert_eq!(
         bus(&env, "t"),
         [
+            ("INFO".to_owned(), "starting root agent (restart #0)".to_owned()),
             ("WARNING".to_owned(), "root agent failed on restart #0: exit 1".to_owned()),
+            ("INFO".to_owned(), "starting root agent (restart #1)".to_owned()),
+            ("INFO".to_owned(), "starting root agent (restart #2)".to_owned()),
             ("INFO".to_owned(), "task completed (DONE marker present, no active children)".to_owned()),
         ]
     );
@@ -61,6 +64,35 @@ fn c09_done_before_the_first_attempt_starts_nothing() {
     let lines = env.ralph(["supervise", "--task", "t", "--json", "--", "false"]).stdout_any().run().json_lines();
     assert_eq!(last(&lines), ("complete", 0, 0));
     assert_eq!(lines[0]["kind"], "supervise");
+}
+
+#[test]
+fn a_done_file_is_reported_to_the_project_once_however_often_its_task_is_supervised() {
+    let env = env();
+    let facts = || env.read(".ralph/PROJECT-MESSAGE-BUS.md").matches("type: FACT").count();
+    let supervise = |task: &str| {
+        env.ralph(["supervise", "--task", task, "--", "sh", "-c", "touch \"$TASK_FOLDER/DONE\""])
+            .stdout_any()
+            .stderr_any()
+            .run();
+    };
+    supervise("t");
+    supervise("t");
+    supervise("t");
+    assert_eq!(facts(), 1, "the same DONE");
+    supervise("other");
+    assert_eq!(facts(), 2, "another task");
+    std::fs::remove_file(env.project().join(".ralph/tasks/t/DONE")).unwrap();
+    supervise("t");
+    assert_eq!(facts(), 3, "another DONE");
+}
+
+#[test]
+fn done_waits_for_child_runs_in_any_case() {
+    let env = env();
+    let refused =
+        env.ralph(["supervise", "--task", "t", "--wait-timeout", "0", "--", "true"]).code(2).stderr_any().run();
+    assert!(refused.stderr.contains("--wait-timeout 0 is not possible"), "{}", refused.stderr);
 }
 
 #[test]
@@ -240,7 +272,7 @@ fn a_request_is_said_by_anybody_and_blocks_done_until_it_is_acknowledged() {
     assert!(env.read(".ralph/tasks/t/in.2").contains(&format!("Request {} from", said.trim())));
     assert!(env.read(".ralph/tasks/t/in.2").contains("use tabs"));
     let kinds: Vec<String> = bus(&env, "t").into_iter().map(|(kind, _)| kind).collect();
-    assert_eq!(kinds, ["USER_REQUEST", "WARNING", "WARNING", "ACK", "INFO"]);
+    assert_eq!(kinds, ["INFO", "USER_REQUEST", "WARNING", "INFO", "WARNING", "INFO", "ACK", "INFO"]);
 }
 
 #[test]
