@@ -1,6 +1,8 @@
-//! Judging settings: one walk over the merged value, beside the schema, that collects every problem.
+//! Judging settings: a walk over each file and one over the merged value, beside the schema, that collect
+//! every problem.
 //!
-//! Only what holds is judged; a value that a higher layer replaced does nothing and hurts nobody.
+//! A wrong value is wrong even where a flag or another file stands above it: the next run, without the
+//! flag, would fail by it.
 
 use super::formats;
 use super::key_path::KeyPath;
@@ -20,7 +22,13 @@ const NO_AGENT: &str =
 /// Judges the merged settings and reads them into their type.
 pub(super) fn check(layers: &Layers, schema: Node<'_>, dialects: &[&str]) -> Result<Settings, Report> {
     let merged = layers.merged();
-    let mut walk = Walk { layers, dialects, path: KeyPath::default(), report: Report::default() };
+    let mut report = Report::default();
+    for file in layers.files() {
+        let mut walk = Walk { layers: &file, dialects, path: KeyPath::default(), report, part: Part::OneFile };
+        walk.value(schema, &file.alone());
+        report = walk.report;
+    }
+    let mut walk = Walk { layers, dialects, path: KeyPath::default(), report, part: Part::AboveFiles };
     walk.value(schema, &merged);
     walk.file_names_differ(&merged);
     if walk.report.is_empty() {
@@ -41,6 +49,16 @@ struct Walk<'a> {
     dialects: &'a [&'a str],
     path: KeyPath,
     report: Report,
+    part: Part,
+}
+
+/// What a walk is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// What one file says. What it leaves out another layer may say.
+    OneFile,
+    /// What no file says, or all of them together.
+    AboveFiles,
 }
 
 impl Walk<'_> {
@@ -96,7 +114,9 @@ impl Walk<'_> {
     }
 
     fn object(&mut self, node: Node<'_>, map: &Map<String, Value>) {
-        for required in node.texts("required") {
+        // Lists replace each other, so what is missing in one is missing.
+        let complete = self.part == Part::AboveFiles || self.path.is_in_a_list();
+        for required in node.texts("required").into_iter().filter(|_| complete) {
             if !map.contains_key(required)
                 && let Child::Known(child) = node.child(required)
             {
@@ -163,6 +183,8 @@ impl Walk<'_> {
 
     fn problem(&mut self, reason: String) {
         let place = match self.layers.origin(&self.path) {
+            // Told when that file was judged.
+            Origin::File(_) if self.part == Part::AboveFiles && !self.report.is_empty() => return,
             Origin::Defaults => self.layers.lowest_file().unwrap_or(NO_FILE).to_owned(),
             origin => origin.to_string(),
         };

@@ -98,13 +98,19 @@ fn another_agent(agent: &str, merged: &Value) -> (Value, Vec<&'static str>) {
             ("promptVia", "agent.promptVia", Value::from("auto")),
         ];
         for (key, path, default) in of_the_program {
-            if given.and_then(|agent| agent.get(key)).is_some_and(|given| *given != default) {
+            let says_something = |given: &&Value| **given != default && !is_empty(given);
+            if given.and_then(|agent| agent.get(key)).filter(says_something).is_some() {
                 value.insert(key.to_owned(), default);
                 dropped.push(path);
             }
         }
     }
     (json!({"agent": value}), dropped)
+}
+
+/// Whether a value says nothing: `init` writes `"flags": []`.
+fn is_empty(value: &Value) -> bool {
+    value.as_array().is_some_and(Vec::is_empty) || value.as_str().is_some_and(str::is_empty)
 }
 
 /// The name of a program as dialects are chosen by it.
@@ -196,5 +202,7 @@ mod tests {
         let (merged, warnings) = laid(settings, &agent("bin/claude"));
         assert_eq!(merged["agent"]["flags"], json!(["--x"]));
         assert!(warnings.is_empty());
+        let empty = json!({"agent": {"command": "claude", "flags": [], "model": "", "promptVia": "auto"}});
+        assert!(laid(empty, &agent("codex")).1.is_empty(), "nothing was lost");
     }
 }

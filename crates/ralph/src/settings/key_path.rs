@@ -35,6 +35,11 @@ impl KeyPath {
         &self.0
     }
 
+    /// Whether this is a place inside of any list.
+    pub(super) fn is_in_a_list(&self) -> bool {
+        self.0.iter().any(|step| matches!(step, Step::Index(_)))
+    }
+
     /// Whether this is a place inside the object or list at `keys`.
     pub(super) fn is_inside(&self, keys: &[&str]) -> bool {
         self.0.len() > keys.len()

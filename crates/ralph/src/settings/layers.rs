@@ -41,8 +41,17 @@ impl Layers {
     /// All layers in one. The defaults come last and from below, so that a section which one file
     /// spoils and the next one repairs still has its defaults.
     pub(super) fn merged(&self) -> Value {
-        let given = self.0.iter().fold(Value::Object(Map::new()), |below, (_, value)| overlay(below, value.clone()));
-        overlay(defaults(), given)
+        overlay(defaults(), self.alone())
+    }
+
+    /// Each file as if there were no other layer.
+    pub(super) fn files(&self) -> impl Iterator<Item = Layers> {
+        self.0.iter().filter(|(origin, _)| matches!(origin, Origin::File(_))).map(|layer| Layers(vec![layer.clone()]))
+    }
+
+    /// The layers without the defaults.
+    pub(super) fn alone(&self) -> Value {
+        self.0.iter().fold(Value::Object(Map::new()), |below, (_, value)| overlay(below, value.clone()))
     }
 
     /// The file below all others, from which a missing key is missing.

@@ -241,12 +241,12 @@ fn all_problems_are_told_at_once_each_with_its_own_place() {
         error.to_string(),
         "\
 .ralph/settings.json: maximumIterations: expected a whole number of at least 1, found 0
-flag --completion-response: completionResponse: expected a string that is not blank, found \"\"
-.ralph/settings.local.json: streamAgentOutput: expected true or false, found \"x\"
-.ralph/settings.json: agent.command: is missing, expected a string that is not blank
 .ralph/settings.json: guardrails[0].failAction: expected APPEND, PREPEND or REPLACE, found \"NOPE\"
 .ralph/settings.json: guardrails[1].command: is missing, expected a string that is not blank
+.ralph/settings.local.json: streamAgentOutput: expected true or false, found \"x\"
 .ralph/settings.local.json: loop.idleTimeoutMs: expected a whole number of at least 0, found -5
+flag --completion-response: completionResponse: expected a string that is not blank, found \"\"
+.ralph/settings.json: agent.command: is missing, expected a string that is not blank
 flag --max-cost: limits.maxCostUsd: expected a number of at least 0, found \"NaN\"
 hint: pass --agent NAME to `ralph run`, or write settings with `ralph init`, or try `ralph demo` to see it work"
     );
@@ -273,11 +273,24 @@ hint: settings look like {\"agent\": {\"command\": \"claude\"}}"
 }
 
 #[test]
-fn what_a_higher_layer_replaced_is_not_judged() {
-    let base = r#"{"agent": {"command": "c"}, "maximumIterations": 0, "guardrails": "none"}"#;
-    let loaded = read(Some(base), Some(r#"{"maximumIterations": 5, "guardrails": null}"#)).unwrap();
-    let settings = loaded.check(&DIALECTS).unwrap();
-    assert_eq!((settings.maximum_iterations, settings.guardrails), (5, None));
+fn a_wrong_value_is_told_even_where_another_layer_replaces_it() {
+    let flags = Flags { agent: Some("codex".to_owned()), max_iterations: Some(5), ..Flags::default() };
+    for (base, local, problem) in [
+        (r#"{"agent": 7}"#, "{}", "settings.json: agent: expected an object, found 7"),
+        (r#"{"agent": {"command": 7}}"#, "{}", "settings.json: agent.command: expected a string that is not blank"),
+        (r#"{"maximumIterations": "x"}"#, "{}", "settings.json: maximumIterations: expected a whole number"),
+        (r#"{"guardrails": "none"}"#, r#"{"guardrails": null}"#, "settings.json: guardrails: expected a list"),
+        (r#"{"guardrails": [{}]}"#, r#"{"guardrails": []}"#, "settings.json: guardrails[0].command: is missing"),
+        ("{}", r#"{"agent": []}"#, "settings.local.json: agent: expected an object"),
+    ] {
+        let error = read(Some(base), Some(local)).unwrap().with_flags(&flags).check(&DIALECTS).unwrap_err().to_string();
+        assert!(error.starts_with(&format!(".ralph/{problem}")), "{base} {local}: {error}");
+        assert_eq!(error.lines().filter(|line| !line.starts_with("hint:")).count(), 1, "{error}");
+    }
+    // What one file leaves out, another layer may say.
+    let loaded = read(Some(r#"{"agent": {"flags": ["-x"]}}"#), Some(r#"{"agent": {"command": "codex"}}"#)).unwrap();
+    assert_eq!(loaded.check(&DIALECTS).unwrap().agent.command, "codex");
+    assert!(read(Some("{}"), None).unwrap().with_flags(&flags).check(&DIALECTS).is_ok());
 }
 
 #[test]
