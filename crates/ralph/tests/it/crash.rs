@@ -198,7 +198,7 @@ fn e03_killed_again_and_again_while_it_resumes() {
     }
     for (syscall, stride) in [("pwrite64", 1), ("write", 1), ("renameat2", 1), ("openat", 9), ("recvfrom", 4)] {
         let env = two_iterations();
-        let run = env.ralph(["run", "-p", "build it"]).inject("sendmsg", 2, Fault::Signal("SIGKILL"));
+        let run = env.ralph(["run", "-p", "build it"]).inject("sendmsg", 3, Fault::Signal("SIGKILL"));
         run.without_following().stdout_any().stderr_any().killed_by(SIGKILL).run();
         let mut crashes = 1;
         for when in (1..).step_by(stride) {
