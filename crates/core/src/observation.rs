@@ -544,7 +544,9 @@ impl Message {
     fn in_short(&self) -> String {
         let ends = self.both_ends();
         if !self.flows {
-            return last_lines(&ends, LAST_OUTPUT_CHARS);
+            const CUT: &str = "...\n";
+            let lines = last_lines(&ends, LAST_OUTPUT_CHARS - CUT.len());
+            return if lines.len() < ends.len() { format!("{CUT}{lines}") } else { lines };
         }
         if ends.len() > MESSAGE_BYTES {
             let half = MESSAGE_BYTES / 2;
@@ -656,7 +658,10 @@ mod tests {
         }
         let lines: Vec<AgentEvent> = (1..=1000).map(|number| piece(&format!("line {number}\n"))).collect();
         let last = observed(&lines).last_text;
-        assert!(last.starts_with("line ") && last.ends_with("line 1000\n") && last.chars().count() <= 1200, "{last}");
+        assert!(
+            last.starts_with("...\nline ") && last.ends_with("line 1000\n") && last.chars().count() <= 1200,
+            "{last}"
+        );
         assert_eq!(observed(&[piece(&format!("{}\n", "a".repeat(5000)))]).last_text.trim_end(), "a".repeat(5000));
     }
 
