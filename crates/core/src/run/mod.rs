@@ -104,6 +104,8 @@ pub struct Run {
     undone: Option<String>,
     /// It was said how a file can be taken out of protection.
     way_out_told: bool,
+    /// It was said that the tree cannot be seen.
+    blind_told: bool,
     /// Changes of protected files that were told and allowed.
     allowed: Option<String>,
     last_check: Option<(String, bool)>,
@@ -216,6 +218,7 @@ impl Run {
             scm_failure: None,
             undone: None,
             way_out_told: false,
+            blind_told: false,
             allowed: None,
             last_check: None,
             last_judged: LastJudged::default(),

@@ -257,6 +257,7 @@ fn fitting(running: Option<&Effect>, event: Event) -> Event {
             ending: PASS,
             duration: Millis(1),
             output: String::new(),
+            advice: String::new(),
         })),
         Some(Effect::Wait { .. } | Effect::Rest { .. }) => Event::Woke,
         Some(Effect::LookAtMarkers) => Event::MarkersSeen { markers: Markers::default(), problem: None },
