@@ -207,7 +207,7 @@ impl Run {
 
     pub(super) fn on_checked_out(
         &mut self,
-        commit: &Result<String, String>,
+        (commit, fault): (&Result<String, String>, bool),
         uncommitted: &[String],
         pinned: &[PinnedChange],
     ) -> Vec<Effect> {
@@ -220,15 +220,23 @@ impl Run {
         let counts = self.policy.protect.on_change != OnChange::Allow;
         let changed = pinned.iter().find(|change| counts && change.how != Change::Deleted);
         let why = commit.as_ref().err().cloned().or(changed.map(|change| format!("in the commit {}", change.words())));
-        checking.unclean = why.map_or(String::new(), |why| format!("the commit cannot be judged: {why}"));
+        let said =
+            if fault { "the commit could not be checked out on this machine" } else { "the commit cannot be judged" };
+        checking.unclean = why.map_or(String::new(), |why| format!("{said}: {why}"));
         let problem = match uncommitted {
+            // The checks cannot run, and say so themselves; what is committed nobody knows.
+            _ if fault => String::new(),
             _ if !checking.unclean.is_empty() => checking.unclean.clone(),
             [] => String::new(),
             files => format!("not committed{}", named(files)),
         };
         checking.uncommitted = problem.clone();
         checking.stage = Stage::Commands;
-        let told = Notice::looked_at(self.iteration, CheckKind::CleanTree, "everything is committed", problem);
+        let told = if fault {
+            Notice::Note { text: format!("a fault of this machine, not of the work: {}", checking.unclean) }
+        } else {
+            Notice::looked_at(self.iteration, CheckKind::CleanTree, "everything is committed", problem)
+        };
         let mut effects = vec![Effect::Tell(told)];
         effects.extend(self.go_on_checking(checking));
         effects

@@ -269,7 +269,9 @@ impl Run {
             Event::TreeSeen { print, changed, pinned } => self.on_tree_seen(print, changed, pinned),
             Event::Pinned { pins } => self.on_pinned(pins),
             Event::PinnedRestored { problems } => self.on_pinned_restored(problems),
-            Event::CheckedOut { commit, uncommitted, pinned } => self.on_checked_out(commit, uncommitted, pinned),
+            Event::CheckedOut { commit, fault, uncommitted, pinned } => {
+                self.on_checked_out((commit, *fault), uncommitted, pinned)
+            }
             Event::CheckEnded(report) => self.on_check_ended(report),
             Event::ScmLooked { pending } => self.on_scm_looked(*pending),
             Event::ScmEnded(report) => self.on_scm_ended(report),

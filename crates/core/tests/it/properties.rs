@@ -250,7 +250,7 @@ fn fitting(running: Option<&Effect>, event: Event) -> Event {
         Some(Effect::Pin { .. }) => Event::Pinned { pins: Ok(Pins::default()) },
         Some(Effect::RestorePinned { .. }) => Event::PinnedRestored { problems: Vec::new() },
         Some(Effect::CheckOut) => {
-            Event::CheckedOut { commit: Ok("c".to_owned()), uncommitted: Vec::new(), pinned: Vec::new() }
+            Event::CheckedOut { commit: Ok("c".to_owned()), fault: false, uncommitted: Vec::new(), pinned: Vec::new() }
         }
         Some(Effect::Scm(spec)) => Event::ScmEnded(Box::new(ScmReport {
             spec: spec.clone(),

@@ -567,6 +567,7 @@ impl Sim {
                 let turn = self.world.turn(iteration);
                 Event::CheckedOut {
                     commit: Ok("c1".to_owned()),
+                    fault: false,
                     uncommitted: turn.uncommitted.clone(),
                     pinned: turn.committed.clone(),
                 }

@@ -185,6 +185,7 @@ pub fn events() -> impl Strategy<Value = Event> {
             .prop_map(|(look, pinned)| Event::TreeSeen { print: look.print(), changed: Vec::new(), pinned }),
         4 => reports().prop_map(|report| Event::CheckEnded(Box::new(report))),
         1 => (any::<bool>(), any::<bool>()).prop_map(|(ok, clean)| Event::CheckedOut {
+            fault: !ok && clean,
             commit: if ok { Ok("c".to_owned()) } else { Err("no".to_owned()) },
             uncommitted: if clean { Vec::new() } else { vec!["a".to_owned()] },
             pinned: if clean { Vec::new() } else { vec![changed("a")] },
