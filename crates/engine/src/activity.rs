@@ -269,6 +269,7 @@ async fn look_at_tree(world: &mut World, policy: &Policy, pins: &Arc<Pins>) -> E
         }
         None => Err(Unlisted::no_repository()),
     };
+    let is_listed = listed.is_ok();
     let anew = world.fingerprinter.anew();
     let mut fingerprinter = std::mem::replace(&mut world.fingerprinter, anew);
     let (files, programs, pins) = (world.pinned_files.clone(), world.programs.clone(), Arc::clone(pins));
@@ -306,6 +307,7 @@ async fn look_at_tree(world: &mut World, policy: &Policy, pins: &Arc<Pins>) -> E
     let Some((fingerprinter, mut event)) = answer else { return failed(too_long()) };
     world.fingerprinter = fingerprinter;
     if let Event::TreeSeen { print: print @ TreePrint::Unknown { .. }, .. } = &mut event
+        && is_listed
         && !in_time
     {
         *print = TreePrint::fault(too_long());

@@ -24,9 +24,12 @@ pub enum GitError {
     /// It ran and refused.
     #[error("{0}")]
     Refused(String),
-    /// The machine did not let it run to its end: it was not found, killed, or too slow.
+    /// The machine did not let it run to its end: it was not found, or killed.
     #[error("{0}")]
     Fault(String),
+    /// It took too long.
+    #[error("it did not answer within {0}")]
+    TooSlow(Millis),
 }
 
 /// Runs git for ralph itself and returns what it printed, if it succeeded. No hook and no monitor that the
@@ -153,9 +156,7 @@ async fn ask(keeper: &mut Keeper, command: &Command, sink: &mut impl Sink, patie
         Ending::Exited { .. } => Err(GitError::Refused(said.to_owned())),
         Ending::NotStarted { reason } => Err(GitError::Fault(reason)),
         Ending::Signalled { signal } => Err(GitError::Fault(format!("it was killed by signal {signal}"))),
-        Ending::TimedOut { limit } | Ending::Idle { limit } => {
-            Err(GitError::Fault(format!("it did not answer within {limit}")))
-        }
+        Ending::TimedOut { limit } | Ending::Idle { limit } => Err(GitError::TooSlow(limit)),
         Ending::KeeperLost => Err(GitError::Fault("the process that watches over it was killed".to_owned())),
         Ending::Stopped | Ending::Lingered => Err(GitError::Fault("it was stopped".to_owned())),
     }

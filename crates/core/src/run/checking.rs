@@ -476,11 +476,7 @@ impl Run {
                     format!("claimed, not verified, after {after}: {unverified}")
                 };
                 if let Some(failure) = self.scm_failure.take() {
-                    return self.end_uncommitted(
-                        checking,
-                        &format!("{message}, but not committed: {failure}"),
-                        verified,
-                    );
+                    return self.end_uncommitted(checking, &message, &failure, verified);
                 }
                 let ending = Ending { reason: StopReason::Complete, code: exit::OK, message, verified };
                 return self.end(ending, Continuation::Nothing);

@@ -181,10 +181,19 @@ impl Run {
     }
 
     /// Ends a run whose work is complete but whose version control failed: it can go on with that.
-    pub(super) fn end_uncommitted(&mut self, checking: &Checking, message: &str, verified: bool) -> Vec<Effect> {
+    pub(super) fn end_uncommitted(
+        &mut self,
+        checking: &Checking,
+        work: &str,
+        failure: &str,
+        verified: bool,
+    ) -> Vec<Effect> {
         let mut checking = checking.clone();
         checking.committing.left_over = true;
-        let message = format!("the work is {message}");
+        let committing = &checking.committing;
+        let committed = committing.skips_commit || !self.policy.scm.commits() || self.has_committed(committing);
+        let but = if committed { "not all of version control was done" } else { "not committed" };
+        let message = format!("the work is {work}, but {but}: {failure}");
         let ending = Ending { reason: StopReason::Error, code: exit::USED_UP, message, verified };
         self.end(ending, Continuation::Checks(Box::new(checking)))
     }

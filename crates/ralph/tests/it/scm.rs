@@ -101,7 +101,7 @@ fn a_failing_hook_is_told_the_rest_is_left_out_and_the_run_is_no_success() {
     std::fs::write(&hook, "#!/bin/sh\necho 'lint: 3 problems' >&2\nexit 1\n").unwrap();
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     env.ralph(["run", "-p", "x"])
-        .stdout_has("error · verified, not committed")
+        .stdout_has("error · verified, version control failed")
         .stdout_has("the work is complete and verified after 1 iteration, but not committed: scm commit in iteration 1")
         .stdout_has("next: ralph resume ")
         .stderr_has("  ✗ scm commit failed with exit code 1: lint: 3 problems (")
@@ -118,7 +118,10 @@ fn a_failing_hook_is_told_the_rest_is_left_out_and_the_run_is_no_success() {
     assert_eq!((of_kind("iteration.started"), of_kind("run.finished")), (0, 1));
     assert_eq!(tasks(&lines).iter().filter(|(_, passed, _)| *passed).count(), 2);
     let end = lines.last().unwrap();
-    assert_eq!((&end["stop_reason"], &end["verified"], &end["iterations"]), (&json!("complete"), &json!(true), &json!(1)));
+    assert_eq!(
+        (&end["stop_reason"], &end["verified"], &end["iterations"]),
+        (&json!("complete"), &json!(true), &json!(1))
+    );
     assert_eq!(subjects(&env), ["Try it", "Begin"]);
 }
 
@@ -189,7 +192,7 @@ fn what_is_committed_is_pushed_to_a_bare_remote() {
     // A remote that is not there is a failing task and nothing more.
     env.git(["remote", "set-url", "origin", "../nowhere.git"]);
     env.ralph(["run", "-p", "y"])
-        .stdout_has("but not committed: scm push -u origin main")
+        .stdout_has("but not all of version control was done: scm push -u origin main")
         .stderr_has("✗ scm push -u origin main failed")
         .stderr_has(": fatal: '../nowhere.git' does not appear to be a git repository (")
         .code(1)
