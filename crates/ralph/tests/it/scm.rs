@@ -134,7 +134,7 @@ fn pre_commit(env: &TestEnv, script: &str) {
 }
 
 #[test]
-fn the_lock_of_a_git_that_was_killed_is_removed_and_the_run_is_no_success() {
+fn k01_the_lock_of_a_git_that_was_killed_is_removed_and_the_run_is_no_success() {
     // The keeper is the parent of git, and git of its hook.
     let keeper = "kill -9 $(sed 's/.*) . \\([0-9]*\\) .*/\\1/' /proc/$PPID/stat); sleep 60";
     for (who, script) in [("git", "kill -9 $PPID"), ("the keeper", keeper)] {
@@ -154,7 +154,7 @@ fn the_lock_of_a_git_that_was_killed_is_removed_and_the_run_is_no_success() {
 }
 
 #[test]
-fn the_lock_of_a_git_that_was_killed_with_ralph_is_removed_by_the_next_run() {
+fn k01_the_lock_of_a_git_that_was_killed_with_ralph_is_removed_by_the_next_run() {
     let env = agent(WORK, "echo 'Say more'");
     pre_commit(&env, "[ -e ../committing ] && exit 0\ntouch ../committing\nsleep 600");
     let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().any_end().spawn();
@@ -167,7 +167,7 @@ fn the_lock_of_a_git_that_was_killed_with_ralph_is_removed_by_the_next_run() {
 }
 
 #[test]
-fn a_lock_that_was_there_before_is_not_removed_but_named() {
+fn k01_a_lock_that_was_there_before_is_not_removed_but_named() {
     let env = agent(WORK, "echo 'Say more'");
     env.write(".git/index.lock", "");
     env.ralph(["run", "-p", "x"])

@@ -64,7 +64,7 @@ fn an_index_that_git_cannot_read_hides_nothing_and_refuses_nobody() {
 }
 
 #[test]
-fn a_repository_that_was_damaged_is_still_the_agents_deed() {
+fn k08_a_repository_that_was_damaged_is_still_the_agents_deed() {
     for (harm, told) in [
         ("remove .git/HEAD\nappend .git/HEAD nonsense", ".git/HEAD was changed"),
         ("append .git/config [core", ".git/config was changed"),
@@ -97,7 +97,7 @@ fn an_interrupt_ends_a_look_at_a_huge_tree_at_once() {
 }
 
 #[test]
-fn what_is_too_large_to_be_read_in_time_is_claimed_but_not_verified() {
+fn k09_what_is_too_large_to_be_read_in_time_is_claimed_but_not_verified() {
     let env = env();
     env.script("claim\n").guardrail("true").settings(json!({ "verify": { "treeTimeoutMs": 500 } }));
     let file = std::fs::File::create(env.path("huge")).unwrap();
