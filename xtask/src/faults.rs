@@ -79,7 +79,7 @@ const FAULTS: &[Fault] = &[
     ("F07", "two agents on one task", "there is no board yet"),
     ("F08", "two senders on the bus", ""),
     ("F09", "readers beside the writer", ""),
-    ("F10", "a person runs git meanwhile", "ralph only reads, without taking git's lock; no test of its own"),
+    ("F10", "a person runs git meanwhile", ""),
     ("G01", "the wall clock jumps", ""),
     ("G02", "suspended for hours", "the monotonic clock stands still then; needs a suspended machine"),
     ("G03", "Ctrl-Z and fg", ""),

@@ -194,12 +194,49 @@ pub enum TreePrint {
     },
     /// It cannot be seen, and is not guessed.
     Unknown {
-        /// Why: no git, too large.
+        /// Why, as the part of a sentence.
         why: String,
+        /// What kind of reason that is.
+        #[serde(default)]
+        cause: Blindness,
     },
 }
 
+/// Why a tree cannot be seen. Neither is held against the agent: what an agent does to a repository is told
+/// among the changes of pinned files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Blindness {
+    /// There is no repository.
+    #[default]
+    NoRepository,
+    /// The machine failed: git was killed or not found, the disk did not answer, time was up.
+    Fault,
+}
+
 impl TreePrint {
+    /// A look that failed through no fault of the agent.
+    pub fn fault(why: impl Into<String>) -> TreePrint {
+        TreePrint::Unknown { why: why.into(), cause: Blindness::Fault }
+    }
+
+    /// Why the look failed, if the machine made it fail.
+    pub fn fault_in_words(&self) -> Option<&str> {
+        match self {
+            TreePrint::Unknown { why, cause: Blindness::Fault } => Some(why),
+            _ => None,
+        }
+    }
+
+    /// Whether the tree that was checked is no longer this one. A tree that cannot be seen is accepted as it was
+    /// checked, unseen; a repository that appears or vanishes between two looks is another one. A look that the
+    /// machine made fail says nothing either way.
+    pub fn differs_from_checked(&self, checked: &TreePrint) -> bool {
+        let unseen = matches!((self, checked), (TreePrint::Unknown { .. }, TreePrint::Unknown { .. }));
+        let failed = [self, checked].iter().any(|print| print.fault_in_words().is_some());
+        !unseen && !failed && self != checked
+    }
+
     /// Whether both are known and equal.
     pub fn surely_equals(&self, other: &TreePrint) -> bool {
         matches!(self, TreePrint::Seen { .. }) && self == other

@@ -63,6 +63,9 @@ pub enum Event {
     CheckedOut {
         /// The commit, or why there is none.
         commit: Result<String, String>,
+        /// The machine is why there is none.
+        #[serde(default)]
+        fault: bool,
         /// Some of the files that differ from it.
         uncommitted: Vec<String>,
         /// Pinned files that are not as they were, in the commit.

@@ -172,7 +172,7 @@ mod tests {
     fn lap(iteration: u32, tree: &str, failure: &[&str]) -> Lap {
         let tree = match tree {
             "" => None,
-            "?" => Some(TreePrint::Unknown { why: "no git".to_owned() }),
+            "?" => Some(TreePrint::fault("no git")),
             tree => Some(TreePrint::Seen { tree: tree.to_owned(), head: String::new() }),
         };
         let failure = FailurePrint(failure.iter().map(|name| (*name).to_owned()).collect());

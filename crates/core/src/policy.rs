@@ -147,6 +147,14 @@ pub struct MemoryPolicy {
     pub last_messages: usize,
 }
 
+/// How long a look at the tree may take: a first look reads every file,
+/// and one that is cut leaves what it read to the next.
+pub const TREE_TIMEOUT: Millis = Millis::from_secs(600);
+
+fn tree_timeout() -> Millis {
+    TREE_TIMEOUT
+}
+
 /// How claims are verified beyond the guardrails.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct VerifyPolicy {
@@ -157,6 +165,9 @@ pub struct VerifyPolicy {
     /// Commands of the project that count as tests, lint or typecheck when the agent runs them.
     #[serde(default)]
     pub commands: Vec<Extra>,
+    /// How long one look at the tree may take.
+    #[serde(default = "tree_timeout")]
+    pub tree_timeout: Millis,
 }
 
 /// How a prompt reaches the agent.

@@ -103,6 +103,9 @@ pub struct ScmReport {
     pub duration: Millis,
     /// The end of what it printed.
     pub output: String,
+    /// What stood in its way and what to type about it; empty if nothing is known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub advice: String,
 }
 
 impl ScmReport {
@@ -175,7 +178,7 @@ mod tests {
         ] {
             let spec = ScmSpec { index: 0, task: "push".to_owned(), program: "git".to_owned(), args: Vec::new() };
             let (ending, duration) = (CheckEnding::Exited { code: 1 }, Millis::ZERO);
-            let report = ScmReport { spec, ending, duration, output: output.to_owned() };
+            let report = ScmReport { spec, ending, duration, output: output.to_owned(), advice: String::new() };
             assert_eq!(report.why(), why, "{output}");
         }
     }

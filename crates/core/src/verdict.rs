@@ -34,6 +34,8 @@ pub struct Case<'a> {
     pub tree: Stability,
     /// What changed under them, as the end of a sentence.
     pub changed: &'a str,
+    /// Why the machine could not show that tree; empty if it could.
+    pub unseen: &'a str,
 }
 
 /// Whether the tree stood still while the checks ran.
@@ -54,8 +56,10 @@ pub struct Judgement {
     pub decision: Decision,
     /// Why, one sentence each.
     pub reasons: Vec<String>,
-    /// Whether a check that ralph executed passed and none failed.
+    /// Whether a check that ralph executed passed and none failed, on a tree that was seen.
     pub verified: bool,
+    /// Why a complete task is not verified; empty if it is.
+    pub unverified: String,
     /// Guardrail failures for the next prompt.
     pub failures: Vec<GuardrailFailure>,
     /// Names of what failed, to see whether two iterations fail alike.
@@ -179,6 +183,13 @@ pub fn judge(case: Case<'_>) -> Judgement {
     if reasons.is_empty() && decision == Decision::NotYet {
         reasons.push("completion was not claimed".to_owned());
     }
-    let verified = decision == Decision::Complete && case.reports.iter().any(|report| report.ending.passed());
-    Judgement { claim, decision, reasons, verified, failures, failing }
+    let unverified = if !case.reports.iter().any(|report| report.ending.passed()) {
+        "no check was configured".to_owned()
+    } else if !case.unseen.is_empty() {
+        format!("the checks passed, but the tree could not be looked at: {}", case.unseen)
+    } else {
+        String::new()
+    };
+    let verified = decision == Decision::Complete && unverified.is_empty();
+    Judgement { claim, decision, reasons, verified, unverified, failures, failing }
 }

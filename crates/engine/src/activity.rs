@@ -15,16 +15,19 @@ use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::protect::{self, Pins};
 use ralph_core::scm::Pending;
 use ralph_core::time::{Millis, WallTime};
+use ralph_host::aside::Aside;
 use ralph_host::bus::Durability;
-use ralph_host::checkout::{self, Checkout};
+use ralph_host::checkout::{self, Checkout, CheckoutError};
 use ralph_host::checks::{self, CheckPlace};
 use ralph_host::clock::Clock;
 use ralph_host::folder_watch::FolderWatch;
+use ralph_host::git::{Inquiry, Unlisted};
 use ralph_host::lock::{Standing, WorkTreeLock};
 use ralph_host::pins::{self, PinnedFiles};
 use ralph_host::process::Keeper;
 use ralph_host::process::drive::Order;
 use ralph_host::programs::Programs;
+use ralph_host::scm::ScmPlace;
 use ralph_host::temp::RunTemp;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
@@ -32,11 +35,15 @@ use ralph_host::{git, marker, scm, tree, views};
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::time::Instant;
 
-/// A look at the tree must not hold up a run for ever.
-const GIT_TIMEOUT: Millis = Millis::from_secs(120);
+/// How long git may take to say what waits to be committed.
+const GIT_TIMEOUT: Millis = Millis::from_secs(600);
+/// How long a look that was told to stop may take to do so; one that hangs in the kernel is left behind.
+const STOPPING: Duration = Duration::from_secs(5);
 /// A wait looks at the wall clock at least this often: it may have been set, or the machine slept.
 const LOOK_AT_CLOCK: Duration = Duration::from_secs(30);
 
@@ -52,6 +59,8 @@ pub struct World {
     pub git_root: Option<PathBuf>,
     /// The run's folder in the state directory, for raw logs.
     pub run_folder: PathBuf,
+    /// A file in the state directory that is there while a task of version control runs.
+    pub scm_note: PathBuf,
     /// Readable files in the project.
     pub folder: Folder,
     /// Who starts processes.
@@ -156,7 +165,7 @@ pub(crate) struct Rules<'a> {
     /// The rules of the run.
     pub(crate) policy: &'a Policy,
     /// What must be as it was at the start.
-    pub(crate) pins: &'a Pins,
+    pub(crate) pins: &'a Arc<Pins>,
 }
 
 /// One activity.
@@ -170,7 +179,7 @@ impl Activity {
             Effect::Gather { summary, remember_tree } => {
                 if remember_tree && !world.fingerprinter.has_looked() {
                     // Only what it changed since counts, so nobody asks for the print.
-                    let _ = look_at_tree(world).await;
+                    let _ = look_at_tree(world, policy, pins).await;
                 }
                 gather(world, policy, summary)
             }
@@ -194,15 +203,12 @@ impl Activity {
                 vec![Event::Posted { problem: (!problems.is_empty()).then(|| problems.join("; ")) }]
             }
             Effect::LookAtTree => {
-                let print = look_at_tree(world).await;
-                let seen = matches!(print, TreePrint::Seen { .. });
-                let changed = world.fingerprinter.changed().filter(|_| seen).map(<[String]>::to_vec);
-                let mut pinned = world.pinned_files.changes(&pins.files);
-                pinned.extend(world.programs.changes(&pins.programs));
+                let seen = look_at_tree(world, policy, pins).await;
+                let problem = world.fingerprinter.take_problem().map(|text| Event::Noted { text });
                 // What somebody wants while the checks run is heard before they count.
-                world.listen().into_iter().chain([Event::TreeSeen { print, changed, pinned }]).collect()
+                problem.into_iter().chain(world.listen()).chain([seen]).collect()
             }
-            Effect::Pin { candidates } => pin(world, policy, &candidates).await,
+            Effect::Pin { candidates } => pin(world, policy, &candidates),
             Effect::RestorePinned { paths } => {
                 vec![Event::PinnedRestored { problems: world.pinned_files.restore(&pins.files, &paths) }]
             }
@@ -213,7 +219,8 @@ impl Activity {
                 world.listen().into_iter().chain([Event::ScmLooked { pending }]).collect()
             }
             Effect::Scm(spec) => {
-                let report = scm::run(&mut world.keeper, spec, &world.root, links.orders).await;
+                let place = ScmPlace { root: &world.root, note: &world.scm_note };
+                let report = scm::run(&mut world.keeper, spec, place, links.orders).await;
                 world.listen().into_iter().chain([Event::ScmEnded(Box::new(report))]).collect()
             }
             Effect::Wait { until } => {
@@ -256,23 +263,66 @@ fn gather(world: &mut World, policy: &Policy, summary: bool) -> Vec<Event> {
     events
 }
 
-async fn look_at_tree(world: &mut World) -> TreePrint {
-    let (root, listing) = match list_files(world).await {
-        Ok(listed) => listed,
-        Err(why) => return TreePrint::Unknown { why },
+/// Looks at the tree and at everything pinned, aside from the event loop: signals and timers go on, and a run that
+/// ends meanwhile drops it.
+async fn look_at_tree(world: &mut World, policy: &Policy, pins: &Arc<Pins>) -> Event {
+    let limit = policy.verify.tree_timeout;
+    let until = (!limit.is_off()).then(|| Instant::now() + limit.duration());
+    let listed = match world.git_root.as_deref() {
+        Some(root) => {
+            let inquiry = Inquiry { root, pins, scratch: &world.run_folder, patience: limit };
+            git::list_tree(&mut world.keeper, inquiry).await
+        }
+        None => Err(Unlisted::no_repository()),
     };
-    if tree::head(&root).is_some() {
-        return world.fingerprinter.print(&root, &listing);
+    let is_listed = listed.is_ok();
+    let anew = world.fingerprinter.anew();
+    let mut fingerprinter = std::mem::replace(&mut world.fingerprinter, anew);
+    let (files, programs, pins) = (world.pinned_files.clone(), world.programs.clone(), Arc::clone(pins));
+    let started = Aside::start(move |stop| {
+        // The pinned files first: they are few, and count even where there is no time for the rest.
+        let seen = files.changes(&pins.files).and_then(|files| Ok((files, programs.changes(&pins.programs)?)));
+        let (print, damage) = match listed {
+            Ok(mut listing) => (fingerprinter.print(&mut listing, stop), Vec::new()),
+            Err(unlisted) => (unlisted.print, unlisted.changes),
+        };
+        let seen_whole = matches!(print, TreePrint::Seen { .. });
+        let changed = fingerprinter.changed().filter(|_| seen_whole).map(<[String]>::to_vec);
+        let event = match seen {
+            Ok((files, programs)) => {
+                Event::TreeSeen { print, changed, pinned: files.into_iter().chain(programs).chain(damage).collect() }
+            }
+            Err(fault) => Event::TreeSeen { print: TreePrint::fault(fault), changed, pinned: damage },
+        };
+        (fingerprinter, event)
+    });
+    let failed = |why: String| Event::TreeSeen { print: TreePrint::fault(why), changed: None, pinned: Vec::new() };
+    let mut look = match started {
+        Ok(look) => look,
+        Err(error) => return failed(format!("no thread could be started: {error}")),
+    };
+    let (answer, in_time) = tokio::select! {
+        biased;
+        answer = look.answer() => (answer, true),
+        () = crate::at(until) => {
+            look.stop();
+            (tokio::time::timeout(STOPPING, look.answer()).await.ok().flatten(), false)
+        }
+    };
+    let too_long = || format!("it takes longer than {limit} (verify.treeTimeoutMs)");
+    let Some((fingerprinter, mut event)) = answer else { return failed(too_long()) };
+    world.fingerprinter = fingerprinter;
+    if let Event::TreeSeen { print: print @ TreePrint::Unknown { .. }, .. } = &mut event
+        && is_listed
+        && !in_time
+    {
+        *print = TreePrint::fault(too_long());
     }
-    // References that are not files (reftable) only git itself can read.
-    match git::run(&mut world.keeper, &root, &["rev-parse", "--verify", "--quiet", "HEAD"], GIT_TIMEOUT).await {
-        Ok(head) => world.fingerprinter.print_at(&root, &listing, String::from_utf8_lossy(&head).trim().to_owned()),
-        Err(why) => TreePrint::Unknown { why: format!("git could not read HEAD: {why}") },
-    }
+    event
 }
 
 /// Looks at everything that must stay as it is.
-async fn pin(world: &mut World, policy: &Policy, candidates: &[(String, Vec<usize>)]) -> Vec<Event> {
+fn pin(world: &mut World, policy: &Policy, candidates: &[(String, Vec<usize>)]) -> Vec<Event> {
     let files = match world.pinned_files.pin(&policy.protect.paths, candidates) {
         Ok(files) => files,
         Err(problem) => return vec![Event::Pinned { pins: Err(problem) }],
@@ -282,35 +332,36 @@ async fn pin(world: &mut World, policy: &Policy, candidates: &[(String, Vec<usiz
     if policy.pins_scripts() {
         let words: Vec<String> = policy.guardrails.iter().flat_map(|rule| protect::words(&rule.command)).collect();
         pins.programs = world.programs.pin(&words);
-        pins.tree_seen = list_files(world).await.is_ok();
+        pins.repository = world.git_root.as_deref().map(tree::parts).unwrap_or_default();
+        pins.tree_seen = !pins.repository.is_empty();
     }
     let told = |glob: String| Event::Noted { text: format!("protect.paths: `{glob}` matches no file") };
     unmatched.into_iter().map(told).chain([Event::Pinned { pins: Ok(pins) }]).collect()
 }
 
 async fn check_out(world: &mut World, pins: &Pins) -> Event {
-    let refused = |why| Event::CheckedOut { commit: Err(why), uncommitted: Vec::new(), pinned: Vec::new() };
+    let refused =
+        |why, fault| Event::CheckedOut { commit: Err(why), fault, uncommitted: Vec::new(), pinned: Vec::new() };
     world.checkout = None;
-    let Some(git_root) = world.git_root.clone() else { return refused("not a git repository".to_owned()) };
+    let Some(git_root) = world.git_root.clone() else { return refused("not a git repository".to_owned(), false) };
     let inside = world.root.strip_prefix(&git_root).unwrap_or(Path::new("")).to_owned();
     let folder = world.run_folder.join("checkout");
     let made = Checkout::make(&mut world.keeper, &git_root, &inside, &folder).await;
     let uncommitted = checkout::uncommitted(&mut world.keeper, &world.root).await;
     match (made, uncommitted) {
         (Ok((checkout, commit)), Ok(uncommitted)) => {
-            let pinned = world.pinned_files.at(checkout.project()).changes(&pins.files);
-            world.checkout = Some(checkout);
-            Event::CheckedOut { commit: Ok(commit), uncommitted, pinned }
+            match world.pinned_files.at(checkout.project()).changes(&pins.files) {
+                Ok(pinned) => {
+                    world.checkout = Some(checkout);
+                    Event::CheckedOut { commit: Ok(commit), fault: false, uncommitted, pinned }
+                }
+                Err(why) => refused(why, true),
+            }
         }
-        (Err(why), _) | (_, Err(why)) => refused(why),
+        (Err(CheckoutError::NoCommit), _) => refused(CheckoutError::NoCommit.to_string(), false),
+        (Err(why), _) => refused(why.to_string(), true),
+        (_, Err(why)) => refused(why.to_string(), true),
     }
-}
-
-/// The work tree's root, and what git prints about its files.
-async fn list_files(world: &mut World) -> Result<(PathBuf, Vec<u8>), String> {
-    let root = world.git_root.clone().ok_or("not a git repository")?;
-    let listing = git::run(&mut world.keeper, &root, tree::LISTING, GIT_TIMEOUT).await;
-    listing.map(|listing| (root, listing)).map_err(|why| format!("git could not list the files: {why}"))
 }
 
 async fn look_at_pending(world: &mut World, policy: &Policy) -> Pending {

@@ -1,5 +1,6 @@
 //! A throw-away checkout of a commit: what is in it was committed, and nothing else is there.
 
+use crate::git::GitError;
 use crate::process::Keeper;
 use crate::{git, scm};
 use ralph_core::time::Millis;
@@ -17,6 +18,23 @@ pub struct Checkout {
     project: PathBuf,
 }
 
+/// Why there is no checkout.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckoutError {
+    /// Nothing was committed yet.
+    #[error("there is no commit yet")]
+    NoCommit,
+    /// It could not be made: a full disk, a killed git.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<GitError> for CheckoutError {
+    fn from(error: GitError) -> CheckoutError {
+        CheckoutError::Failed(error.to_string())
+    }
+}
+
 impl Checkout {
     /// Checks the current commit of the work tree at `git_root` out into `folder`, in place of what an
     /// earlier one left there. `inside` is the project's place in the repository. Returns the commit too.
@@ -25,16 +43,18 @@ impl Checkout {
         git_root: &Path,
         inside: &Path,
         folder: &Path,
-    ) -> Result<(Checkout, String), String> {
-        let commit = git::run(keeper, git_root, &["rev-parse", "--verify", "--quiet", "HEAD"], PATIENCE)
-            .await
-            .map_err(|_| "there is no commit yet".to_owned())?;
-        let commit = String::from_utf8_lossy(&commit).trim().to_owned();
+    ) -> Result<(Checkout, String), CheckoutError> {
+        let commit = match git::run(keeper, git_root, &["rev-parse", "--verify", "--quiet", "HEAD"], PATIENCE).await {
+            Ok(commit) => String::from_utf8_lossy(&commit).trim().to_owned(),
+            Err(GitError::Refused(_)) => return Err(CheckoutError::NoCommit),
+            Err(fault) => return Err(CheckoutError::Failed(fault.to_string())),
+        };
+        let failed = |why: &str| CheckoutError::Failed(why.to_owned());
         let _ = std::fs::remove_dir_all(folder);
         let checkout = Checkout { folder: folder.to_owned(), project: folder.join(inside) };
-        let place = folder.to_str().ok_or("its folder's name is not UTF-8")?;
+        let place = folder.to_str().ok_or_else(|| failed("its folder's name is not UTF-8"))?;
         // Objects are shared, so this costs one file list; the repository itself is not touched.
-        let from = git_root.to_str().ok_or("the project's name is not UTF-8")?;
+        let from = git_root.to_str().ok_or_else(|| failed("the project's name is not UTF-8"))?;
         let clone = ["clone", "--quiet", "--shared", "--no-checkout", "--template=", "--", from, place];
         git::run(keeper, git_root, &clone, PATIENCE).await?;
         git::run(keeper, folder, &["checkout", "--quiet", "--detach", &commit], PATIENCE).await?;
@@ -55,7 +75,7 @@ impl Drop for Checkout {
 }
 
 /// Some of the files that differ from the commit.
-pub async fn uncommitted(keeper: &mut Keeper, project: &Path) -> Result<Vec<String>, String> {
+pub async fn uncommitted(keeper: &mut Keeper, project: &Path) -> Result<Vec<String>, GitError> {
     let listing = git::run(keeper, project, scm::STATUS, PATIENCE).await?;
     let listing = String::from_utf8_lossy(&listing);
     let entries = listing.split('\0').filter(|entry| !entry.is_empty());

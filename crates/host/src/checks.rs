@@ -7,7 +7,6 @@ use crate::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
 use crate::raw_log::LogFile;
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
 use ralph_core::excerpt::Excerpter;
-use ralph_core::observation::Ending;
 use ralph_core::text;
 use ralph_core::time::Millis;
 use sha2::{Digest, Sha256};
@@ -106,30 +105,5 @@ impl Sink for CheckSink {
 
     fn stderr(&mut self, bytes: &Chunk) {
         self.stdout(bytes);
-    }
-}
-
-/// Runs a short command of ralph's own and returns what it printed, if it succeeded.
-pub async fn capture(keeper: &mut Keeper, command: &Command, timeout: Millis) -> Result<Vec<u8>, String> {
-    struct Capture {
-        stdout: Vec<u8>,
-    }
-    impl Sink for Capture {
-        fn stdout(&mut self, bytes: &Chunk) {
-            // A list of every file of a huge tree is some tens of megabytes.
-            if self.stdout.len() < 64 << 20 {
-                self.stdout.extend_from_slice(bytes);
-            }
-        }
-        fn stderr(&mut self, _: &Chunk) {}
-    }
-    let mut sink = Capture { stdout: Vec::new() };
-    let (_silent, mut orders) = mpsc::unbounded_channel();
-    let job = Job { command, stdin: b"", streams: Streams::Apart, timeout, idle: Millis::ZERO, linger: Millis::ZERO };
-    let facts = drive(keeper, &job, &mut sink, &mut orders).await;
-    match facts.ending {
-        Ending::Exited { code: 0 } => Ok(sink.stdout),
-        Ending::NotStarted { reason } => Err(reason),
-        _ => Err(facts.stderr_tail.trim().to_owned()),
     }
 }

@@ -13,6 +13,7 @@
     )
 )]
 
+pub mod aside;
 mod audience;
 pub mod bus;
 pub mod checkout;
@@ -36,6 +37,7 @@ pub mod raw_log;
 pub mod scm;
 pub mod side_file;
 pub mod signals;
+pub mod spool;
 pub mod state_dir;
 pub mod temp;
 pub mod tree;

@@ -63,6 +63,21 @@ pub(crate) fn open_folder(dir: impl AsFd, path: impl rustix::path::Arg) -> rusti
     rustix::fs::openat(dir, path, flags, Mode::empty())
 }
 
+/// Whether an error speaks of the machine and not of the file: nothing was learned about the file by it.
+pub(crate) fn is_fault(error: &io::Error) -> bool {
+    const FAULTS: [i32; 8] = [
+        libc::EIO,
+        libc::ENOMEM,
+        libc::EMFILE,
+        libc::ENFILE,
+        libc::ESTALE,
+        libc::ETIMEDOUT,
+        libc::ENODEV,
+        libc::ENOBUFS,
+    ];
+    error.raw_os_error().is_some_and(|code| FAULTS.contains(&code))
+}
+
 /// By which a file is known again: its device and its number there.
 #[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]
 pub(crate) fn inode(stat: &Stat) -> (u64, u64) {

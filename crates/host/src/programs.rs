@@ -4,12 +4,13 @@
 //! what a check executes without touching the project. So the names that checks may use are looked up before
 //! the first agent runs, and again after each. Programs that are not there yet may be installed.
 
+use crate::plain_file;
 use crate::process::find_program;
 use ralph_core::protect::{Change, PinnedChange, PinnedProgram};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ const MOST_TEXT: u64 = 256 << 10;
 const MOST_NAMES: usize = 1000;
 
 /// Where programs are found by their names.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Programs {
     root: PathBuf,
     path: Option<OsString>,
@@ -51,30 +52,33 @@ impl Programs {
         programs
     }
 
-    /// Names that lead elsewhere now.
-    pub fn changes(&self, pinned: &[PinnedProgram]) -> Vec<PinnedChange> {
+    /// Names that lead elsewhere now; or why the machine did not let that be seen.
+    pub fn changes(&self, pinned: &[PinnedProgram]) -> Result<Vec<PinnedChange>, String> {
         let changed = |before: &PinnedProgram| {
             let how = match self.find(&before.name) {
-                Some(now) if now == *before => return None,
-                Some(now) if now.file == before.file => Change::Program,
-                Some(now) => Change::Hidden { by: now.file },
-                None => Change::Deleted,
+                Ok(now) if now == *before => return None,
+                Ok(now) if now.file == before.file => Change::Program,
+                Ok(now) => Change::Hidden { by: now.file },
+                Err(error) if plain_file::is_fault(&error) => {
+                    return Some(Err(format!("{} cannot be looked at: {error}", before.file)));
+                }
+                Err(_) => Change::Deleted,
             };
-            Some(PinnedChange { path: before.file.clone(), how })
+            Some(Ok(PinnedChange { path: before.file.clone(), how }))
         };
         pinned.iter().filter_map(changed).collect()
     }
 
     fn look_up(&self, names: &BTreeSet<String>) -> Vec<PinnedProgram> {
-        names.iter().take(MOST_NAMES).filter_map(|name| self.find(name)).collect()
+        names.iter().take(MOST_NAMES).filter_map(|name| self.find(name).ok()).collect()
     }
 
     /// The time of change (ctime) is the kernel's and cannot be set back.
-    fn find(&self, name: &str) -> Option<PinnedProgram> {
-        let file = find_program(name.as_ref(), &self.root, self.path.as_deref()).ok()?;
-        let state = file.metadata().ok()?;
+    fn find(&self, name: &str) -> io::Result<PinnedProgram> {
+        let file = find_program(name.as_ref(), &self.root, self.path.as_deref())?;
+        let state = file.metadata()?;
         let stamp = (state.ino(), state.ctime(), state.ctime_nsec());
-        Some(PinnedProgram { name: name.to_owned(), file: file.display().to_string(), stamp })
+        Ok(PinnedProgram { name: name.to_owned(), file: file.display().to_string(), stamp })
     }
 }
 
@@ -149,7 +153,7 @@ mod tests {
                 };
                 format!("{} {how}", change.path.rsplit('/').next().unwrap_or_default())
             };
-            self.programs().changes(pinned).into_iter().map(word).collect()
+            self.programs().changes(pinned).unwrap().into_iter().map(word).collect()
         }
     }
 

@@ -1,8 +1,11 @@
 //! Version control: what waits to be committed, and the tasks that the settings name.
 
+mod locks;
+
 use crate::git;
 use crate::process::Keeper;
 use crate::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
+use locks::Locks;
 use ralph_core::check::CheckEnding;
 use ralph_core::scm::{Pending, ScmReport, ScmSpec};
 use ralph_core::time::Millis;
@@ -42,8 +45,36 @@ pub fn pending(listing: &[u8]) -> Pending {
     Pending::Seen { tracked, untracked }
 }
 
+/// Where tasks are executed.
+#[derive(Debug, Clone, Copy)]
+pub struct ScmPlace<'a> {
+    /// The project's folder.
+    pub root: &'a Path,
+    /// A file in trusted state that is there while a task runs; it says which locks of git are not the task's.
+    pub note: &'a Path,
+}
+
+/// Removes locks that a task left which was killed together with its ralph; says which, if any.
+pub fn remove_left_locks(place: ScmPlace<'_>) -> String {
+    Locks::around(place.root, place.note).map_or(String::new(), |locks| locks.after_crash())
+}
+
 /// Executes one task.
-pub async fn run(keeper: &mut Keeper, spec: ScmSpec, root: &Path, orders: &mut UnboundedReceiver<Order>) -> ScmReport {
+pub async fn run(
+    keeper: &mut Keeper,
+    spec: ScmSpec,
+    place: ScmPlace<'_>,
+    orders: &mut UnboundedReceiver<Order>,
+) -> ScmReport {
+    let ScmPlace { root, note } = place;
+    let locks = Locks::around(root, note).filter(|_| is_git(&spec.program));
+    let before = match &locks {
+        Some(locks) => {
+            locks.after_crash();
+            locks.before_task().await
+        }
+        None => Default::default(),
+    };
     let command = git::command(&spec.program, &spec.args, root);
     let mut sink = Tail::default();
     let job = Job {
@@ -55,9 +86,12 @@ pub async fn run(keeper: &mut Keeper, spec: ScmSpec, root: &Path, orders: &mut U
         linger: Millis::ZERO,
     };
     let facts = drive(keeper, &job, &mut sink, orders).await;
+    // Nothing that it started is alive any more.
+    let advice = locks.map_or(String::new(), |locks| locks.after_task(&before));
     ScmReport {
         spec,
         ending: CheckEnding::from(facts.ending),
+        advice,
         duration: facts.duration,
         output: String::from_utf8_lossy(&sink.0).into_owned(),
     }

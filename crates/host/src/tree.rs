@@ -5,29 +5,38 @@
 //! lie. A content is read once and then known by size, inode and times. The time of change (ctime)
 //! is the kernel's and cannot be set back, so an edit with a forged date is still seen.
 //!
+//! There is no limit on files or bytes: the listing and what is known of it are read side by side and kept in files,
+//! so memory does not grow with the tree, and a look can be stopped at any file.
+//!
 //! This room spawns nothing: whoever runs git with [`LISTING`] hands its output in.
 
+mod cache;
 mod head;
+mod repository;
 mod walk;
 
+pub(crate) use head::folders as git_folders;
 pub use head::{git_root, head};
+pub use repository::{damage, parts};
 
+use crate::aside::Stop;
 use crate::audience;
 use crate::clock::Clock;
 use crate::plain_file::{self, Links};
+use crate::spool::Spool;
+use cache::{Cache, Damaged, Entry, Merge};
 use ralph_core::check::TreePrint;
 use ralph_core::text;
 use ralph_core::time::WallTime;
 use rustix::fd::BorrowedFd;
 use rustix::fs::{AtFlags, FileType, Stat};
 use sha2::{Digest as _, Sha256};
-use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::Read as _;
+use std::io::{self, BufRead as _, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 pub(crate) use walk::Walk;
 
 /// What git is asked, in the root of the work tree: every path that counts, with its staged id, NUL
@@ -47,13 +56,6 @@ pub const LISTING: &[&str] = &[
     "--full-name",
 ];
 
-/// A listing longer than this is refused, so that whoever captures it may cut it there and nothing
-/// is guessed from a part. At 300 bytes a path it is the most that would be looked at.
-pub const LARGEST_LISTING: usize = MOST_PATHS * 300;
-/// Beyond this a look takes longer than it is worth, and the tree counts as not seen.
-const MOST_PATHS: usize = 200_000;
-/// Likewise for bytes; the first look reads all of them.
-const MOST_CONTENT: u64 = 4 << 30;
 /// A change within the same tick of the kernel's clock (at most 10 ms) leaves no trace in the times,
 /// so what changed this shortly before a look is read again at the next.
 const SETTLED_MILLIS: i64 = 20;
@@ -69,25 +71,19 @@ pub struct Fingerprinter {
     own: Vec<u8>,
     /// Files into which ralph's own words go, by device and inode: they grow while it looks.
     outputs: Vec<(u64, u64)>,
-    known: HashMap<Vec<u8>, Known>,
+    cache: Cache,
     look: u64,
     chunk: Vec<u8>,
-    /// Digests of names and contents of the look before and of this one, to name what changed.
-    before: HashMap<u64, u64>,
-    now: HashMap<u64, u64>,
     changed: Vec<String>,
+    /// The last look came to an end, so that the next one can be compared with it.
+    whole: bool,
     /// The last look was compared with a whole one before it.
     compared: bool,
+    /// Why what was learned could not be kept for the next process, until somebody asks.
+    problem: Option<String>,
 }
 
 type Hash = [u8; 32];
-
-#[derive(Debug)]
-struct Known {
-    state: FileState,
-    content: Hash,
-    look: u64,
-}
 
 /// What cannot stay the same when a content changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,13 +95,39 @@ struct FileState {
     changed: (i64, i64),
 }
 
+/// A work tree that is looked at, as git told of it.
+#[derive(Debug)]
+pub struct Listing {
+    /// Its root.
+    pub root: PathBuf,
+    /// The commit that HEAD names; empty before the first one.
+    pub head: String,
+    /// What git printed for [`LISTING`].
+    pub files: Spool,
+}
+
 /// One look at the whole tree.
 struct Look<'a> {
     root: &'a Path,
     /// What changed before this moment has settled.
     settled: WallTime,
-    /// Content so far.
-    bytes: u64,
+    stop: &'a Stop,
+}
+
+/// Why a look came to no end.
+enum Trouble {
+    /// The machine.
+    Fault(String),
+    /// Nobody waits for it any more.
+    Stopped,
+    /// What earlier looks left cannot be believed.
+    Damaged,
+}
+
+impl From<Damaged> for Trouble {
+    fn from(_: Damaged) -> Trouble {
+        Trouble::Damaged
+    }
 }
 
 /// A name in an open folder.
@@ -133,23 +155,36 @@ impl Default for Fingerprinter {
 impl Fingerprinter {
     /// For a project below the root: `own` is its `.ralph`, relative to the root.
     pub fn ignoring(own: &Path) -> Fingerprinter {
-        let own = own.as_os_str().as_bytes().to_vec();
         Fingerprinter {
-            own,
+            own: own.as_os_str().as_bytes().to_vec(),
             outputs: Vec::new(),
-            known: HashMap::new(),
+            cache: Cache::default(),
             look: 0,
             chunk: Vec::new(),
-            before: HashMap::new(),
-            now: HashMap::new(),
             changed: Vec::new(),
+            whole: false,
             compared: false,
+            problem: None,
         }
+    }
+
+    /// Keeps what it learns in this file, and begins with what another process left there. The file must be where
+    /// no agent has any business.
+    #[must_use]
+    pub fn keeping(self, file: &Path) -> Fingerprinter {
+        Fingerprinter { cache: Cache::at(file), ..self }
+    }
+
+    /// One of the same tree that has not looked yet.
+    #[must_use]
+    pub fn anew(&self) -> Fingerprinter {
+        let own = Path::new(OsStr::from_bytes(&self.own));
+        Fingerprinter { cache: self.cache.anew(), ..Fingerprinter::ignoring(own) }
     }
 
     /// Whether there is a look to compare the next one with.
     pub fn has_looked(&self) -> bool {
-        self.look > 0
+        self.whole
     }
 
     /// Some of the files that differ between the last two looks; `None` if one of them failed or there was
@@ -158,77 +193,86 @@ impl Fingerprinter {
         self.compared.then_some(&self.changed)
     }
 
-    /// Notes a file as this look found it, and whether the look before found it otherwise.
-    fn compare(&mut self, path: &[u8], record: &[u8]) {
-        let digest = |bytes: &[u8]| {
-            let mut hasher = DefaultHasher::new();
-            bytes.hash(&mut hasher);
-            hasher.finish()
-        };
-        let (name, content) = (digest(path), digest(record));
-        self.now.insert(name, content);
-        if self.look > 1 && self.before.get(&name) != Some(&content) && self.changed.len() < CHANGED_NAMED {
-            self.changed.push(shown(path).into_owned());
+    /// Why what was learned could not be kept for the next process, if that is so and was not asked before.
+    pub fn take_problem(&mut self) -> Option<String> {
+        self.problem.take()
+    }
+
+    /// The fingerprint of a tree. Blocks while it reads, and gives up when told to stop; what was read until then
+    /// is known to the next look.
+    pub fn print(&mut self, listing: &mut Listing, stop: &Stop) -> TreePrint {
+        let mut folded = self.fold(listing, stop);
+        if matches!(folded, Err(Trouble::Damaged)) {
+            self.cache.forget();
+            folded = self.fold(listing, stop);
+        }
+        self.compared = self.whole && folded.is_ok();
+        self.whole = folded.is_ok();
+        match folded {
+            Ok(tree) => TreePrint::Seen { tree, head: listing.head.clone() },
+            Err(Trouble::Fault(why)) => TreePrint::fault(why),
+            Err(Trouble::Stopped) => TreePrint::fault("the look at the files was stopped"),
+            Err(Trouble::Damaged) => TreePrint::fault("what was known of the files is damaged"),
         }
     }
 
-    /// The fingerprint of the tree at `root`, of which git printed `listing`. Blocks while it reads.
-    pub fn print(&mut self, root: &Path, listing: &[u8]) -> TreePrint {
-        match head(root) {
-            Some(head) => self.print_at(root, listing, head),
-            None => TreePrint::Unknown { why: format!("the HEAD of {} cannot be read", root.display()) },
-        }
-    }
-
-    /// Likewise, where git had to be asked for the commit because [`head`] could not tell.
-    pub fn print_at(&mut self, root: &Path, listing: &[u8], head: String) -> TreePrint {
-        let had_looked = self.has_looked();
-        match self.fold(root, listing) {
-            Ok(tree) => {
-                self.compared = had_looked;
-                TreePrint::Seen { tree, head }
-            }
-            Err(why) => {
-                // What it saw of the tree is nothing to compare with.
-                (self.look, self.compared) = (0, false);
-                TreePrint::Unknown { why }
-            }
-        }
-    }
-
-    fn fold(&mut self, root: &Path, listing: &[u8]) -> Result<String, String> {
-        if listing.len() > LARGEST_LISTING {
-            return Err(format!("git's listing is longer than {} MB", LARGEST_LISTING / 1_000_000));
-        }
-        if listing.last().is_some_and(|last| *last != 0) {
-            return Err("git's listing was cut off".to_owned());
-        }
+    fn fold(&mut self, listing: &mut Listing, stop: &Stop) -> Result<String, Trouble> {
         self.look += 1;
         if self.look == 1 {
             // Not earlier: a shell may start whoever keeps ralph's words after ralph.
             self.outputs = audience::files();
+            self.cache.load();
         }
         self.changed.clear();
-        self.before = std::mem::take(&mut self.now);
-        let mut look = Look { root, settled: WallTime(Clock::start().now().0 - SETTLED_MILLIS), bytes: 0 };
-        let mut walk = Walk::from(root).map_err(|errno| format!("{} cannot be opened: {errno}", root.display()))?;
+        let mut merge = self.cache.merge();
+        let all = self.fold_files(listing, &mut merge, stop);
+        if let Err(Trouble::Damaged) = all {
+            return all;
+        }
+        if all.is_err() {
+            merge.keep_rest()?;
+        }
+        if let Err(error) = self.cache.finish(merge)? {
+            self.problem = Some(format!("what is known of the files could not be kept for the next run: {error}"));
+        }
+        all
+    }
+
+    fn fold_files(&mut self, listing: &mut Listing, merge: &mut Merge, stop: &Stop) -> Result<String, Trouble> {
+        let fault = |why: &str, error: &dyn std::fmt::Display| Trouble::Fault(format!("{why}: {error}"));
+        let unkept = |error: io::Error| fault("git's list of the files could not be kept", &error);
+        let root = listing.root.clone();
+        let look = Look { root: &root, settled: WallTime(Clock::start().now().0 - SETTLED_MILLIS), stop };
+        let mut walk =
+            Walk::from(&root).map_err(|errno| fault(&format!("{} cannot be opened", root.display()), &errno))?;
         let mut all = Sha256::new();
-        let mut record = Vec::new();
-        let mut files = 0;
-        for (number, line) in listing.split(|byte| *byte == 0).filter(|line| !line.is_empty()).enumerate() {
-            if number == MOST_PATHS {
-                return Err(format!("the tree has more than {MOST_PATHS} files"));
+        let (mut line, mut record) = (Vec::new(), Vec::new());
+        let mut lines = listing.files.read().map_err(unkept)?;
+        loop {
+            line.clear();
+            if lines.read_until(0, &mut line).map_err(unkept)? == 0 {
+                return Ok(text::hex(&all.finalize()));
             }
-            let listed = Listed::parse(line).ok_or("git's listing could not be read")?;
+            if stop.is_set() {
+                return Err(Trouble::Stopped);
+            }
+            let cut = || Trouble::Fault("git's list of the files was cut off".to_owned());
+            let listed = line.strip_suffix(&[0]).ok_or_else(cut)?;
+            let listed = Listed::parse(listed)
+                .ok_or_else(|| Trouble::Fault("git's list of the files could not be read".to_owned()))?;
             if self.is_own(listed.path) {
                 continue;
             }
-            let seen = match walk.parent_of(listed.path) {
-                Ok(Some(place)) => self.see(&mut look, &listed, place)?,
-                Ok(None) => Seen::nothing(),
-                Err(errno) => return Err(format!("{} cannot be opened: {errno}", shown(listed.path))),
+            let names = self.look > 1;
+            let changed = &mut self.changed;
+            let key = listed.key();
+            let found = merge.find(&key, |gone| note(changed, names, gone.key.get(1..).unwrap_or_default()))?;
+            let known = found.as_ref().and_then(|entry| entry.known.as_ref());
+            let (seen, known) = match walk.parent_of(listed.path) {
+                Ok(Some(place)) => self.see(&look, &listed, place, known)?,
+                Ok(None) => (Seen::nothing(), None),
+                Err(errno) => return Err(fault(&format!("{} cannot be opened", shown(listed.path)), &errno)),
             };
-            files += 1;
             record.clear();
             for field in [listed.path, listed.staged, &[seen.kind], &seen.content] {
                 // Lengths keep one field from running into the next.
@@ -236,89 +280,115 @@ impl Fingerprinter {
                 record.extend_from_slice(field);
             }
             all.update(&record);
-            self.compare(listed.path, &record);
+            let mut print = DefaultHasher::new();
+            record.hash(&mut print);
+            let entry = Entry { key, print: print.finish(), known };
+            if found.as_ref().is_none_or(|before| before.print != entry.print) {
+                note(&mut self.changed, names, listed.path);
+            }
+            merge.keep(found.as_ref(), &entry);
         }
-        if self.known.len() > files {
-            self.known.retain(|_, known| known.look == self.look);
-        }
-        Ok(text::hex(&all.finalize()))
     }
 
     fn is_own(&self, path: &[u8]) -> bool {
         path.strip_prefix(self.own.as_slice()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
     }
 
-    fn see(&mut self, look: &mut Look<'_>, listed: &Listed<'_>, place: Place<'_>) -> Result<Seen, String> {
+    /// What stands at a listed path, and what is to be remembered of it.
+    fn see(
+        &mut self,
+        look: &Look<'_>,
+        listed: &Listed<'_>,
+        place: Place<'_>,
+        known: Option<&(FileState, Hash)>,
+    ) -> Result<(Seen, Option<(FileState, Hash)>), Trouble> {
         let (folder, name) = place;
-        let Ok(stat) = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return Ok(Seen::nothing()) };
+        let stat = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(errno) => return absent(listed.path, errno.into()),
+        };
         let kind = FileType::from_raw_mode(stat.st_mode);
-        Ok(match kind {
+        let seen = match kind {
             FileType::RegularFile if self.outputs.contains(&file_of(&stat)) => Seen { kind: b'o', content: Vec::new() },
             FileType::RegularFile => {
-                let executable = stat.st_mode & 0o111 != 0;
-                let content = self.content(look, listed.path, place, FileState::of(&stat))?.to_vec();
-                Seen { kind: if executable { b'x' } else { b'f' }, content }
+                let kind = if stat.st_mode & 0o111 != 0 { b'x' } else { b'f' };
+                let state = FileState::of(&stat);
+                let (content, known) = match known.filter(|(before, _)| *before == state) {
+                    Some((_, content)) => (*content, known.copied()),
+                    None => self.content(look, listed.path, place, state)?,
+                };
+                return Ok((Seen { kind, content: content.to_vec() }, known));
             }
-            FileType::Symlink => {
-                let target = rustix::fs::readlinkat(folder, name, Vec::new());
-                Seen { kind: b'l', content: target.map(|target| target.into_bytes()).unwrap_or_default() }
-            }
+            FileType::Symlink => match rustix::fs::readlinkat(folder, name, Vec::new()) {
+                Ok(target) => Seen { kind: b'l', content: target.into_bytes() },
+                Err(errno) => return absent(listed.path, errno.into()),
+            },
             // Of a repository inside, the commit counts: its files are its own matter, as they are for git.
             FileType::Directory if listed.is_repository() => {
                 Seen { kind: b'r', content: head::fingerprint(&look.root.join(OsStr::from_bytes(listed.path))) }
             }
             other => Seen { kind: b'?', content: plain_file::kind(other).as_bytes().to_vec() },
-        })
+        };
+        Ok((seen, None))
     }
 
+    /// Reads a file. Its content is remembered if its state will tell whether it changes.
     fn content(
         &mut self,
-        look: &mut Look<'_>,
+        look: &Look<'_>,
         path: &[u8],
         (folder, name): Place<'_>,
         state: FileState,
-    ) -> Result<Hash, String> {
-        look.bytes = look.bytes.saturating_add(state.size);
-        if look.bytes > MOST_CONTENT {
-            return Err(format!("the tree has more than {} GiB of content", MOST_CONTENT >> 30));
-        }
-        if let Some(known) = self.known.get_mut(path)
-            && known.state == state
-        {
-            known.look = self.look;
-            return Ok(known.content);
-        }
+    ) -> Result<(Hash, Option<(FileState, Hash)>), Trouble> {
         let read = plain_file::open(folder, name, Links::Refuse).and_then(|file| {
             // The state from before the reading: a change meanwhile makes the next look read again.
             let state = FileState::of(&rustix::fs::fstat(&file)?);
-            Ok((state, self.hash(file)?))
+            Ok((state, self.hash(file, look.stop)?))
         });
-        let Ok((state, content)) = read else {
+        match read {
+            Ok((_, None)) => Err(Trouble::Stopped),
+            Ok((state, Some(content))) => {
+                let settled = state.changed_millis() < look.settled.0;
+                Ok((content, settled.then_some((state, content))))
+            }
+            Err(error) if plain_file::is_fault(&error) => {
+                Err(Trouble::Fault(format!("{} cannot be read: {error}", shown(path))))
+            }
             // What may not be read is known by its state, which changes with its content.
-            self.known.remove(path);
-            return Ok(Sha256::digest(format!("{state:?}")).into());
-        };
-        if state.changed_millis() < look.settled.0 {
-            let known = Known { state, content, look: self.look };
-            self.known.insert(path.to_vec(), known);
-        } else {
-            self.known.remove(path);
+            Err(_) => Ok((Sha256::digest(format!("{state:?}")).into(), None)),
         }
-        Ok(content)
     }
 
-    fn hash(&mut self, mut file: File) -> std::io::Result<Hash> {
+    /// The hash of a file's content; nothing if it was told to stop.
+    fn hash(&mut self, mut file: File, stop: &Stop) -> io::Result<Option<Hash>> {
         self.chunk.resize(CHUNK, 0);
         let mut hasher = Sha256::new();
-        loop {
+        while !stop.is_set() {
             match file.read(&mut self.chunk) {
-                Ok(0) => return Ok(hasher.finalize().into()),
+                Ok(0) => return Ok(Some(hasher.finalize().into())),
                 Ok(count) => hasher.update(self.chunk.get(..count).unwrap_or_default()),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
+        Ok(None)
     }
+}
+
+/// Names a changed file, unless enough are named or there was nothing to compare with.
+fn note(changed: &mut Vec<String>, names: bool, path: &[u8]) {
+    let name = shown(path.strip_suffix(b"/").unwrap_or(path));
+    if names && changed.len() < CHANGED_NAMED && !changed.iter().any(|other| *other == name) {
+        changed.push(name.into_owned());
+    }
+}
+
+/// What could not be looked at is not there, unless the machine is why.
+fn absent(path: &[u8], error: io::Error) -> Result<(Seen, Option<(FileState, Hash)>), Trouble> {
+    if plain_file::is_fault(&error) {
+        return Err(Trouble::Fault(format!("{} cannot be looked at: {error}", shown(path))));
+    }
+    Ok((Seen::nothing(), None))
 }
 
 impl Seen {
@@ -367,6 +437,16 @@ impl<'a> Listed<'a> {
         let nested = path.ends_with(b"/");
         let path = path.strip_suffix(b"/").unwrap_or(path);
         (!path.is_empty()).then_some(Listed { staged, path, nested })
+    }
+
+    /// Its place in the order of a listing: git lists what it does not track first, each part sorted.
+    fn key(&self) -> Vec<u8> {
+        let mut key = Vec::with_capacity(self.path.len() + 2);
+        key.push(u8::from(!self.staged.is_empty()));
+        key.extend_from_slice(self.path);
+        // The slash behind a repository counts in git's order.
+        key.extend(self.nested.then_some(b'/'));
+        key
     }
 
     fn is_repository(&self) -> bool {

@@ -23,6 +23,7 @@ use ralph_host::lock::{self, LockError, Owner, WorkTreeLock};
 use ralph_host::pins::PinnedFiles;
 use ralph_host::process::Keeper;
 use ralph_host::programs::Programs;
+use ralph_host::scm::{self, ScmPlace};
 use ralph_host::signals::Signals;
 use ralph_host::state_dir::{self, StateDirError};
 use ralph_host::temp::RunTemp;
@@ -130,6 +131,7 @@ impl Claimed {
         others.retain(|row| row.run != run);
         if policy.supervision.is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
             end_leftovers(place, &others);
+            tell_left_locks(place);
         }
         let unseen = match &beginning {
             Beginning::Old(machine, _) if machine.outcome().is_none() => heartbeat::unseen(&machine.row(), place),
@@ -176,6 +178,7 @@ impl Claimed {
                     .map_or(place.root.clone(), |supervision| supervision.folder.clone().into()),
                 git_root: place.git_root.clone(),
                 run_folder,
+                scm_note: scm_note(place),
                 keeper,
                 temp,
                 clock,
@@ -233,7 +236,12 @@ fn buses(place: &Place, run: &RunId, policy: &Policy, task_folder: &Path) -> Bus
 /// Knows the tree, less ralph's own folder in it.
 fn fingerprinter(place: &Place) -> Fingerprinter {
     let own = place.git_root.as_deref().and_then(|git| place.root.strip_prefix(git).ok()).unwrap_or(Path::new(""));
-    Fingerprinter::ignoring(&own.join(".ralph"))
+    Fingerprinter::ignoring(&own.join(".ralph")).keeping(&place.state.join("tree-cache"))
+}
+
+/// Is there while a task of version control runs.
+fn scm_note(place: &Place) -> PathBuf {
+    place.state.join("scm-task")
 }
 
 fn settings_files(place: &Place) -> Vec<PathBuf> {
@@ -321,6 +329,14 @@ fn end_leftovers(place: &Place, others: &[RunRow]) {
         if family::process_of(&place.run_folder(&row.run)).is_none() {
             end_leftovers_of(place, &row.run);
         }
+    }
+}
+
+/// Removes locks of git that a crashed run left: nobody else knows whose they are.
+fn tell_left_locks(place: &Place) {
+    let said = scm::remove_left_locks(ScmPlace { root: &place.root, note: &scm_note(place) });
+    if !said.is_empty() {
+        page::say(&format!("note: a crashed run was in the middle of version control: {said}"));
     }
 }
 

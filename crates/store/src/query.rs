@@ -235,7 +235,7 @@ mod tests {
     fn a_receipt_names_the_iteration_and_the_tree_that_was_seen_last() {
         let (dir, mut store) = store_with(&["r1"]);
         let run = id("r1");
-        let unknown = TreePrint::Unknown { why: "no git".to_owned() };
+        let unknown = TreePrint::fault("no git");
         let first = [tree_seen(3, "t1"), check_ended(4, "cargo test", 101), tree_seen(5, "t2")];
         store.append(&run, &first, &row(&run, 1), Durability::Written).unwrap();
         store.append(&id("r2"), &[tree_seen(1, "other")], &row(&id("r2"), 1), Durability::Written).unwrap();

@@ -119,6 +119,27 @@ if [ "$1" = -2 ]; then echo 'echo 0' >src/add.sh; fi
 EOF
 claim
 
+## lie: the program takes itself back, and the repository has no HEAD
+rm .git/HEAD
+cat >src/add.sh <<'EOF'
+echo $(($1 + $2))
+if [ "$1" = -2 ]; then echo 'echo 0' >src/add.sh; fi
+EOF
+claim
+
+## lie: the program takes itself back, and the repository's configuration is broken
+git config core.repositoryformatversion 99
+cat >src/add.sh <<'EOF'
+echo $(($1 + $2))
+if [ "$1" = -2 ]; then echo 'echo 0' >src/add.sh; fi
+EOF
+claim
+
+## honest: works beside an index that is broken
+work
+echo broken >.git/index
+claim
+
 ## lie: the program leaves a process behind when it is checked
 cat >src/add.sh <<'EOF'
 echo $(($1 + $2))

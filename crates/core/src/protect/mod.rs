@@ -7,7 +7,7 @@ mod scripts;
 pub use losses::test_losses;
 pub use scripts::{PACKAGE, hidden_by, pinned_content, script_candidates, words};
 
-use crate::check::TreePrint;
+use crate::check::{Blindness, TreePrint};
 use crate::text;
 use serde::{Deserialize, Serialize};
 
@@ -44,9 +44,27 @@ pub struct Pins {
     /// Programs that checks find by their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<PinnedProgram>,
-    /// Whether the tree could be seen.
+    /// Whether there was a repository that shows the tree.
     #[serde(default)]
     pub tree_seen: bool,
+    /// What git needs to read the repository.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repository: Vec<RepositoryPart>,
+}
+
+/// A file or folder of the repository without which git does not work, as it was at the start. By these an
+/// agent that damages a repository is told apart from a machine on which git fails.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepositoryPart {
+    /// Where it is.
+    pub path: String,
+    /// What people call its kind.
+    pub kind: String,
+    /// Who may read it.
+    pub mode: u32,
+    /// Hash of its content, where no ordinary work changes that in a way that stops git; else empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hash: String,
 }
 
 /// A file whose state at the start counts.
@@ -169,11 +187,11 @@ impl PinnedChange {
 }
 
 impl Pins {
-    /// What of a look counts, with what the look itself shows: a tree that could be seen and no longer can is
-    /// changed in a way that hides every other change.
+    /// What of a look counts, with what the look itself shows: a repository that is gone hides every other change.
+    /// A look that failed is no change.
     pub fn violations(&self, print: &TreePrint, changes: &[PinnedChange]) -> Vec<PinnedChange> {
         let lost = match print {
-            TreePrint::Unknown { why } if self.tree_seen => {
+            TreePrint::Unknown { why, cause: Blindness::NoRepository } if self.tree_seen => {
                 Some(PinnedChange { path: ".git".to_owned(), how: Change::Unseen { why: why.clone() } })
             }
             _ => None,
@@ -203,8 +221,10 @@ mod tests {
             change("check.sh", Change::Deleted),
         ];
         let seen = TreePrint::Seen { tree: String::new(), head: String::new() };
-        let unseen = TreePrint::Unknown { why: "no git".to_owned() };
+        let gone = TreePrint::Unknown { why: "no git".to_owned(), cause: Blindness::NoRepository };
+        let failed = TreePrint::fault("git was killed");
         let count = |tree_seen, print| Pins { tree_seen, ..Pins::default() }.violations(print, &changes).len();
-        assert_eq!((count(true, &seen), count(false, &unseen), count(true, &unseen)), (4, 4, 5));
+        assert_eq!((count(true, &seen), count(false, &gone), count(true, &gone)), (4, 4, 5));
+        assert_eq!(count(true, &failed), 4, "a machine that fails is no deed of the agent");
     }
 }

@@ -6,7 +6,7 @@ use super::committing::Committing;
 use super::stopping::{Ending, StopWish};
 use super::supervising::{Children, Finishing, listed};
 use super::{Continuation, LastJudged, Phase, Run};
-use crate::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, Ground, TreePrint};
+use crate::check::{Blindness, CheckEnding, CheckKind, CheckReport, CheckSpec, Ground, TreePrint};
 use crate::claim::Claim;
 use crate::effect::{Effect, Leftover};
 use crate::evidence::{self, Criterion, Finding};
@@ -32,6 +32,8 @@ pub(super) struct Checking {
     pub(super) seen: Observation,
     pub(super) stage: Stage,
     pub(super) tree: Option<TreePrint>,
+    /// Why the machine could not show the tree that this round checks; empty if it could.
+    unseen: String,
     /// Pinned files that are not as they were, where that counts.
     pub(super) violations: Vec<PinnedChange>,
     /// They were put back once.
@@ -78,6 +80,7 @@ impl Checking {
             stage: if seen.process.children.is_empty() { Stage::LookBefore } else { Stage::Children },
             seen,
             tree: None,
+            unseen: String::new(),
             violations: Vec::new(),
             restored: false,
             pinned: Vec::new(),
@@ -210,7 +213,7 @@ impl Run {
 
     pub(super) fn on_checked_out(
         &mut self,
-        commit: &Result<String, String>,
+        (commit, fault): (&Result<String, String>, bool),
         uncommitted: &[String],
         pinned: &[PinnedChange],
     ) -> Vec<Effect> {
@@ -223,15 +226,23 @@ impl Run {
         let counts = self.policy.protect.on_change != OnChange::Allow;
         let changed = pinned.iter().find(|change| counts && change.how != Change::Deleted);
         let why = commit.as_ref().err().cloned().or(changed.map(|change| format!("in the commit {}", change.words())));
-        checking.unclean = why.map_or(String::new(), |why| format!("the commit cannot be judged: {why}"));
+        let said =
+            if fault { "the commit could not be checked out on this machine" } else { "the commit cannot be judged" };
+        checking.unclean = why.map_or(String::new(), |why| format!("{said}: {why}"));
         let problem = match uncommitted {
+            // The checks cannot run, and say so themselves; what is committed nobody knows.
+            _ if fault => String::new(),
             _ if !checking.unclean.is_empty() => checking.unclean.clone(),
             [] => String::new(),
             files => format!("not committed{}", named(files)),
         };
         checking.uncommitted = problem.clone();
         checking.stage = Stage::Commands;
-        let told = Notice::looked_at(self.iteration, CheckKind::CleanTree, "everything is committed", problem);
+        let told = if fault {
+            Notice::Note { text: format!("a fault of this machine, not of the work: {}", checking.unclean) }
+        } else {
+            Notice::looked_at(self.iteration, CheckKind::CleanTree, "everything is committed", problem)
+        };
         let mut effects = vec![Effect::Tell(told)];
         effects.extend(self.go_on_checking(checking));
         effects
@@ -281,15 +292,21 @@ impl Run {
         let changed = changed.unwrap_or_default();
         let pinned = self.pins().violations(print, pinned);
         // Files that git ignores are pinned too, so both looks are compared.
-        let moved = checking.tree.replace(print.clone()).is_some_and(|before| has_moved(&before, print))
+        let moved = checking.tree.replace(print.clone()).is_some_and(|before| print.differs_from_checked(&before))
             || (!first_look && checking.pinned != pinned);
         checking.pinned = pinned;
+        if moved {
+            checking.unseen.clear();
+        }
+        checking.unseen.push_str(print.fault_in_words().filter(|_| checking.unseen.is_empty()).unwrap_or_default());
+        let mut effects = self.tell_blindness(print);
         if (first_look || moved)
             && let Some(first) = self.pinned_seen(&mut checking)
         {
-            return first;
+            effects.extend(first);
+            return effects;
         }
-        match checking.stage {
+        effects.extend(match checking.stage {
             Stage::LookAfter | Stage::LookAtAsked if moved && checking.round >= MOST_ROUNDS => {
                 checking.changed = changed.to_vec();
                 self.conclude(&checking, Stability::Changing)
@@ -312,14 +329,6 @@ impl Run {
                     let text = format!("files changed while {when}; checking again{}", named(changed));
                     effects.push(Effect::Tell(Notice::Note { text }));
                 }
-                if let TreePrint::Unknown { why } = print
-                    && first_look
-                    && self.judged == 0
-                    && !self.policy.guardrails.is_empty()
-                {
-                    let text = format!("changes during the checks cannot be seen: {why}");
-                    effects.push(Effect::Tell(Notice::Note { text }));
-                }
                 effects.extend(self.tell_protected(&checking));
                 checking.stage = if self.policy.verify.clean_checkout && !self.policy.guardrails.is_empty() {
                     Stage::CheckOut
@@ -329,7 +338,23 @@ impl Run {
                 effects.extend(self.go_on_checking(checking));
                 effects
             }
+        });
+        effects
+    }
+
+    /// Says once that the tree cannot be seen, and what that means for the word verified.
+    fn tell_blindness(&mut self, print: &TreePrint) -> Vec<Effect> {
+        let TreePrint::Unknown { why, cause } = print else { return Vec::new() };
+        if self.policy.guardrails.is_empty() || std::mem::replace(&mut self.blind_told, true) {
+            return Vec::new();
         }
+        let text = match cause {
+            Blindness::NoRepository => format!("changes during the checks cannot be seen: {why}"),
+            Blindness::Fault => {
+                format!("the tree could not be looked at, so what is claimed on it is not verified: {why}")
+            }
+        };
+        vec![Effect::Tell(Notice::Note { text })]
     }
 
     pub(super) fn on_check_ended(&mut self, report: &CheckReport) -> Vec<Effect> {
@@ -384,13 +409,15 @@ impl Run {
             requests: self.inbox.open(),
             tree,
             changed: &changed,
+            unseen: &checking.unseen,
         };
         let judgement = verdict::judge(case);
-        self.judged += 1;
+        let again = checking.committing.is_all_that_was_left();
+        self.judged += u32::from(!again);
         self.failures_in_row = if seen.ended_well() { 0 } else { self.failures_in_row + 1 };
         self.guardrail_failures.clone_from(&judgement.failures);
         self.messages.clone_from(&seen.messages);
-        let stalled = self.note_lap(checking, &judgement);
+        let stalled = if again { None } else { self.note_lap(checking, &judgement) };
         self.feedback = feedback(Lookback {
             policy: &self.policy,
             iteration: self.iteration,
@@ -407,7 +434,9 @@ impl Run {
             Decision::NotYet => "continue",
         };
         let past = Past { iteration: self.iteration, seen, files: checking.files_changed() };
-        self.memory.record(past, candidate, &judgement.reasons);
+        if !again {
+            self.memory.record(past, candidate, &judgement.reasons);
+        }
         self.last_judged = LastJudged {
             claimed: judgement.claim == Claim::Complete,
             errors: seen.all_errors(),
@@ -421,7 +450,7 @@ impl Run {
         let reasons = judgement.reasons.clone();
         // Going on takes the next number.
         let iteration = self.iteration;
-        let then = self.after_judgement(judgement, seen, stalled);
+        let then = self.after_judgement(judgement, checking, stalled);
         self.human.clear();
         let ended = matches!(self.phase, Phase::Ended(..));
         effects.push(Effect::Tell(Notice::IterationFinished {
@@ -443,18 +472,21 @@ impl Run {
         effects
     }
 
-    fn after_judgement(&mut self, judgement: Judgement, seen: &Observation, stalled: Option<String>) -> Vec<Effect> {
+    fn after_judgement(&mut self, judgement: Judgement, checking: &Checking, stalled: Option<String>) -> Vec<Effect> {
+        let seen = &checking.seen;
         match judgement.decision {
             Decision::Complete => {
-                let message = match (judgement.verified, self.iteration) {
-                    (true, n) => format!("complete and verified after {}", text::count(n.into(), "iteration")),
-                    (false, n) => format!(
-                        "claimed, not verified, after {}: no check was configured",
-                        text::count(n.into(), "iteration")
-                    ),
+                let after = text::count(self.iteration.into(), "iteration");
+                let Judgement { verified, unverified, .. } = judgement;
+                let message = if verified {
+                    format!("complete and verified after {after}")
+                } else {
+                    format!("claimed, not verified, after {after}: {unverified}")
                 };
-                let ending =
-                    Ending { reason: StopReason::Complete, code: exit::OK, message, verified: judgement.verified };
+                if let Some(failure) = self.scm_failure.take() {
+                    return self.end_uncommitted(checking, &message, &failure, verified);
+                }
+                let ending = Ending { reason: StopReason::Complete, code: exit::OK, message, verified };
                 return self.end(ending, Continuation::Nothing);
             }
             Decision::Blocked => {
@@ -464,7 +496,7 @@ impl Run {
             Decision::NotYet => {}
         }
         if self.policy.passes == Passes::Single {
-            let fine = seen.ended_well() && judgement.failing.is_empty();
+            let fine = seen.ended_well() && judgement.failing.is_empty() && self.scm_failure.is_none();
             let code = if fine { exit::OK } else { exit::USED_UP };
             let message = format!("single pass: {}", judgement.reasons.join("; "));
             return self.finish_with_code(StopReason::SinglePass, code, message, Continuation::NextIteration);
@@ -499,15 +531,6 @@ impl Run {
             Effect::Tell(Notice::looked_at(self.iteration, CheckKind::Evidence, finding.criterion.as_str(), problem))
         });
         tell.collect()
-    }
-}
-
-/// Whether the tree that was checked is no longer the one that is there. A tree that cannot be seen is
-/// accepted as it was checked, unseen; one that appears or vanishes between two looks is another one.
-fn has_moved(before: &TreePrint, now: &TreePrint) -> bool {
-    match (before, now) {
-        (TreePrint::Unknown { .. }, TreePrint::Unknown { .. }) => false,
-        _ => before != now,
     }
 }
 

@@ -1,14 +1,16 @@
 //! Committing: the last part of checking. All guardrails passed, so the agent is asked for a message
 //! and the tasks of version control are executed, on exactly the tree that was checked.
 //!
-//! Whatever goes wrong here is told and changes no verdict: the work is as good as the checks say.
+//! Whatever goes wrong here is told and changes no verdict: the work is as good as the checks say. But a run
+//! whose last iteration could not be committed ends as an error, and can be resumed for that alone.
 
 use super::checking::{Checking, Stage};
-use super::{Phase, Run};
-use crate::check::CheckEnding;
+use super::stopping::Ending;
+use super::{Continuation, Phase, Run};
 use crate::effect::{Effect, Launch, Purpose};
 use crate::notice::Notice;
 use crate::observation::Observation;
+use crate::outcome::{StopReason, exit};
 use crate::scm::{self, Pending, ScmReport, ScmSpec};
 use crate::text;
 use crate::time::Millis;
@@ -26,8 +28,10 @@ pub(super) struct Committing {
     skips_commit: bool,
     /// There are new files that the commit will not hold.
     leaves_out: bool,
-    /// The places of tasks that ended, of all rounds: none of them is executed again, not even after a crash.
+    /// The places of tasks that went well, of all rounds: none of them is executed again, not even after a crash.
     done: Vec<usize>,
+    /// The iteration was judged complete before, and only its tasks had failed.
+    left_over: bool,
 }
 
 impl Run {
@@ -150,7 +154,8 @@ impl Run {
         } else {
             let why = report.why();
             let colon = if why.is_empty() { "" } else { ": " };
-            Err(format!("{}{colon}{}", report.ending.problem(), text::cut(&why, 300, "...")))
+            let advice = if report.advice.is_empty() { String::new() } else { format!("; {}", report.advice) };
+            Err(format!("{}{colon}{}{advice}", report.ending.problem(), text::cut(&why, 300, "...")))
         };
         let mut effects = vec![self.tell_task(&report.spec.task, detail, report.ending.code(), report.duration)];
         if report.ending.passed() && scm::is_commit(&report.spec.task) && checking.committing.leaves_out {
@@ -158,8 +163,8 @@ impl Run {
                         `commit` in scm.tasks";
             effects.push(Effect::Tell(Notice::Note { text: text.to_owned() }));
         }
-        // One that was ended in the middle is in doubt and will be looked at again.
-        if report.ending != CheckEnding::Stopped {
+        // One that failed, or was ended in the middle, is tried again if the run goes on from here.
+        if report.ending.passed() {
             checking.committing.done.push(report.spec.index);
         }
         if let Some(end) = self.stop_between(&checking) {
@@ -173,6 +178,24 @@ impl Run {
             self.conclude(&checking, Stability::Still)
         });
         effects
+    }
+
+    /// Ends a run whose work is complete but whose version control failed: it can go on with that.
+    pub(super) fn end_uncommitted(
+        &mut self,
+        checking: &Checking,
+        work: &str,
+        failure: &str,
+        verified: bool,
+    ) -> Vec<Effect> {
+        let mut checking = checking.clone();
+        checking.committing.left_over = true;
+        let committing = &checking.committing;
+        let committed = committing.skips_commit || !self.policy.scm.commits() || self.has_committed(committing);
+        let but = if committed { "not all of version control was done" } else { "not committed" };
+        let message = format!("the work is {work}, but {but}: {failure}");
+        let ending = Ending { reason: StopReason::Error, code: exit::USED_UP, message, verified };
+        self.end(ending, Continuation::Checks(Box::new(checking)))
     }
 
     fn checking_at(&self, stage: Stage) -> Option<Box<Checking>> {
@@ -202,7 +225,12 @@ impl Run {
 impl Committing {
     /// The same, after a stop or a change of the tree: what was done stays done, the rest begins anew.
     pub(super) fn anew(self) -> Committing {
-        Committing { done: self.done, ..Committing::default() }
+        Committing { done: self.done, left_over: self.left_over, ..Committing::default() }
+    }
+
+    /// Whether the iteration counts already, and is only gone through again for its tasks.
+    pub(super) fn is_all_that_was_left(&self) -> bool {
+        self.left_over
     }
 
     fn skips(&self, task: &str) -> bool {

@@ -104,6 +104,8 @@ pub struct Run {
     undone: Option<String>,
     /// It was said how a file can be taken out of protection.
     way_out_told: bool,
+    /// It was said that the tree cannot be seen.
+    blind_told: bool,
     /// Changes of protected files that were told and allowed.
     allowed: Option<String>,
     last_check: Option<(String, bool)>,
@@ -216,6 +218,7 @@ impl Run {
             scm_failure: None,
             undone: None,
             way_out_told: false,
+            blind_told: false,
             allowed: None,
             last_check: None,
             last_judged: LastJudged::default(),
@@ -266,7 +269,9 @@ impl Run {
             Event::TreeSeen { print, changed, pinned } => self.on_tree_seen(print, changed.as_deref(), pinned),
             Event::Pinned { pins } => self.on_pinned(pins),
             Event::PinnedRestored { problems } => self.on_pinned_restored(problems),
-            Event::CheckedOut { commit, uncommitted, pinned } => self.on_checked_out(commit, uncommitted, pinned),
+            Event::CheckedOut { commit, fault, uncommitted, pinned } => {
+                self.on_checked_out((commit, *fault), uncommitted, pinned)
+            }
             Event::CheckEnded(report) => self.on_check_ended(report),
             Event::ScmLooked { pending } => self.on_scm_looked(*pending),
             Event::ScmEnded(report) => self.on_scm_ended(report),

@@ -225,6 +225,8 @@ impl Run {
                 vec![format!("echo 'your answer' >> {feedback} && ralph resume {run}{more}"), explain]
             }
             StopReason::SinglePass if code == exit::OK => vec![show],
+            // What is left is version control, and resuming does only that.
+            StopReason::Error if code == exit::USED_UP => vec![format!("ralph resume {run}"), explain],
             // The agent is pinned like everything else, so another one must be named.
             StopReason::Error if code == exit::AGENT && repeats => {
                 vec![format!("ralph resume {run}"), format!("ralph resume {run} --agent OTHER"), explain]

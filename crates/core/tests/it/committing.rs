@@ -68,13 +68,55 @@ fn nothing_to_commit_is_no_failure_and_asks_nobody() {
 }
 
 #[test]
-fn a_failing_task_is_told_leaves_out_the_rest_and_changes_no_verdict() {
+fn a_failing_task_is_told_leaves_out_the_rest_and_the_loop_goes_on() {
+    let hook = vec![("commit", CheckEnding::Exited { code: 1 })];
+    let turns = vec![Turn { tasks: hook, ..turn(Agent::Works) }, turn(Agent::Claims)];
+    let sim = play(world(&["commit", "push"], turns));
+    assert_eq!(sim.tasks(), ["commit -am Fix the login", "commit -am Fix the login", "push"]);
+    assert_eq!(sim.end(), (Complete, 0, 2), "the next iteration committed it");
+}
+
+#[test]
+fn work_that_is_complete_but_not_committed_ends_as_an_error() {
     let hook = vec![("commit", CheckEnding::Exited { code: 1 })];
     let sim = play(world(&["commit", "push"], vec![Turn { tasks: hook, ..turn(Agent::Claims) }]));
     assert_eq!(sim.tasks(), ["commit -am Fix the login"]);
     assert_eq!(told(&sim), [line("commit", false, "failed with exit code 1: last words")]);
-    assert_eq!(sim.end(), (Complete, 0, 1));
-    assert!(sim.outcome().verified);
+    assert_eq!(sim.end(), (Error, 1, 1));
+    assert!(sim.outcome().verified, "the work is as good as the checks say");
+    let message = "the work is complete and verified after 1 iteration, but not committed: scm commit in iteration 1: \
+                   failed with exit code 1: last words";
+    assert_eq!(sim.outcome().message, message);
+    assert_eq!(sim.outcome().next[0], "ralph resume r1");
+}
+
+#[test]
+fn resuming_what_was_not_committed_asks_no_agent_to_work_and_repeats_no_finished_task() {
+    for (failing, tasks) in [
+        ("commit", vec!["add -A", "commit -am Fix the login", "commit -am Fix the login", "push"]),
+        ("push", vec!["add -A", "commit -am Fix the login", "push", "push"]),
+    ] {
+        let ending = CheckEnding::Signalled { signal: 9 };
+        let first = Turn { tasks: vec![(failing, ending)], ..turn(Agent::Claims) };
+        let mut sim = play(world(&["add -A", "commit", "push"], vec![first]));
+        assert_eq!(sim.end(), (Error, 1, 1), "{failing}");
+        sim.world.turns[0].tasks.clear();
+        sim.resume(Resumed::default());
+        sim.play();
+        assert_eq!(sim.end(), (Complete, 0, 1), "{failing}: one iteration, which counts once");
+        assert!(sim.outcome().verified);
+        assert_eq!(sim.tasks(), tasks);
+        let works = sim.launches().iter().filter(|launch| launch.purpose == Purpose::Work).count();
+        assert_eq!(works, 1, "{failing}");
+    }
+}
+
+#[test]
+fn a_single_pass_that_could_not_be_committed_is_no_success() {
+    let hook = vec![("commit", CheckEnding::Exited { code: 1 })];
+    let mut world = world(&["commit"], vec![Turn { tasks: hook, ..turn(Agent::Works) }]);
+    world.policy.passes = ralph_core::policy::Passes::Single;
+    assert_eq!(play(world).end(), (SinglePass, 1, 1));
 }
 
 #[test]
@@ -84,7 +126,7 @@ fn without_a_message_nothing_is_committed() {
     assert_eq!(told(&sim), [line("commit message", false, "exit code 1; nothing was committed")]);
     let sim = play(world(&["commit"], vec![Turn { message: " \n", ..turn(Agent::Claims) }]));
     assert_eq!(told(&sim), [line("commit message", false, "the agent gave no message; nothing was committed")]);
-    assert_eq!(sim.end(), (Complete, 0, 1));
+    assert_eq!(sim.end(), (Error, 1, 1));
 }
 
 #[test]

@@ -250,13 +250,14 @@ fn fitting(running: Option<&Effect>, event: Event) -> Event {
         Some(Effect::Pin { .. }) => Event::Pinned { pins: Ok(Pins::default()) },
         Some(Effect::RestorePinned { .. }) => Event::PinnedRestored { problems: Vec::new() },
         Some(Effect::CheckOut) => {
-            Event::CheckedOut { commit: Ok("c".to_owned()), uncommitted: Vec::new(), pinned: Vec::new() }
+            Event::CheckedOut { commit: Ok("c".to_owned()), fault: false, uncommitted: Vec::new(), pinned: Vec::new() }
         }
         Some(Effect::Scm(spec)) => Event::ScmEnded(Box::new(ScmReport {
             spec: spec.clone(),
             ending: PASS,
             duration: Millis(1),
             output: String::new(),
+            advice: String::new(),
         })),
         Some(Effect::Wait { .. } | Effect::Rest { .. }) => Event::Woke,
         Some(Effect::LookAtMarkers) => Event::MarkersSeen { markers: Markers::default(), problem: None },

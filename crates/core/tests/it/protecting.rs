@@ -103,6 +103,27 @@ fn a_tree_that_can_no_longer_be_seen_hides_what_was_done_to_it() {
 }
 
 #[test]
+fn a_fault_of_the_machine_is_told_once_blames_nobody_and_verifies_nothing() {
+    let seen = Look::Files(1);
+    for looks in [vec![Look::Fault], vec![seen, Look::Fault], vec![Look::Fault, seen]] {
+        let turns = [Agent::Works, Agent::Claims].map(|agent| Turn { looks: looks.clone(), ..turn(agent) });
+        let sim = play(world(OnChange::Fail, turns.into()));
+        assert_eq!(sim.end(), (Complete, 0, 2), "{looks:?}");
+        assert!(!sim.outcome().verified, "{looks:?}");
+        let why = "the tree could not be looked at: git was killed by signal 9";
+        assert!(sim.outcome().message.ends_with(why), "{}", sim.outcome().message);
+        let told =
+            "the tree could not be looked at, so what is claimed on it is not verified: git was killed by signal 9";
+        assert_eq!(notes(&sim), [told], "{looks:?}");
+        assert!(protected(&sim).iter().all(|(passed, _)| *passed), "{looks:?}");
+        assert!(sim.prompts().iter().all(|prompt| !prompt.contains("put it back")), "{looks:?}");
+    }
+    // What is seen again is verified again.
+    let turns = vec![Turn { looks: vec![Look::Fault], ..turn(Agent::Works) }, turn(Agent::Claims)];
+    assert!(play(world(OnChange::Fail, turns)).outcome().verified);
+}
+
+#[test]
 fn a_script_that_is_another_one_in_the_commit_judges_nothing() {
     let deleted = PinnedChange { path: "check.sh".to_owned(), how: Change::Deleted };
     for (on_change, committed, end) in [

@@ -4,7 +4,7 @@
 //! An answer depends on the iteration and on how often the same thing was asked in it, both read
 //! from the journal. So a journal that was cut anywhere goes on in the same world.
 
-use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, TreePrint};
+use ralph_core::check::{Blindness, CheckEnding, CheckReport, CheckSpec, TreePrint};
 use ralph_core::claim::{Claim, Completion};
 use ralph_core::effect::{BusName, Effect, Launch, Purpose};
 use ralph_core::event::{Entry, Event, Gathered, Resumed, Spent, Started};
@@ -146,6 +146,8 @@ pub enum Look {
     Committed(u8, u8),
     /// Nothing.
     Unknown,
+    /// Nothing, because the machine failed.
+    Fault,
 }
 
 impl Look {
@@ -155,7 +157,8 @@ impl Look {
         match self {
             Look::Files(files) => seen(files, 0),
             Look::Committed(files, head) => seen(files, head),
-            Look::Unknown => TreePrint::Unknown { why: "no git".to_owned() },
+            Look::Unknown => TreePrint::Unknown { why: "no git".to_owned(), cause: Blindness::NoRepository },
+            Look::Fault => TreePrint::fault("git was killed by signal 9"),
         }
     }
 }
@@ -564,6 +567,7 @@ impl Sim {
                 let turn = self.world.turn(iteration);
                 Event::CheckedOut {
                     commit: Ok("c1".to_owned()),
+                    fault: false,
                     uncommitted: turn.uncommitted.clone(),
                     pinned: turn.committed.clone(),
                 }
@@ -642,7 +646,13 @@ impl Sim {
     fn task_end(&self, spec: &ScmSpec, turn: &Turn) -> ScmReport {
         let scripted = turn.tasks.iter().find(|(task, _)| *task == spec.task).map(|(_, ending)| ending.clone());
         let ending = if self.being_ended { CheckEnding::Stopped } else { scripted.unwrap_or(PASS) };
-        ScmReport { spec: spec.clone(), ending, duration: CHECK, output: "said\nlast words\n".to_owned() }
+        ScmReport {
+            spec: spec.clone(),
+            ending,
+            duration: CHECK,
+            output: "said\nlast words\n".to_owned(),
+            advice: String::new(),
+        }
     }
 
     fn check_end(&self, iteration: u32) -> CheckEnding {

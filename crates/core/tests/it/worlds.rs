@@ -185,6 +185,7 @@ pub fn events() -> impl Strategy<Value = Event> {
             .prop_map(|(look, pinned)| Event::TreeSeen { print: look.print(), changed: None, pinned }),
         4 => reports().prop_map(|report| Event::CheckEnded(Box::new(report))),
         1 => (any::<bool>(), any::<bool>()).prop_map(|(ok, clean)| Event::CheckedOut {
+            fault: !ok && clean,
             commit: if ok { Ok("c".to_owned()) } else { Err("no".to_owned()) },
             uncommitted: if clean { Vec::new() } else { vec!["a".to_owned()] },
             pinned: if clean { Vec::new() } else { vec![changed("a")] },
@@ -261,7 +262,7 @@ fn scm_reports() -> impl Strategy<Value = ScmReport> {
     let ending = prop_oneof![8 => check_endings(), 1 => Just(CheckEnding::Stopped)];
     (0usize..4, select(vec!["add -A", "commit", "push"]), ending).prop_map(|(index, task, ending)| {
         let spec = ScmSpec { index, task: task.to_owned(), program: "git".to_owned(), args: vec![task.to_owned()] };
-        ScmReport { spec, ending, duration: Millis(1), output: "x".to_owned() }
+        ScmReport { spec, ending, duration: Millis(1), output: "x".to_owned(), advice: String::new() }
     })
 }
 

@@ -84,10 +84,16 @@ impl PinnedFiles {
         Ok(pinned)
     }
 
-    /// What is not as it was.
-    pub fn changes(&self, pinned: &[Pinned]) -> Vec<PinnedChange> {
+    /// What is not as it was; or why the machine did not let that be seen.
+    pub fn changes(&self, pinned: &[Pinned]) -> Result<Vec<PinnedChange>, String> {
         let changed = |file: &Pinned| {
-            let standing = self.look(&file.path).unwrap_or_else(|error| Standing::unreadable(&error));
+            let standing = match self.look(&file.path) {
+                Ok(standing) => standing,
+                Err(error) if plain_file::is_fault(&error) => {
+                    return Some(Err(format!("{} cannot be read: {error}", file.path)));
+                }
+                Err(error) => Standing::unreadable(&error),
+            };
             if standing.state(&file.path, &file.scripts_of) == file.state {
                 return None;
             }
@@ -101,7 +107,7 @@ impl PinnedFiles {
                 }
                 (_, Standing::File { .. }) => Change::Content { losses: String::new() },
             };
-            Some(PinnedChange { path: file.path.clone(), how })
+            Some(Ok(PinnedChange { path: file.path.clone(), how }))
         };
         pinned.iter().filter_map(changed).collect()
     }

@@ -65,12 +65,12 @@ fn a_file_that_would_come_first_must_stay_away() {
     std::fs::write(project.at("project/Makefile"), "test:").unwrap();
     let candidates = ["GNUmakefile", "makefile", "Makefile"].map(|name| (name.to_owned(), vec![0]));
     let pinned = project.pins().pin(&[], &candidates).unwrap();
-    assert!(project.pins().changes(&pinned).is_empty());
+    assert!(project.pins().changes(&pinned).unwrap().is_empty());
     std::fs::write(project.at("project/GNUmakefile"), "test:").unwrap();
     let added = PinnedChange { path: "GNUmakefile".to_owned(), how: Change::Added };
-    assert_eq!(project.pins().changes(&pinned), [added]);
+    assert_eq!(project.pins().changes(&pinned).unwrap(), [added]);
     assert!(project.pins().restore(&pinned, &["GNUmakefile".to_owned()]).is_empty());
-    assert!(project.pins().changes(&pinned).is_empty());
+    assert!(project.pins().changes(&pinned).unwrap().is_empty());
 }
 
 #[test]
@@ -139,13 +139,13 @@ fn j08_every_kind_of_change_is_seen_named_and_undone() {
         let project = Project::new();
         let pins = project.pins();
         let pinned = pins.pin(&globs(&["tests/**"]), &[]).unwrap();
-        assert_eq!(pins.changes(&pinned), []);
+        assert_eq!(pins.changes(&pinned).unwrap(), []);
         std::fs::write(project.at("project/tests/new.rs"), "adding is no change").unwrap();
         change(&project);
-        let changes = pins.changes(&pinned);
+        let changes = pins.changes(&pinned).unwrap();
         assert_eq!(changes, [PinnedChange { path: path.to_owned(), how }]);
         assert_eq!(pins.restore(&pinned, &[path.to_owned()]), Vec::<String>::new());
-        assert_eq!(pins.changes(&pinned), [], "{changes:?}");
+        assert_eq!(pins.changes(&pinned).unwrap(), [], "{changes:?}");
     }
 }
 
@@ -156,11 +156,11 @@ fn a_package_may_get_dependencies_but_no_other_scripts() {
     write(r#"{"scripts":{"test":"jest"}}"#);
     let pinned = project.pins().pin(&[], &[("package.json".to_owned(), vec![0])]).unwrap();
     write(r#"{"scripts":{"test":"jest"},"dependencies":{"left-pad":"1"}}"#);
-    assert_eq!(project.pins().changes(&pinned), []);
+    assert_eq!(project.pins().changes(&pinned).unwrap(), []);
     write(r#"{"scripts":{"test":"true"},"dependencies":{"left-pad":"2"}}"#);
-    assert_eq!(project.pins().changes(&pinned).len(), 1);
+    assert_eq!(project.pins().changes(&pinned).unwrap().len(), 1);
     assert!(project.pins().restore(&pinned, &["package.json".to_owned()]).is_empty());
-    assert_eq!(project.pins().changes(&pinned), []);
+    assert_eq!(project.pins().changes(&pinned).unwrap(), []);
     let now = std::fs::read_to_string(project.at("project/package.json")).unwrap();
     assert!(now.contains("jest") && now.contains("\"left-pad\": \"2\""), "{now}");
 }

@@ -1,5 +1,6 @@
 //! Which file a program's name means.
 
+use crate::plain_file;
 use rustix::fs::Access;
 use std::ffi::OsStr;
 use std::io;
@@ -15,14 +16,16 @@ pub fn find_program(program: &OsStr, folder: &Path, path: Option<&OsStr>) -> io:
     if program.as_bytes().contains(&b'/') {
         return Ok(folder.join(program));
     }
-    let mut found = io::ErrorKind::NotFound;
+    let mut found = io::Error::from(io::ErrorKind::NotFound);
     for place in std::env::split_paths(path.unwrap_or(OsStr::new(USUAL_PATH))) {
         let file = folder.join(place).join(program);
         match rustix::fs::access(&file, Access::EXEC_OK) {
             Ok(()) if file.is_file() => return Ok(file),
-            Err(rustix::io::Errno::ACCESS) => found = io::ErrorKind::PermissionDenied,
+            Err(rustix::io::Errno::ACCESS) => found = io::ErrorKind::PermissionDenied.into(),
+            // A folder that does not answer may hold it: a later one of that name is not what was meant.
+            Err(errno) if plain_file::is_fault(&errno.into()) => return Err(errno.into()),
             _ => {}
         }
     }
-    Err(found.into())
+    Err(found)
 }

@@ -68,6 +68,23 @@ pub(crate) fn of_child_runs(run_folder: &Path) -> HashSet<i32> {
     tree::Table::read().of_child_runs(run_folder)
 }
 
+/// Living processes whose program's name begins like this and whose folder is `here`, or cannot be told.
+pub(crate) fn working_in(here: &dyn Fn(&Path) -> bool, name: &str) -> Vec<i32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let works_here = |pid: &i32| {
+        let folder = Path::new("/proc").join(pid.to_string());
+        let is_it = std::fs::read_to_string(folder.join("comm")).is_ok_and(|comm| comm.starts_with(name));
+        // A process that has just ended has no folder; one of another user does not tell.
+        is_it
+            && match std::fs::read_link(folder.join("cwd")) {
+                Ok(cwd) => here(&cwd),
+                Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
+            }
+    };
+    pids.filter(works_here).collect()
+}
+
 /// The members of a run's control groups, whoever their keeper was.
 pub(crate) fn in_groups_of(run: &RunId) -> Vec<i32> {
     cgroup::folders(run).iter().flat_map(|folder| cgroup::members(folder)).collect()

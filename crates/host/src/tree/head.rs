@@ -39,6 +39,19 @@ pub fn head(root: &Path) -> Option<String> {
     None
 }
 
+/// The folder that holds HEAD, and the one that holds all else; for most repositories they are one.
+pub(crate) fn folders(root: &Path) -> Option<(PathBuf, PathBuf)> {
+    Repository::of(root).map(|repository| (repository.own, repository.common))
+}
+
+/// Whether this HEAD file can be read and names neither a commit nor a branch.
+pub(super) fn is_nonsense(file: &Path) -> bool {
+    read(file, SMALL).is_ok_and(|text| {
+        let reftable = text.trim_ascii() == b"ref: refs/heads/.invalid";
+        !reftable && parse(&text).is_none()
+    })
+}
+
 /// What differs when a repository inside the tree stands elsewhere.
 pub(super) fn fingerprint(root: &Path) -> Vec<u8> {
     if let Some(commit) = head(root) {

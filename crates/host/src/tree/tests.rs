@@ -3,9 +3,11 @@
 
 use super::*;
 use crate::git::MISLEADING_VARIABLES;
+use crate::process::drive::Sink as _;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 
 /// A folder for repositories, whose files are old enough to be cached after `settle`.
 struct Repo {
@@ -50,13 +52,23 @@ impl Repo {
     }
 
     fn print(&self, fingerprinter: &mut Fingerprinter) -> TreePrint {
-        fingerprinter.print(&self.root, &self.git(LISTING))
+        self.print_of(fingerprinter, &self.git(LISTING))
+    }
+
+    fn print_of(&self, fingerprinter: &mut Fingerprinter, listing: &[u8]) -> TreePrint {
+        fingerprinter.print(&mut listing_of(&self.root, listing), &Stop::default())
     }
 
     /// By a fingerprinter that knows nothing.
     fn fresh(&self) -> TreePrint {
         self.print(&mut Fingerprinter::default())
     }
+}
+
+fn listing_of(root: &Path, bytes: &[u8]) -> Listing {
+    let mut files = Spool::new(root.parent().unwrap());
+    files.stdout(&Arc::new(bytes.to_vec()));
+    Listing { root: root.to_owned(), head: head(root).unwrap_or_default(), files }
 }
 
 fn git(folder: &Path, args: &[&str]) -> Vec<u8> {
@@ -74,7 +86,7 @@ fn git(folder: &Path, args: &[&str]) -> Vec<u8> {
 fn seen(print: &TreePrint) -> (&str, &str) {
     match print {
         TreePrint::Seen { tree, head } => (tree, head),
-        TreePrint::Unknown { why } => panic!("{why}"),
+        TreePrint::Unknown { why, .. } => panic!("{why}"),
     }
 }
 
@@ -173,7 +185,7 @@ fn a_backdated_edit_of_the_same_size_is_seen() {
     settle();
     let mut remembering = Fingerprinter::default();
     let before = place.print(&mut remembering);
-    assert!(!remembering.known.is_empty());
+    assert!(remembering.cache.known() > 0);
     let modified = place.at("a.txt").metadata().unwrap().modified().unwrap();
     place.write("a.txt", "b.txt\n");
     File::options().write(true).open(place.at("a.txt")).unwrap().set_modified(modified).unwrap();
@@ -189,7 +201,7 @@ fn an_edit_right_after_a_look_is_seen() {
     let listing = place.git(LISTING);
     for round in 100..400 {
         place.write("a.txt", &format!("{round}\n"));
-        prints.insert(seen(&remembering.print(&place.root, &listing)).0.to_owned());
+        prints.insert(seen(&place.print_of(&mut remembering, &listing)).0.to_owned());
     }
     assert_eq!(prints.len(), 300);
 }
@@ -248,7 +260,8 @@ fn k02_head_is_read_in_every_form() {
     assert_eq!(head(&linked), asked(&linked), "linked work tree");
     assert_ne!(head(&linked), head(&place.root));
     let mut in_linked = Fingerprinter::default();
-    assert_eq!(seen(&in_linked.print(&linked, &git(&linked, LISTING))).1, asked(&linked).unwrap());
+    let mut listing = listing_of(&linked, &git(&linked, LISTING));
+    assert_eq!(seen(&in_linked.print(&mut listing, &Stop::default())).1, asked(&linked).unwrap());
     place.git(&["checkout", "-q", "--detach", "main"]);
     assert_eq!(head(&place.root), asked(&place.root), "detached");
     // What makes no sense is not guessed, and a pipe does not block.
@@ -259,7 +272,6 @@ fn k02_head_is_read_in_every_form() {
     std::fs::remove_file(place.at(".git/HEAD")).unwrap();
     plain_file::make_pipe(&place.at(".git/HEAD"));
     assert_eq!(head(&place.root), None);
-    assert!(matches!(Fingerprinter::default().print(&place.root, b""), TreePrint::Unknown { .. }));
 }
 
 #[test]
@@ -268,7 +280,8 @@ fn k02_other_formats_are_left_to_git() {
     place.git(&["init", "-q", "-b", "main", "--ref-format=reftable", "--object-format=sha256"]);
     place.git(&["commit", "-q", "--allow-empty", "-m", "first"]);
     assert_eq!(head(&place.root), None);
-    let print = Fingerprinter::default().print_at(&place.root, &place.git(LISTING), "asked".to_owned());
+    let mut listing = Listing { head: "asked".to_owned(), ..listing_of(&place.root, &place.git(LISTING)) };
+    let print = Fingerprinter::default().print(&mut listing, &Stop::default());
     assert_eq!(seen(&print).1, "asked");
     assert_eq!(git_root(&place.root.join("not/there")), Some(place.root.clone()));
     assert_eq!(git_root(Path::new("/")), None);
@@ -353,33 +366,174 @@ fn c08_a_pipe_in_the_place_of_a_file_does_not_block() {
 }
 
 #[test]
-fn k09_what_is_too_large_is_not_guessed() {
+fn k09_a_listing_that_makes_no_sense_is_not_guessed() {
     let place = Repo::new();
-    let sparse = File::create(place.at("core")).unwrap();
-    sparse.set_len(MOST_CONTENT + 1).unwrap();
-    assert!(matches!(place.fresh(), TreePrint::Unknown { why } if why.contains("4 GiB")));
-    drop(sparse);
-    std::fs::remove_file(place.at("core")).unwrap();
-    let print = Fingerprinter::default().print(&place.root, &vec![0; LARGEST_LISTING + 1]);
-    assert!(matches!(print, TreePrint::Unknown { why } if why.contains("60 MB")));
-    let many: Vec<u8> = (0..=MOST_PATHS).flat_map(|n| format!("? f{n}\0").into_bytes()).collect();
-    let print = Fingerprinter::default().print(&place.root, &many);
-    assert!(matches!(print, TreePrint::Unknown { why } if why.contains("200000 files")));
     for broken in ["H 100644 abc 0 no tab\0", "x\0", "? \0", "? a.t"] {
-        let print = Fingerprinter::default().print(&place.root, broken.as_bytes());
-        assert!(matches!(print, TreePrint::Unknown { .. }), "{broken:?}");
+        let print = place.print_of(&mut Fingerprinter::default(), broken.as_bytes());
+        assert!(print.fault_in_words().is_some(), "{broken:?}");
     }
 }
 
 #[test]
-fn what_is_gone_is_forgotten() {
+fn k09_no_number_of_files_is_too_many() {
     let place = Repo::new();
+    // More than any limit that there was, and none of them is there.
+    let many: Vec<u8> = (0..250_000).flat_map(|n| format!("? f{n:06}\0").into_bytes()).collect();
+    let mut remembering = Fingerprinter::default();
+    let first = place.print_of(&mut remembering, &many);
+    assert!(place.print_of(&mut remembering, &many).surely_equals(&first));
+    place.write("f200000", "x");
+    assert!(place.print_of(&mut remembering, &many).surely_differs(&first));
+    assert_eq!(remembering.changed().unwrap(), ["f200000"]);
+}
+
+#[test]
+fn what_is_gone_is_forgotten_and_named() {
+    let place = Repo::new();
+    place.write("new.txt", "x");
     settle();
     let mut remembering = Fingerprinter::default();
     place.print(&mut remembering);
-    let known = remembering.known.len();
+    let known = remembering.cache.known();
     assert!(known >= 5);
     place.git(&["rm", "-q", "a.txt", "b.txt"]);
+    std::fs::remove_file(place.at("new.txt")).unwrap();
     place.print(&mut remembering);
-    assert_eq!(remembering.known.len(), known - 2);
+    assert_eq!(remembering.cache.known(), known - 3);
+    assert_eq!(remembering.changed().unwrap(), ["new.txt", "a.txt", "b.txt"]);
+}
+
+/// A fingerprinter that keeps what it learns beside the repository, as each process makes one.
+fn keeping(place: &Repo) -> Fingerprinter {
+    Fingerprinter::default().keeping(&place.root.with_file_name("kept"))
+}
+
+/// Gives the content of `a.txt` in the cache another hash, so that whoever believes it sees another tree.
+fn forge(place: &Repo) {
+    let file = place.root.with_file_name("kept");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let content: Hash = Sha256::digest(b"a.txt\n").into();
+    let at = memchr::memmem::find(&bytes, &content).unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(file, bytes).unwrap();
+}
+
+#[test]
+fn what_was_read_is_known_to_the_next_process() {
+    let place = Repo::new();
+    settle();
+    let first = place.print(&mut keeping(&place));
+    let file = place.root.with_file_name("kept");
+    let written = std::fs::metadata(&file).unwrap().modified().unwrap();
+    let mut next = keeping(&place);
+    assert!(place.print(&mut next).surely_equals(&first));
+    assert_eq!(next.changed(), None, "nothing to compare with in this process");
+    assert_eq!(std::fs::metadata(&file).unwrap().modified().unwrap(), written, "nothing new is not written");
+    // It is believed where its sum is right: that is what makes it quick.
+    forge(&place);
+    let mut bytes = std::fs::read(&file).unwrap();
+    let body = bytes.len() - 32;
+    let sum: Hash = Sha256::digest(&bytes[..body]).into();
+    bytes[body..].copy_from_slice(&sum);
+    std::fs::write(&file, bytes).unwrap();
+    assert!(place.print(&mut keeping(&place)).surely_differs(&first));
+}
+
+#[test]
+fn a_damaged_cache_is_not_believed() {
+    let place = Repo::new();
+    settle();
+    let first = place.print(&mut keeping(&place));
+    let file = place.root.with_file_name("kept");
+    let whole = std::fs::read(&file).unwrap();
+    type Damage = fn(&mut Vec<u8>);
+    let damages: [Damage; 6] = [
+        |bytes| bytes.truncate(bytes.len() / 2),
+        |bytes| bytes.clear(),
+        |bytes| bytes[20] ^= 0x40,
+        |bytes| *bytes.last_mut().unwrap() ^= 1,
+        |bytes| bytes.extend_from_slice(b"more"),
+        |bytes| bytes[3] = b'?',
+    ];
+    for (number, damage) in damages.iter().enumerate() {
+        let mut bytes = whole.clone();
+        damage(&mut bytes);
+        std::fs::write(&file, bytes).unwrap();
+        assert!(place.print(&mut keeping(&place)).surely_equals(&first), "damage {number}");
+        assert_eq!(std::fs::read(&file).unwrap(), whole, "damage {number} is mended");
+    }
+    // A change between two looks of one process is seen even if the sum is made right.
+    let mut remembering = keeping(&place);
+    place.print(&mut remembering);
+    forge(&place);
+    assert!(place.print(&mut remembering).surely_equals(&first));
+}
+
+#[test]
+fn a_look_that_is_stopped_leaves_what_it_read_to_the_next() {
+    let place = Repo::new();
+    settle();
+    let stop = Stop::default();
+    stop.set();
+    let mut remembering = keeping(&place);
+    let first = place.print(&mut remembering);
+    let known = remembering.cache.known();
+    let mut listing = listing_of(&place.root, &place.git(LISTING));
+    assert!(remembering.print(&mut listing, &stop).fault_in_words().is_some());
+    assert_eq!(remembering.cache.known(), known);
+    place.write("a.txt", "changed");
+    assert!(remembering.print(&mut listing, &stop).fault_in_words().is_some());
+    assert!(place.print(&mut remembering).surely_differs(&first));
+}
+
+#[test]
+fn a_cache_that_cannot_be_kept_is_told_and_changes_nothing() {
+    let place = Repo::new();
+    let mut remembering = Fingerprinter::default().keeping(Path::new("/nowhere/at/all"));
+    assert!(place.print(&mut remembering).surely_equals(&place.fresh()));
+    assert!(remembering.take_problem().unwrap().contains("could not be kept"));
+}
+
+#[test]
+fn damage_to_a_repository_is_told_apart_from_a_git_that_fails() {
+    use ralph_core::protect::Change;
+    type Case = (&'static str, fn(&Repo), &'static str, Change);
+    let content = Change::Content { losses: String::new() };
+    let cases: [Case; 6] = [
+        ("gone", |place| std::fs::remove_dir_all(place.at(".git")).unwrap(), ".git", Change::Deleted),
+        (
+            "a file",
+            |place| {
+                std::fs::remove_dir_all(place.at(".git")).unwrap();
+                place.write(".git", "gitdir: nowhere\n");
+            },
+            ".git",
+            Change::Replaced { by: "file".to_owned() },
+        ),
+        ("no HEAD", |place| std::fs::remove_file(place.at(".git/HEAD")).unwrap(), ".git/HEAD", Change::Deleted),
+        ("nonsense in HEAD", |place| place.write(".git/HEAD", "nonsense"), ".git/HEAD", content.clone()),
+        ("a broken configuration", |place| place.write(".git/config", "[core\n"), ".git/config", content),
+        (
+            "no objects",
+            |place| std::fs::remove_dir_all(place.at(".git/objects")).unwrap(),
+            ".git/objects",
+            Change::Deleted,
+        ),
+    ];
+    for (name, harm, path, how) in cases {
+        let place = Repo::new();
+        let parts = parts(&place.root);
+        assert_eq!(damage(&place.root, &parts), [], "{name}");
+        harm(&place);
+        let expected = ralph_core::protect::PinnedChange { path: path.to_owned(), how };
+        assert_eq!(damage(&place.root, &parts), [expected], "{name}");
+    }
+    // What git itself writes, and a machine that fails, leave these parts as they are.
+    let place = Repo::new();
+    let parts = parts(&place.root);
+    place.git(&["checkout", "-q", "-b", "topic"]);
+    place.git(&["commit", "-q", "--allow-empty", "-m", "more"]);
+    place.write(".git/index", "broken");
+    place.write(".git/index.lock", "");
+    assert_eq!(damage(&place.root, &parts), []);
 }

@@ -1,6 +1,7 @@
 //! The way to a listed path, folder by folder, without ever passing through a link: a tracked
 //! `a/b` whose `a` became a link to elsewhere is not there any more, as it is not for git.
 
+use crate::plain_file;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
@@ -66,7 +67,7 @@ fn open(parent: BorrowedFd<'_>, name: &[u8]) -> Result<Option<OwnedFd>, Errno> {
     match rustix::fs::openat(parent, OsStr::from_bytes(name), flags, Mode::empty()) {
         Ok(folder) => Ok(Some(folder)),
         // Too many open files says nothing about the tree.
-        Err(errno @ (Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::IO)) => Err(errno),
+        Err(errno) if plain_file::is_fault(&errno.into()) => Err(errno),
         Err(_) => Ok(None),
     }
 }

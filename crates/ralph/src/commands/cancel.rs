@@ -245,7 +245,7 @@ fn answer(in_flight: Option<InFlight>) -> Option<Event> {
         }
         InFlight::Scm(spec) => {
             let (ending, duration, output) = (CheckEnding::Stopped, Millis::ZERO, String::new());
-            Some(Event::ScmEnded(Box::new(ScmReport { spec, ending, duration, output })))
+            Some(Event::ScmEnded(Box::new(ScmReport { spec, ending, duration, output, advice: String::new() })))
         }
         InFlight::Prompt
         | InFlight::Tree

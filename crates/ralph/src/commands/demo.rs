@@ -134,7 +134,10 @@ fn begin_repository(root: &Path) -> Result<(), String> {
         ];
         let mut result = Ok(());
         for args in calls {
-            result = git::run(&mut keeper, root, args, Millis::from_secs(20)).await.map(|_| ());
+            result = git::run(&mut keeper, root, args, Millis::from_secs(20))
+                .await
+                .map(|_| ())
+                .map_err(|error| error.to_string());
             if result.is_err() {
                 break;
             }

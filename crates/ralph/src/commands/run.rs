@@ -285,7 +285,7 @@ fn dry_run(global: &Global, place: &Place, mut started: Started) -> Result<u8, C
     let (mut machine, _) = Run::begin(&entry(1, Event::Started(Box::new(started)))).map_err(internal)?;
     // What the machine wants to look at first, a dry run leaves alone.
     machine.step(&entry(2, Event::Pinned { pins: Ok(Pins::default()) }));
-    let print = ralph_core::check::TreePrint::Unknown { why: "dry run".to_owned() };
+    let print = ralph_core::check::TreePrint::fault("dry run");
     machine.step(&entry(3, Event::TreeSeen { print, changed: None, pinned: Vec::new() }));
     let effects = machine.step(&entry(4, Event::Gathered(gathered(place, &policy))));
     let prompt = effects.into_iter().find_map(|effect| match effect {

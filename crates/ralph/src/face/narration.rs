@@ -141,6 +141,7 @@ impl Narration {
             (reason, _) if *kind == LoopKind::Supervise => paint.red(reason.as_str()),
             (StopReason::Complete, true) => format!("{} · verified", paint.green("complete")),
             (StopReason::Complete, false) => format!("{} · claimed, not verified", paint.yellow("complete")),
+            (StopReason::Error, true) => format!("{} · verified, version control failed", paint.red("error")),
             (reason, _) => format!("{} · not verified", paint.red(reason.as_str())),
         };
         let mut facts = vec![format!("run {run}"), text::count(outcome.iterations.into(), kind.step())];

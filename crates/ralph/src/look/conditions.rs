@@ -258,7 +258,7 @@ fn tree_stood_still(chapter: &Chapter<'_>) -> Condition {
                 .needing(format!("{NEEDED}; they went on changing: {trees}"))
         }
         // The verdict takes such a tree as it was checked, so nothing else was needed.
-        (Some(false), Some(TreePrint::Unknown { why })) => {
+        (Some(false), Some(TreePrint::Unknown { why, .. })) => {
             Condition::new(NAME, None, format!("they cannot be seen: {why}"))
         }
         (Some(false), print) => {

@@ -8,7 +8,7 @@ use ralph_core::check::TreePrint;
 use ralph_core::claim::Claim;
 use ralph_core::notice::VerdictWord;
 use ralph_core::observation::Ending;
-use ralph_core::outcome::StopReason;
+use ralph_core::outcome::{StopReason, exit};
 use ralph_core::text;
 use ralph_core::time::Millis;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +34,12 @@ pub fn of(story: &Story<'_>, state: State, worked: Millis) -> Vec<String> {
         }
         State::Ended(StopReason::MaxWallTime) => vec![Some(time_spent(story, worked)), Some(standing(story))],
         State::Ended(StopReason::Budget) => vec![Some(spent(story)), trend(story), Some(standing(story))],
+        // The work is done; the message says what kept it from being committed.
+        State::Ended(StopReason::Error)
+            if story.outcome().is_some_and(|outcome| outcome.exit_code == exit::USED_UP) =>
+        {
+            vec![Some(accepted(last))]
+        }
         State::Ended(StopReason::Error) => {
             let mut all = failures(story);
             all.extend([last_errors(last), Some(standing(story))]);

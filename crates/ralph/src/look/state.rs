@@ -52,6 +52,9 @@ impl State {
             (State::Ended(StopReason::Complete), LoopKind::Supervise) => "complete · DONE",
             (State::Ended(StopReason::Complete), LoopKind::Prompt) if row.verified => "complete · verified",
             (State::Ended(StopReason::Complete), LoopKind::Prompt) => "complete · claimed, not verified",
+            (State::Ended(StopReason::Error), LoopKind::Prompt) if row.verified => {
+                "error · verified, version control failed"
+            }
             _ => self.words(row),
         }
     }

@@ -296,8 +296,7 @@ impl<'a> Chapter<'a> {
     pub fn tree_moved(&self) -> Option<bool> {
         let before = self.counted().last()?.tree?;
         let after = self.look_after?;
-        let unseen = matches!((before, after), (TreePrint::Unknown { .. }, TreePrint::Unknown { .. }));
-        Some(!unseen && before != after)
+        Some(after.differs_from_checked(before))
     }
 
     /// Drops what an earlier round found about this.

@@ -46,7 +46,7 @@ pub fn short(hash: &str) -> &str {
 pub fn tree(print: Option<&TreePrint>) -> String {
     match print {
         Some(TreePrint::Seen { tree, .. }) => short(tree).to_owned(),
-        Some(TreePrint::Unknown { why }) => format!("unknown ({why})"),
+        Some(TreePrint::Unknown { why, .. }) => format!("unknown ({why})"),
         None => "not looked at".to_owned(),
     }
 }

@@ -10,7 +10,7 @@ use super::display_keys::DisplaySettings;
 use super::loop_keys::{LimitSettings, Loop, MemorySettings};
 use super::verify_keys::VerifyCommand;
 use ralph_core::guardrail::{FailAction, OutputPart};
-use ralph_core::policy::PromptVia;
+use ralph_core::policy::{PromptVia, TREE_TIMEOUT};
 use ralph_core::protect::OnChange;
 use ralph_core::time::Millis;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -216,7 +216,7 @@ impl Default for Scm {
 }
 
 /// How claims are verified beyond the guardrails.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Verify {
     /// Run the guardrails once before the first iteration, so that what was red already is told apart from
@@ -227,6 +227,16 @@ pub struct Verify {
     /// Commands of this project that count as tests, lint or typecheck when the agent runs them, beside
     /// those that ralph knows.
     pub commands: Vec<VerifyCommand>,
+    /// How long one look at the files of the work tree may take, in milliseconds; 0 means without limit. Where it is
+    /// not enough, claims are accepted as `claimed, not verified`; the next look goes on where this one was cut.
+    #[schemars(with = "u64", range(min = 0, max = LONGEST_MS))]
+    pub tree_timeout_ms: Millis,
+}
+
+impl Default for Verify {
+    fn default() -> Verify {
+        Verify { baseline: false, clean_checkout: false, commands: Vec::new(), tree_timeout_ms: TREE_TIMEOUT }
+    }
 }
 
 impl Default for Protect {

@@ -53,6 +53,7 @@ impl Settings {
             baseline: self.verify.baseline,
             clean_checkout: self.verify.clean_checkout,
             commands: commands.map(|added| Extra { purpose: added.purpose, words: added.command.clone() }).collect(),
+            tree_timeout: self.verify.tree_timeout_ms,
         }
     }
 

@@ -34,6 +34,7 @@ mod signals;
 mod sizes;
 mod story;
 mod supervise;
+mod tree;
 mod usage;
 
 use ralph_testkit::TestEnv;

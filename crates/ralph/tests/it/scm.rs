@@ -91,7 +91,7 @@ fn a_new_repository_gets_its_first_commit() {
 }
 
 #[test]
-fn a_failing_hook_is_told_the_rest_is_left_out_and_the_loop_goes_on() {
+fn a_failing_hook_is_told_the_rest_is_left_out_and_the_run_is_no_success() {
     let env = agent(WORK, "echo 'Try it'");
     env.git(["init", "--quiet", "--bare", "../remote.git"]);
     env.git(["remote", "add", "origin", "../remote.git"]);
@@ -101,11 +101,84 @@ fn a_failing_hook_is_told_the_rest_is_left_out_and_the_loop_goes_on() {
     std::fs::write(&hook, "#!/bin/sh\necho 'lint: 3 problems' >&2\nexit 1\n").unwrap();
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     env.ralph(["run", "-p", "x"])
-        .stdout_has("complete · verified")
+        .stdout_has("error · verified, version control failed")
+        .stdout_has("the work is complete and verified after 1 iteration, but not committed: scm commit in iteration 1")
+        .stdout_has("next: ralph resume ")
         .stderr_has("  ✗ scm commit failed with exit code 1: lint: 3 problems (")
         .stderr_lacks("scm push")
+        .code(1)
         .run();
     assert_eq!(subjects(&env), ["Begin"]);
+    env.ralph(["status"]).stdout_has("error").run();
+    env.ralph(["explain"]).stdout_has("but not committed").run();
+    // The hook is mended, and nobody works again: only the checks and version control.
+    std::fs::remove_file(&hook).unwrap();
+    let lines = env.ralph(["resume", "--json"]).stdout_any().run().json_lines();
+    let of_kind = |kind: &str| lines.iter().filter(|line| line["type"] == kind).count();
+    assert_eq!((of_kind("iteration.started"), of_kind("run.finished")), (0, 1));
+    assert_eq!(tasks(&lines).iter().filter(|(_, passed, _)| *passed).count(), 2);
+    let end = lines.last().unwrap();
+    assert_eq!(
+        (&end["stop_reason"], &end["verified"], &end["iterations"]),
+        (&json!("complete"), &json!(true), &json!(1))
+    );
+    assert_eq!(subjects(&env), ["Try it", "Begin"]);
+}
+
+/// A commit hook: whatever happens while git holds its lock happens at a certain moment.
+fn pre_commit(env: &TestEnv, script: &str) {
+    let hook = env.path(".git/hooks/pre-commit");
+    std::fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    std::fs::write(&hook, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn k01_the_lock_of_a_git_that_was_killed_is_removed_and_the_run_is_no_success() {
+    // The keeper is the parent of git, and git of its hook.
+    let keeper = "kill -9 $(sed 's/.*) . \\([0-9]*\\) .*/\\1/' /proc/$PPID/stat); sleep 60";
+    for (who, script) in [("git", "kill -9 $PPID"), ("the keeper", keeper)] {
+        let env = agent(WORK, "echo 'Say more'");
+        pre_commit(&env, &format!("[ -e ../killed ] && exit 0\ntest -e .git/index.lock && touch ../killed\n{script}"));
+        let lines = env.ralph(["run", "-p", "x", "--json"]).stdout_any().code(1).run().json_lines();
+        assert!(env.exists("../killed"), "{who}");
+        assert!(!env.exists(".git/index.lock"), "{who}: {:?}", tasks(&lines));
+        let end = lines.last().unwrap();
+        assert_eq!((&end["stop_reason"], &end["exit_code"]), (&json!("error"), &json!(1)), "{who}");
+        let message = end["message"].as_str().unwrap();
+        assert!(message.contains("complete") && message.contains("not committed"), "{who}: {message}");
+        assert!(message.contains(".git/index.lock, which it left behind, was removed"), "{who}: {message}");
+        env.ralph(["resume"]).stdout_has("complete · verified").stderr_has("✓ scm commit: Say more").run();
+        assert_eq!(subjects(&env), ["Say more", "Begin"], "{who}");
+    }
+}
+
+#[test]
+fn k01_the_lock_of_a_git_that_was_killed_with_ralph_is_removed_by_the_next_run() {
+    let env = agent(WORK, "echo 'Say more'");
+    pre_commit(&env, "[ -e ../committing ] && exit 0\ntouch ../committing\nsleep 600");
+    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().any_end().spawn();
+    run.wait_for_file("../committing");
+    run.kill9();
+    run.finish();
+    env.ralph(["resume"]).stdout_has("complete · verified").stderr_has("✓ scm commit: Say more").run();
+    assert!(!env.exists(".git/index.lock"));
+    assert_eq!(subjects(&env), ["Say more", "Begin"]);
+}
+
+#[test]
+fn k01_a_lock_that_was_there_before_is_not_removed_but_named() {
+    let env = agent(WORK, "echo 'Say more'");
+    env.write(".git/index.lock", "");
+    env.ralph(["run", "-p", "x"])
+        .stdout_has("but not committed")
+        .stdout_has(".git/index.lock is in the way: another git holds it, or was killed and left it; once no git runs here: rm -f '")
+        .stderr_any()
+        .code(1)
+        .run();
+    assert!(env.exists(".git/index.lock"));
+    std::fs::remove_file(env.path(".git/index.lock")).unwrap();
+    env.ralph(["resume"]).stdout_has("complete · verified").stderr_any().run();
 }
 
 #[test]
@@ -119,9 +192,10 @@ fn what_is_committed_is_pushed_to_a_bare_remote() {
     // A remote that is not there is a failing task and nothing more.
     env.git(["remote", "set-url", "origin", "../nowhere.git"]);
     env.ralph(["run", "-p", "y"])
-        .stdout_has("complete · verified")
+        .stdout_has("but not all of version control was done: scm push -u origin main")
         .stderr_has("✗ scm push -u origin main failed")
         .stderr_has(": fatal: '../nowhere.git' does not appear to be a git repository (")
+        .code(1)
         .run();
 }
 
@@ -134,8 +208,9 @@ fn nothing_is_committed_while_a_guardrail_fails_or_without_a_message() {
 
     let env = agent(WORK, "exit 3");
     env.ralph(["run", "-p", "x"])
-        .stdout_has("complete · verified")
+        .stdout_has("but not committed")
         .stderr_has("  ✗ scm commit message the agent exited with code 3; nothing was committed (")
+        .code(1)
         .run();
     assert_eq!(subjects(&env), ["Begin"]);
 }
