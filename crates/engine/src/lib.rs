@@ -258,7 +258,7 @@ impl Journal {
     fn take_all(&mut self, mut events: Vec<Event>, store: &Store, clock: &Clock) -> Result<Vec<Effect>, StoreError> {
         if let Some(Event::ChildrenSeen { left, ended }) = events.last_mut() {
             let own = |row: &RunRow| row.parent.as_ref() == Some(self.machine.id()) && !left.contains(&row.run);
-            let children = store.runs()?.into_iter().filter(own);
+            let children = store.runs()?.runs.into_iter().filter(own);
             *ended = children.map(|row| (row.run, row.stop_reason)).collect();
         }
         Ok(events.into_iter().flat_map(|event| self.take(event, clock)).collect())

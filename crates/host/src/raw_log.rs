@@ -22,6 +22,13 @@ const NAP: Duration = Duration::from_micros(500);
 /// What stands where bytes are missing.
 const GAP: &str = "\n[ralph] output is missing here: it could not be written\n";
 
+/// The last iteration whose agent has printed anything, by the logs in a run's folder.
+pub fn last_logged(run_folder: &Path) -> Option<u32> {
+    let files = std::fs::read_dir(run_folder).into_iter().flatten().flatten();
+    let iteration = |name: &str| name.strip_suffix(".log")?.split_once('.')?.0.parse().ok();
+    files.filter_map(|file| iteration(file.file_name().to_str()?)).max()
+}
+
 /// A raw log that exists only once there is something in it.
 #[derive(Debug)]
 pub struct RawLog {

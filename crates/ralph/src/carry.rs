@@ -3,6 +3,8 @@
 
 use crate::error::CommandError;
 use crate::face::{self, FaceOptions, Shown, Volume};
+use crate::look::damage::Missing;
+use crate::look::live::Live;
 use crate::look::{heartbeat, page};
 use crate::place::{self, Place, TASKS};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
@@ -126,10 +128,14 @@ impl Claimed {
             end_leftovers_of(place, &run);
             tell_children(&place.run_folder(&run));
         }
-        let mut others = self.store.runs()?;
+        let listing = self.store.runs()?;
+        Missing::look(place, &Live::look(place), &listing).tell(place);
+        let mut others = listing.runs;
         others.retain(|row| row.run != run);
         if policy.supervision.is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
-            end_leftovers(place, &others);
+            // Whether a damaged one crashed, nobody can tell any more.
+            end_leftovers(place, listing.damaged.iter().filter_map(|run| run.run.as_ref()));
+            end_leftovers(place, others.iter().filter(|row| row.stop_reason.is_none()).map(|row| &row.run));
         }
         let unseen = match &beginning {
             Beginning::Old(machine, _) if machine.outcome().is_none() => heartbeat::unseen(&machine.row(), place),
@@ -314,12 +320,11 @@ fn hold(folder: &Path) -> Result<Option<File>, CommandError> {
 }
 
 /// Ends what crashed runs have left alive: the tree has one loop now, and this is it.
-fn end_leftovers(place: &Place, others: &[RunRow]) {
-    let crashed = others.iter().filter(|row| row.stop_reason.is_none());
+fn end_leftovers<'a>(place: &Place, crashed: impl Iterator<Item = &'a RunId>) {
     // Older ones have been looked at by the runs since.
-    for row in crashed.take(CRASHED_LOOKED_AT) {
-        if family::process_of(&place.run_folder(&row.run)).is_none() {
-            end_leftovers_of(place, &row.run);
+    for run in crashed.take(CRASHED_LOOKED_AT) {
+        if family::process_of(&place.run_folder(run)).is_none() {
+            end_leftovers_of(place, run);
         }
     }
 }

@@ -42,7 +42,7 @@ pub use error::{Class, IoProblem, Source, StoreError};
 pub use projection::Receipt;
 pub use query::{DamagedRun, Found, Listing};
 pub use replace::Replacement;
-pub use salvage::{Remains, Salvage};
+pub use salvage::{Damage, Remains, Salvage};
 
 use journal::Tail;
 use open::FileId;

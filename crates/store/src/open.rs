@@ -55,6 +55,7 @@ impl Store {
         let path = folder.join(FILE);
         replace::finish(folder)?;
         if path.symlink_metadata().is_err() {
+            refuse_log_alone(&path)?;
             create_folder(folder).map_err(StoreError::file(folder, "create"))?;
             create_database(&path)?;
         }
@@ -73,7 +74,7 @@ impl Store {
         match fs::metadata(&path) {
             Ok(_) => refuse_what_nobody_wrote(&path)?,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(None);
+                return refuse_log_alone(&path).map(|()| None);
             }
             Err(error) => return Err(StoreError::file(&path, "open")(error)),
         }
@@ -96,6 +97,17 @@ fn refuse_what_nobody_wrote(path: &Path) -> Result<(), StoreError> {
         return Ok(());
     };
     Err(StoreError::Corrupt { path: path.to_owned(), source: why.into() })
+}
+
+/// A log without its database holds the end of what somebody deleted, and would be poured into a new one.
+fn refuse_log_alone(path: &Path) -> Result<(), StoreError> {
+    match with_suffix(path, "-wal").metadata() {
+        Ok(log) if log.len() > 0 => {
+            let source = "it is missing, and its log is there".into();
+            Err(StoreError::Corrupt { path: path.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Every connection makes a log and its index if there are none. A reader with the right to write

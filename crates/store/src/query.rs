@@ -160,10 +160,13 @@ impl Store {
     }
 }
 
+/// What a row says that stands in for a damaged one.
+pub(crate) const STAND_IN: &str = "what was stored about this run is damaged; its journal is not";
+
 /// The row of a run as its first entry gives it.
 fn stand_in(run: RunId, at: WallTime, started: Started) -> RunRow {
     RunRow {
-        message: "what was stored about this run is damaged; its journal is not".to_owned(),
+        message: STAND_IN.to_owned(),
         parent: started.parent,
         kind: started.policy.kind,
         max_iterations: started.policy.last_iteration(0),

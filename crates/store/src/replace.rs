@@ -88,9 +88,9 @@ pub(crate) fn finish(folder: &Path) -> Result<(), StoreError> {
             gone_is_fine(fs::rename(new, path))?;
             sync_folder(folder)?;
         }
-        gone_is_fine(fs::remove_file(&intent))?;
         // Only copies are left in it.
-        gone_is_fine(fs::remove_dir_all(workshop(folder, &stamp)))
+        gone_is_fine(fs::remove_dir_all(workshop(folder, &stamp)))?;
+        gone_is_fine(fs::remove_file(&intent))
     };
     exchange().map_err(StoreError::file(&folder.join(FILE), "replace"))
 }

@@ -10,6 +10,7 @@
 use crate::journal::{SEQ_MASK, entry_checksum, place};
 use crate::open::{FILE, with_suffix};
 use crate::projection::{MOST_RUNS, StoredRow};
+use crate::query::STAND_IN;
 use crate::{Store, StoreError};
 use ralph_core::event::{Entry, Event};
 use ralph_core::id::RunId;
@@ -44,6 +45,8 @@ pub struct Salvage {
     cells: BTreeMap<i64, Vec<Cell>>,
     /// Ids that a row proves, with the number of entries that it promises.
     proven: BTreeMap<i64, BTreeMap<RunId, u64>>,
+    /// Ids that a row states; an entry may prove them.
+    stated: BTreeMap<i64, BTreeSet<RunId>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -84,7 +87,7 @@ impl Salvage {
         let (database, log) = (open(&path).map_err(&failed)?, open(&with_suffix(&path, "-wal")).map_err(&failed)?);
         let (pages, images) = Pages::find(database, log).map_err(&failed)?;
         let freed = pages.freed();
-        let mut salvage = Salvage { pages, cells: BTreeMap::new(), proven: BTreeMap::new() };
+        let mut salvage = Salvage { pages, cells: BTreeMap::new(), proven: BTreeMap::new(), stated: BTreeMap::new() };
         for (number, image) in images {
             if !freed.contains(&number) {
                 salvage.index(number, image);
@@ -119,7 +122,7 @@ impl Salvage {
         let last = last.map_or(0, |(place, _)| place.cast_unsigned() & SEQ_MASK);
         let all = ids.into_iter().map(|(run, promised)| self.entries(run, no, promised.max(last)));
         all.max_by_key(|remains| remains.entries.len()).unwrap_or_else(|| Remains {
-            run: None,
+            run: self.stated_and_proven(no),
             no,
             entries: Vec::new(),
             promised: last,
@@ -128,14 +131,23 @@ impl Salvage {
         })
     }
 
+    /// The id that a row states and any later entry proves.
+    fn stated_and_proven(&self, no: i64) -> Option<RunId> {
+        let proves = |run: &RunId, place: i64| {
+            let seq = place.cast_unsigned() & SEQ_MASK;
+            self.candidates(place).any(|fields| fields.proven(run, seq).is_some())
+        };
+        let places = || self.cells.range(place(no, 0)..=place(no, SEQ_MASK)).map(|(place, _)| *place);
+        self.stated.get(&no)?.iter().find(|run| places().any(|place| proves(run, place))).cloned()
+    }
+
     fn entries(&self, run: RunId, no: i64, promised: u64) -> Remains {
         let mut remains = Remains { run: None, no, entries: Vec::new(), promised, lost: None, is_newer: false };
         for seq in 1..=promised {
             let (mut found, mut understood) = (false, None);
             for fields in self.candidates(place(no, seq)) {
                 found = true;
-                let entry = Entry { seq, at: fields.at, elapsed: fields.elapsed, event: Event::Woke };
-                if entry_checksum(&run, &entry, &fields.event) == fields.checksum {
+                if let Some(entry) = fields.proven(&run, seq) {
                     understood = Some(serde_json::from_str(&fields.event).map(|event| Entry { event, ..entry }));
                     break;
                 }
@@ -180,11 +192,17 @@ impl Salvage {
                     if last_seq.is_number() && sum.is_number() =>
                 {
                     for values in self.pages.values(cell) {
-                        let [Value::Null, _, Value::Integer(last_seq), Value::Text(row), Value::Integer(checksum)] =
-                            values.as_slice()
+                        let [
+                            Value::Null,
+                            Value::Text(run),
+                            Value::Integer(last_seq),
+                            Value::Text(row),
+                            Value::Integer(checksum),
+                        ] = values.as_slice()
                         else {
                             continue;
                         };
+                        self.stated.entry(rowid).or_default().extend(RunId::parse(run));
                         if let Some(run) = StoredRow::proven_by(last_seq.cast_unsigned(), row, *checksum) {
                             let promised = self.proven.entry(rowid).or_default().entry(run).or_insert(0);
                             *promised = (*promised).max(last_seq.cast_unsigned());
@@ -211,6 +229,12 @@ struct Fields {
 }
 
 impl Fields {
+    /// The entry, without its event, if it is this one.
+    fn proven(&self, run: &RunId, seq: u64) -> Option<Entry> {
+        let entry = Entry { seq, at: self.at, elapsed: self.elapsed, event: Event::Woke };
+        (entry_checksum(run, &entry, &self.event) == self.checksum).then_some(entry)
+    }
+
     fn of(values: Vec<Value>) -> Option<Fields> {
         let [Value::Null, Value::Integer(at), Value::Integer(elapsed), Value::Text(event), Value::Integer(checksum)] =
             <[Value; 5]>::try_from(values).ok()?
@@ -444,38 +468,50 @@ fn big_endian(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
     Some(bytes.get(at..at.checked_add(length)?)?.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)))
 }
 
+/// What is wrong with a database.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Damage {
+    /// Its structure, as SQLite told it.
+    pub structure: Vec<String>,
+    /// Single runs, one sentence each; all others can be used.
+    pub runs: Vec<String>,
+}
+
+impl Damage {
+    /// Whether nothing is.
+    pub fn is_none(&self) -> bool {
+        self.structure.is_empty() && self.runs.is_empty()
+    }
+}
+
 impl Store {
-    /// Everything that is damaged: the structure of the database, and each run whose journal cannot be read.
-    /// Reads all of it.
-    pub fn damage(&self) -> Result<Vec<StoreError>, StoreError> {
+    /// Everything that is damaged. Reads all of it.
+    pub fn damage(&self) -> Result<Damage, StoreError> {
         let failed = StoreError::sqlite(&self.path, "read");
-        let told = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
-        let mut damage = Vec::new();
         let structure = || -> rusqlite::Result<Vec<String>> {
-            self.conn.prepare("PRAGMA quick_check(1)")?.query_map([], told)?.collect()
+            self.conn.prepare("PRAGMA quick_check(5)")?.query_map([], |row| row.get(0))?.collect()
         };
-        for problem in structure().map_err(&failed)?.into_iter().filter(|problem| problem != "ok") {
-            damage.push(StoreError::Corrupt { path: self.path.clone(), source: problem.into() });
-        }
+        let mut damage = Damage { structure: structure().map_err(&failed)?, runs: Vec::new() };
+        damage.structure.retain(|told| told != "ok");
         let listing = self.runs()?;
+        damage.runs = listing.damaged.iter().map(|run| format!("run {}: {}", run.name(), run.why)).collect();
         for row in &listing.runs {
             match self.entries(&row.run) {
-                Err(error) if error.is_about_one_run() => damage.push(error),
-                entries => drop(entries?),
+                Ok(entries) if !matches!(entries.first(), Some(Entry { event: Event::Started(_), .. })) => {
+                    damage.runs.push(format!("run {}: its journal does not begin with its start", row.run));
+                }
+                Ok(_) if row.message == STAND_IN => damage.runs.push(format!("run {}: its row is damaged", row.run)),
+                Ok(_) => {}
+                Err(error) if error.is_about_one_run() => damage.runs.push(error.to_string()),
+                Err(error) => return Err(error),
             }
-        }
-        for run in listing.damaged {
-            let source = format!("run {}: {}", run.name(), run.why).into();
-            damage.push(StoreError::Corrupt { path: self.path.clone(), source });
         }
         let rowless = || -> rusqlite::Result<Vec<i64>> {
             let sql = "SELECT DISTINCT place >> 32 FROM journal WHERE place >> 32 NOT IN (SELECT no FROM runs)";
             self.conn.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
         };
-        for no in rowless().map_err(&failed)? {
-            let source = format!("run number {no} has entries and no row").into();
-            damage.push(StoreError::Corrupt { path: self.path.clone(), source });
-        }
+        let rowless = rowless().map_err(&failed)?;
+        damage.runs.extend(rowless.into_iter().map(|no| format!("run number {no}: it has entries and no row")));
         Ok(damage)
     }
 }
