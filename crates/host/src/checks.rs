@@ -129,7 +129,7 @@ pub async fn capture(keeper: &mut Keeper, command: &Command, timeout: Millis) ->
     let facts = drive(keeper, &job, &mut sink, &mut orders).await;
     match facts.ending {
         Ending::Exited { code: 0 } => Ok(sink.stdout),
-        Ending::NotStarted { reason } => Err(reason),
+        Ending::NotStarted { reason, .. } => Err(reason),
         _ => Err(facts.stderr_tail.trim().to_owned()),
     }
 }

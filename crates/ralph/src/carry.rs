@@ -289,6 +289,10 @@ fn begin(place: &Place, run: &RunId) -> Result<(Clock, Result<Registration, Comm
             .because(&error)
             .hint("choose another one: export RALPH_STATE_DIR=/a/folder/outside/the/project")
     })?;
+    // A project that is moved later is known by this; without it, the run's id still finds it.
+    if let Err(error) = state_dir::remember(&place.state, &place.root) {
+        page::say(&format!("note: if this project is moved, its runs will not be found there: {error}"));
+    }
     Ok((clock, register(place, run)))
 }
 

@@ -21,6 +21,9 @@ pub(crate) const FILE: &str = "ralph.db";
 /// whoever holds it for seconds is stopped or stuck, and a person should hear about it.
 const BUSY: Duration = Duration::from_secs(5);
 
+/// The same for whoever tries again by itself, and has other things to do meanwhile.
+const BUSY_AGAIN: Duration = Duration::from_millis(20);
+
 /// What every connection sets.
 /// - NORMAL is what [`Durability::Written`] means; an append that wants more switches it.
 /// - Without `fullfsync` a sync on macOS stops at the drive's own cache. Elsewhere it does nothing.
@@ -82,6 +85,18 @@ impl Store {
         migrate::refuse_foreign(&conn, &path)?;
         let file = file_id(&path);
         Ok(Some(Store { conn, path, durability: Durability::Written, tail: None, suspect: false, file }))
+    }
+}
+
+impl Store {
+    /// Calls the store. One that found it locked is asked to call again, and then it waits for a moment only, so that
+    /// whoever asks can see to other things between two calls.
+    pub fn again<T>(&mut self, call: impl FnOnce(&mut Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let set = |store: &Store, span| store.conn.busy_timeout(span).map_err(StoreError::sqlite(&store.path, "open"));
+        set(self, BUSY_AGAIN)?;
+        let answer = call(self);
+        set(self, BUSY)?;
+        answer
     }
 }
 

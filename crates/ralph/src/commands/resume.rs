@@ -16,6 +16,7 @@ use ralph_core::id::RunId;
 use ralph_core::outcome::StopReason;
 use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::run::{Run, RunRow};
+use ralph_host::state_dir;
 use ralph_store::{Found, Listing, Store};
 
 /// Go on with a run after a stop, a limit or a crash.
@@ -42,7 +43,11 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
     if args.maximum_iterations == Some(0) {
         return Err(CommandError::usage("-m needs a number of at least 1"));
     }
-    let store = Store::open_existing(&place.state)?.ok_or_else(|| nothing(&place, &Listing::default()))?;
+    let store = match (Store::open_existing(&place.state)?, &args.run) {
+        (Some(store), _) => store,
+        (None, Some(typed)) => adopt(&place, typed)?,
+        (None, None) => return Err(nothing(&place, &Listing::default())),
+    };
     let run = pick(&store, args.run.as_deref(), &place)?;
     let policy = look::pick::machine(&store, &run)?.policy().clone();
     drop(store);
@@ -118,6 +123,22 @@ fn pick(store: &Store, wanted: Option<&str>, place: &Place) -> Result<RunId, Com
             wanted.ok_or_else(|| nothing(place, &listing))
         }
     }
+}
+
+/// A run that is named in a project without runs may be that of a project that was moved in a way that left
+/// no sign, such as to another disk. Its old place must be gone: it could be copied from there.
+fn adopt(place: &Place, typed: &str) -> Result<Store, CommandError> {
+    for (folder, was) in place.homeless() {
+        let found = Store::open_existing(&folder)?.map(|store| store.find(typed)).transpose()?;
+        if let Some(Found::One(row)) = found {
+            state_dir::adopt(&folder, &place.state, &place.root).map_err(|error| {
+                CommandError::io(format!("the runs of {} cannot be brought here", was.display()), &error)
+            })?;
+            page::say(&format!("note: run {} began in {}, which is gone; it goes on here", row.run, was.display()));
+            return Store::open_existing(&place.state)?.ok_or_else(|| nothing(place, &Listing::default()));
+        }
+    }
+    Err(nothing(place, &Listing::default()))
 }
 
 /// The run that somebody typed, or what they may have meant.

@@ -82,10 +82,26 @@ pub fn unreadable(run: &RunId, error: &ralph_core::run::ReplayError) -> CommandE
         .hint(format!("put it aside and keep what is left: {REPAIR}"))
 }
 
+/// Moved projects that are worth naming.
+const NAMESAKES: usize = 3;
+
 /// Adds what the state folder tells of runs that the journal does not know.
 pub fn with_missing(error: CommandError, place: &Place, listing: &Listing) -> CommandError {
     let missing = Missing::look(place, &Live::look(place), listing);
-    missing.lines().into_iter().fold(error, CommandError::hint)
+    missing.lines().into_iter().chain(namesakes(place)).fold(error, CommandError::hint)
+}
+
+/// Projects of the same name that are not where they were: this may be one of them, on another disk.
+pub fn namesakes(place: &Place) -> Vec<String> {
+    let gone = place.homeless().into_iter().filter(|(_, was)| was.file_name() == place.root.file_name());
+    let told = gone.filter_map(|(folder, was)| {
+        let newest = Store::open_existing(&folder).ok()??.runs().ok()?.runs.into_iter().next()?.run;
+        Some(format!(
+            "{} is gone; if it was moved here, go on with its newest run: ralph resume {newest}",
+            was.display()
+        ))
+    });
+    told.take(NAMESAKES).collect()
 }
 
 /// There is nothing to look at.

@@ -167,7 +167,7 @@ impl<'p> Sight<'p> {
         if self.runs.is_empty() {
             let root = self.place.root.display();
             let begin = format!("no runs in {root} yet; begin one: ralph run -p 'make the tests pass'");
-            return missing.chain([begin]).map(|line| typing.line(&line)).collect();
+            return missing.chain(pick::namesakes(self.place)).chain([begin]).map(|line| typing.line(&line)).collect();
         }
         let shown: HashSet<&RunId> = self.shown().into_iter().map(|row| &row.run).collect();
         let runs = || self.runs.iter().filter(|(row, _)| shown.contains(&row.run));
