@@ -6,6 +6,7 @@
 
 mod bus;
 mod crash;
+mod growth;
 mod iteration;
 mod project;
 mod rest;
@@ -25,7 +26,7 @@ pub fn run(only: Option<&str>) -> Result<(), String> {
     Step::new("cargo build --release --package ralph-loop-testkit --bin scripted-agent").run()?;
     let release = root().join("target/release");
     let (ralph, agent) = (release.join("ralph"), release.join("scripted-agent"));
-    let benches: [(&str, Bench); 8] = [
+    let benches: [(&str, Bench); 9] = [
         ("iteration", iteration::run),
         ("stream", stream::run),
         ("idle", rest::idle),
@@ -34,6 +35,7 @@ pub fn run(only: Option<&str>) -> Result<(), String> {
         ("crash", crash::run),
         ("bus", bus::run),
         ("supervise", supervise::run),
+        ("growth", growth::run),
     ];
     for (name, bench) in benches {
         if only.is_none_or(|only| only == name) {

@@ -21,7 +21,10 @@ pub(crate) fn ended_from_outside(ending: &Ending, hint: &str) -> Option<Failure>
         Ending::TimedOut { limit } => other(format!("the agent ran longer than {limit} and was ended")),
         Ending::Idle { limit } => other(format!("the agent neither printed nor computed for {limit} and was ended")),
         Ending::Stopped => other("stopped by ralph".to_owned()),
-        Ending::KeeperLost => other("the process that watches over the agent died, so its end is unknown".to_owned()),
+        Ending::KeeperLost => other(
+            "the process that watches over the agent died or did not answer, so how the agent ended is unknown"
+                .to_owned(),
+        ),
         Ending::Exited { .. } | Ending::Signalled { .. } | Ending::Lingered => None,
     }
 }
@@ -200,7 +203,7 @@ mod tests {
             (
                 Ending::KeeperLost,
                 FailureClass::Other,
-                "the process that watches over the agent died, so its end is unknown",
+                "the process that watches over the agent died or did not answer, so how the agent ended is unknown",
             ),
         ] {
             assert_eq!(ended_from_outside(&ending, "install it"), Some(Failure::new(class, message)));

@@ -47,9 +47,11 @@ impl Missing {
             Some(Lost { run, logged, known: None })
         });
         let behind = |row: &RunRow| {
-            let logged = raw_log::last_logged(&place.run_folder(&row.run)).filter(|logged| *logged > row.iteration)?;
-            let rests = live.process(&row.run).is_none();
-            rests.then(|| Lost { run: row.run.clone(), logged, known: Some(row.iteration) })
+            let folder = place.run_folder(&row.run);
+            // A run may have left many thousand logs, and only the next one is of interest at first.
+            let is_behind = raw_log::is_logged(&folder, row.iteration + 1) && live.process(&row.run).is_none();
+            let logged = is_behind.then(|| raw_log::last_logged(&folder)).flatten()?;
+            Some(Lost { run: row.run.clone(), logged, known: Some(row.iteration) })
         };
         let behind = listing.runs.iter().take(COMPARED).filter_map(behind);
         Missing { lost: unknown.chain(behind).collect(), damaged: listing.damaged.clone() }
