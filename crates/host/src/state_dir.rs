@@ -139,7 +139,7 @@ impl Home {
 
 /// The project that a state folder belongs to, if it was kept in mind.
 fn home_of(folder: &Path) -> Option<Home> {
-    let contents = plain_file::read(rustix::fs::CWD, &folder.join(HOME), Links::Refuse, LARGEST_HOME).ok()?;
+    let contents = plain_file::read(rustix::fs::CWD, folder.join(HOME), Links::Refuse, LARGEST_HOME).ok()?;
     let line = memchr::memchr(b'\n', &contents.bytes)?;
     let (numbers, root) = contents.bytes.split_at_checked(line)?;
     let mut numbers = std::str::from_utf8(numbers).ok()?.split(' ');
