@@ -52,6 +52,11 @@ pub fn may_write(folder: &Path) -> io::Result<()> {
     Ok(rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK)?)
 }
 
+/// Whether a file can be opened. What is no plain file is not tried: a pipe would wait for its writer.
+pub fn may_read(path: &Path) -> io::Result<()> {
+    if path.metadata()?.is_file() { std::fs::File::open(path).map(drop) } else { Ok(()) }
+}
+
 /// Whether this user may execute a file that is there.
 pub fn may_execute(file: &Path) -> io::Result<()> {
     if file.metadata()?.is_file() {

@@ -20,7 +20,7 @@ use ralph_core::protect::Pins;
 use ralph_core::run::Run;
 use ralph_core::time::Millis;
 use ralph_host::clock::{self, Clock};
-use ralph_host::views;
+use ralph_host::{look, views};
 use std::path::PathBuf;
 
 /// Run the loop until the agent's claim is verified.
@@ -179,9 +179,9 @@ fn source(args: &RunArgs, place: &Place) -> Result<(PromptSource, TaskName), Com
             views::read_prompt_file(&path).map_err(|problem| {
                 let told = CommandError::usage(problem);
                 // Whether the machine is to blame is in the system's own words only.
-                let told = match std::fs::File::open(&path) {
+                let told = match look::may_read(&path) {
                     Err(error) => told.because(&error),
-                    Ok(_) => told,
+                    Ok(()) => told,
                 };
                 told.hint("give a file with -f, or the text itself with -p")
             })?;

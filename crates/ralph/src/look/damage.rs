@@ -10,7 +10,7 @@ use ralph_core::id::RunId;
 use ralph_core::run::RunRow;
 use ralph_host::{family, raw_log};
 use ralph_store::{DamagedRun, Listing};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
 /// Runs whose logs are compared with the journal, of those that it knows; older ones are history.
@@ -80,14 +80,21 @@ impl Missing {
         self.lines().iter().for_each(|line| page::say(&format!("note: {}", place.typing().line(line))));
     }
 
-    /// For programs.
-    pub fn json(&self) -> (Value, Value) {
-        let damaged = self.damaged.iter().map(|run| json!({ "run": run.run, "why": run.why, "next": REPAIR }));
-        let lost = self.lost.iter().map(|lost| {
-            let next = if lost.known.is_some() { format!("ralph resume {}", lost.run) } else { REPAIR.to_owned() };
-            json!({ "run": lost.run, "logged_iteration": lost.logged, "known_iteration": lost.known, "next": next })
-        });
-        (damaged.collect(), lost.collect())
+    /// For programs: a field for each kind of which there is any.
+    pub fn json(&self) -> Value {
+        let mut fields = Map::new();
+        if !self.damaged.is_empty() {
+            let damaged = self.damaged.iter().map(|run| json!({ "run": run.run, "why": run.why, "next": REPAIR }));
+            fields.insert("damaged".to_owned(), damaged.collect());
+        }
+        if !self.lost.is_empty() {
+            let lost = self.lost.iter().map(|lost| {
+                let next = if lost.known.is_some() { format!("ralph resume {}", lost.run) } else { REPAIR.to_owned() };
+                json!({ "run": lost.run, "logged_iteration": lost.logged, "known_iteration": lost.known, "next": next })
+            });
+            fields.insert("lost".to_owned(), lost.collect());
+        }
+        Value::Object(fields)
     }
 }
 

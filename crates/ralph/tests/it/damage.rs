@@ -87,7 +87,7 @@ fn d11_one_damaged_run_does_not_close_the_project() {
     repair.stdout_has(&format!("run {hurt}: not in the journal; what is left of it, logs up to iteration 1")).run();
     let listed = json(&env, &["status", "--json"]);
     assert_eq!(listed["runs"].as_array().unwrap().len(), 3, "{listed}");
-    assert_eq!((&listed["damaged"], &listed["lost"]), (&Value::Array(vec![]), &Value::Array(vec![])));
+    assert_eq!((&listed["damaged"], &listed["lost"]), (&Value::Null, &Value::Null));
     env.ralph(["doctor", "--repair"]).stdout("Nothing is damaged.\n").run();
 }
 

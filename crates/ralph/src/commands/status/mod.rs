@@ -128,8 +128,9 @@ impl<'p> Sight<'p> {
             extend(&mut object, json!({ "heartbeat": seen.heartbeat.map(tell), "orphan": seen.orphan }));
             object
         });
-        let (damaged, lost) = self.missing.json();
-        json!({ "v": VERSION, "runs": runs.collect::<Vec<_>>(), "damaged": damaged, "lost": lost })
+        let mut object = json!({ "v": VERSION, "runs": runs.collect::<Vec<_>>() });
+        extend(&mut object, self.missing.json());
+        object
     }
 
     /// The newest runs, and of the others those that still run, with their parents.
