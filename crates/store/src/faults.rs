@@ -297,3 +297,45 @@ fn is_salvaged(folder: &Path, all: &[(&str, Vec<Entry>)]) {
     }
     assert_eq!(whole, 2);
 }
+
+#[test]
+fn d12_whatever_is_written_over_a_database_nothing_but_real_entries_is_salvaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = three_runs(dir.path());
+    let original = fs::read(dir.path().join("ralph.db")).unwrap();
+    let mut seed = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = move || {
+        // xorshift: the same blows in every run of this test.
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    let (mut kept, mut lost) = (0, 0);
+    for round in 0..300 {
+        let mut bytes = original.clone();
+        for _ in 0..=random() % 6 {
+            let at = random() as usize % bytes.len();
+            let length = (random() as usize % if round % 2 == 0 { 64 } else { 5000 }).min(bytes.len() - at);
+            let same = random() as u8;
+            let noise = random() % 2 == 0;
+            bytes[at..at + length].iter_mut().for_each(|byte| *byte = if noise { random() as u8 } else { same });
+        }
+        bytes.truncate(bytes.len() - random() as usize % if round % 5 == 0 { bytes.len() } else { 2 });
+        let hurt = tempfile::tempdir().unwrap();
+        fs::write(hurt.path().join("ralph.db"), &bytes).unwrap();
+        let salvage = crate::Salvage::read(hurt.path()).unwrap();
+        for remains in salvage.runs().into_iter().map(|no| salvage.remains(no)) {
+            let real = all.iter().find(|(name, _)| remains.run == Some(id(name)));
+            let real = real.map(|(_, entries)| entries.as_slice()).unwrap_or_default();
+            assert!(real.starts_with(&remains.entries), "round {round}: {:?}", remains.run);
+            kept += remains.entries.len();
+            lost += usize::from(remains.lost.is_some());
+        }
+        // Whoever looks at it gets an answer or an error, and no panic.
+        if let Ok(Some(store)) = Store::open_existing(hurt.path()) {
+            let _ = store.damage().map(|damage| damage.is_none());
+        }
+    }
+    assert!(kept > 1000 && lost > 50, "both happened often: {kept} kept, {lost} lost");
+}

@@ -256,6 +256,33 @@ fn d13_a_log_that_was_cut_off_is_noticed_by_what_its_runs_left() {
 }
 
 #[test]
+fn d13_a_log_that_lost_its_end_is_never_taken_for_the_whole_in_silence() {
+    let (env, run) = killed();
+    let log = state(&env).join("ralph.db-wal");
+    let whole = fs::read(&log).unwrap();
+    let (mut unknown, mut behind) = (0, 0);
+    for part in (0..=12).rev() {
+        fs::write(&log, &whole[..whole.len() * part / 12]).unwrap();
+        let listed = json(&env, &["status", "--json"]);
+        match (&listed["runs"][0]["iteration"], &listed["lost"][0]) {
+            (Value::Null, lost) => {
+                assert_eq!((&lost["run"], &lost["known_iteration"]), (&run.as_str().into(), &Value::Null), "{listed}");
+                unknown += 1;
+            }
+            (known, Value::Null) => assert_eq!(*known, 2, "{listed}"),
+            (known, lost) => {
+                assert_eq!((&lost["known_iteration"], &lost["logged_iteration"]), (known, &2.into()), "{listed}");
+                let told =
+                    format!("the journal of run {run} ends in iteration {known}, but it left logs of iteration 2");
+                env.ralph(["status"]).stdout_any().stderr_has(&told).run();
+                behind += 1;
+            }
+        }
+    }
+    assert!(unknown > 0 && behind > 0, "both are seen: {unknown} {behind}");
+}
+
+#[test]
 fn d13_what_a_damaged_log_still_holds_is_recovered() {
     let (env, run) = killed();
     let entries = |env: &TestEnv| json(env, &["show", "--json"])["iterations"].as_array().unwrap().len();
