@@ -61,6 +61,7 @@ const FAULTS: &[Fault] = &[
     ("D12", "a damaged database", ""),
     ("D13", "a log that was cut off, damaged or lost", ""),
     ("D14", "a database that another process keeps locked", ""),
+    ("D15", "no processes, threads or memory left", ""),
     ("E01", "killed at every system call", ""),
     ("E02", "abort before and after commits and merges", "commits are covered by E04; ralph does not merge yet"),
     ("E03", "crash during resume", ""),

@@ -293,6 +293,7 @@ impl Alive {
         let child_signals = signal(SignalKind::child())?;
         let process = start_keeper(&program, charge, theirs.into())?;
         ours.set_nonblocking(true)?;
+        ours.set_write_timeout(Some(START_PATIENCE))?;
         Ok(Alive {
             socket: sys::watch(ours, Interest::READABLE)?,
             decoder: Decoder::default(),
@@ -302,8 +303,8 @@ impl Alive {
         })
     }
 
-    /// Sends a request. The keeper reads at once whenever it is sent something, so waiting for room
-    /// is bounded by the size of a command line.
+    /// Sends a request. The keeper reads at once whenever it is sent something; one that does not is given up
+    /// when a long command line finds no room in the socket for too long.
     fn send(&self, request: &Request, ends: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
         let socket = self.socket.get_ref();
         socket.set_nonblocking(false)?;

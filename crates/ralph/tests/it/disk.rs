@@ -123,6 +123,14 @@ fn d10_no_descriptors_left_at_any_call() {
 }
 
 #[test]
+fn d15_no_processes_or_threads_left_at_any_start() {
+    for syscall in ["clone3", "clone", "vfork"] {
+        fails_at(syscall, "EAGAIN", 1);
+    }
+    fails_at("clone3", "ENOMEM", 1);
+}
+
+#[test]
 fn d10_with_too_few_descriptors_it_says_so_and_with_a_few_it_works() {
     let mut worked = Vec::new();
     for number in (4..40).step_by(2) {
