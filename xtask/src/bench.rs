@@ -6,6 +6,7 @@
 
 mod bus;
 mod crash;
+mod growth;
 mod iteration;
 mod project;
 mod rest;
@@ -26,7 +27,7 @@ pub fn run(only: Option<&str>) -> Result<(), String> {
     Step::new("cargo build --release --package ralph-loop-testkit --bin scripted-agent").run()?;
     let release = root().join("target/release");
     let (ralph, agent) = (release.join("ralph"), release.join("scripted-agent"));
-    let benches: [(&str, Bench); 9] = [
+    let benches: [(&str, Bench); 10] = [
         ("iteration", iteration::run),
         ("stream", stream::run),
         ("idle", rest::idle),
@@ -36,6 +37,7 @@ pub fn run(only: Option<&str>) -> Result<(), String> {
         ("bus", bus::run),
         ("supervise", supervise::run),
         ("tree", tree::run),
+        ("growth", growth::run),
     ];
     for (name, bench) in benches {
         if only.is_none_or(|only| only == name) {

@@ -1,7 +1,7 @@
 //! How a process ended, as a failure in one sentence: the same for every dialect.
 
 use crate::complaint::Complaint;
-use ralph_core::observation::{Ending, Failure, FailureClass};
+use ralph_core::observation::{Ending, Failure, FailureClass, StartFault};
 use ralph_core::text;
 
 /// Characters of standard error that a sentence quotes: one line of a message, not a stack trace.
@@ -11,13 +11,20 @@ const QUOTED: usize = 300;
 pub(crate) fn ended_from_outside(ending: &Ending, hint: &str) -> Option<Failure> {
     let other = |message: String| Some(Failure::new(FailureClass::Other, message));
     match ending {
-        Ending::NotStarted { reason } => {
+        Ending::NotStarted { reason, fault: StartFault::Program } => {
             Some(Failure::new(FailureClass::CannotRun, format!("the agent could not be started: {reason}; {hint}")))
+        }
+        // No other program would start either.
+        Ending::NotStarted { reason, fault: StartFault::Folder | StartFault::Machine } => {
+            other(format!("the agent could not be started: {reason}"))
         }
         Ending::TimedOut { limit } => other(format!("the agent ran longer than {limit} and was ended")),
         Ending::Idle { limit } => other(format!("the agent neither printed nor computed for {limit} and was ended")),
         Ending::Stopped => other("stopped by ralph".to_owned()),
-        Ending::KeeperLost => other("the process that watches over the agent died, so its end is unknown".to_owned()),
+        Ending::KeeperLost => other(
+            "the process that watches over the agent died or did not answer, so how the agent ended is unknown"
+                .to_owned(),
+        ),
         Ending::Exited { .. } | Ending::Signalled { .. } | Ending::Lingered => None,
     }
 }
@@ -172,9 +179,19 @@ mod tests {
         let limit = Millis::from_secs(90);
         for (ending, class, message) in [
             (
-                Ending::NotStarted { reason: "no file `x`".to_owned() },
+                Ending::NotStarted { reason: "no file `x`".to_owned(), fault: StartFault::Program },
                 FailureClass::CannotRun,
                 "the agent could not be started: no file `x`; install it",
+            ),
+            (
+                Ending::NotStarted { reason: "the folder /p is gone".to_owned(), fault: StartFault::Folder },
+                FailureClass::Other,
+                "the agent could not be started: the folder /p is gone",
+            ),
+            (
+                Ending::NotStarted { reason: "no processes are left".to_owned(), fault: StartFault::Machine },
+                FailureClass::Other,
+                "the agent could not be started: no processes are left",
             ),
             (Ending::TimedOut { limit }, FailureClass::Other, "the agent ran longer than 1m30s and was ended"),
             (
@@ -186,7 +203,7 @@ mod tests {
             (
                 Ending::KeeperLost,
                 FailureClass::Other,
-                "the process that watches over the agent died, so its end is unknown",
+                "the process that watches over the agent died or did not answer, so how the agent ended is unknown",
             ),
         ] {
             assert_eq!(ended_from_outside(&ending, "install it"), Some(Failure::new(class, message)));

@@ -174,7 +174,9 @@ mod tests {
             let failure = reader.failure(&end);
             assert_eq!(failure.map(|failure| failure.message).as_deref(), message, "{ending:?}");
         }
-        let missing = reader.failure(&end_of(&Ending::NotStarted { reason: "gone".to_owned() }, "")).unwrap();
+        let missing = reader
+            .failure(&end_of(&Ending::NotStarted { reason: "gone".to_owned(), fault: Default::default() }, ""))
+            .unwrap();
         assert_eq!(missing.class, FailureClass::CannotRun);
         assert!(missing.message.contains(HINT), "{}", missing.message);
     }

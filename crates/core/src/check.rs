@@ -94,7 +94,7 @@ impl From<Ending> for CheckEnding {
             Ending::Exited { code } => CheckEnding::Exited { code },
             Ending::Signalled { signal } => CheckEnding::Signalled { signal },
             Ending::TimedOut { limit } | Ending::Idle { limit } => CheckEnding::TimedOut { limit },
-            Ending::NotStarted { reason } => CheckEnding::NotStarted { reason },
+            Ending::NotStarted { reason, .. } => CheckEnding::NotStarted { reason },
             Ending::KeeperLost => {
                 CheckEnding::NotStarted { reason: "the process that watches over checks was killed".to_owned() }
             }

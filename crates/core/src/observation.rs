@@ -6,6 +6,7 @@ use crate::agent_event::{AgentEvent, Voice};
 use crate::claim::{Claim, Patterns, Scanner};
 use crate::id::RunId;
 use crate::memory::LAST_OUTPUT_CHARS;
+use crate::outcome::exit;
 use crate::text;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,9 @@ pub enum Ending {
     NotStarted {
         /// What the system said, with the path that was tried.
         reason: String,
+        /// Whose fault it is.
+        #[serde(default, skip_serializing_if = "StartFault::is_programs")]
+        fault: StartFault,
     },
     /// It ran longer than an iteration may.
     TimedOut {
@@ -86,6 +90,34 @@ pub enum Ending {
     Stopped,
     /// The process that watches over the agent died; nothing is known about the agent's own end.
     KeeperLost,
+}
+
+/// Why a program did not start: what has to be mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartFault {
+    /// The program: it is missing or cannot be executed.
+    #[default]
+    Program,
+    /// The folder in which it should start is gone.
+    Folder,
+    /// The machine: no descriptors, processes or memory are left.
+    Machine,
+}
+
+impl StartFault {
+    fn is_programs(&self) -> bool {
+        *self == StartFault::Program
+    }
+
+    /// The exit code of a run that ends by it.
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            StartFault::Program => exit::AGENT,
+            StartFault::Folder => exit::USAGE,
+            StartFault::Machine => exit::IO,
+        }
+    }
 }
 
 /// The class of an agent's failure, which decides what happens next.

@@ -132,7 +132,7 @@ pub(crate) fn how(ending: &Ending) -> String {
     match ending {
         Ending::Exited { code } => format!("exit {code}"),
         Ending::Signalled { signal } => format!("signal {signal}"),
-        Ending::NotStarted { reason } => reason.clone(),
+        Ending::NotStarted { reason, .. } => reason.clone(),
         Ending::TimedOut { limit } => format!("timeout after {limit}"),
         Ending::Idle { limit } => format!("idle for {limit}"),
         Ending::Lingered => "did not end after DONE".to_owned(),

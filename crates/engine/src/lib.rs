@@ -21,8 +21,9 @@ pub use face::Face;
 use activity::{Activity, Links, Rules};
 use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event};
+use ralph_core::id::RunId;
 use ralph_core::notice::Notice;
-use ralph_core::outcome::Outcome;
+use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::run::{ReplayError, Run, RunRow};
 use ralph_core::time::Millis;
 use ralph_host::clock::Clock;
@@ -40,6 +41,12 @@ use tokio::time::Instant;
 
 /// What takes longer than this may take hours, and much of what led to it is not needed meanwhile.
 const SETTLING: Duration = Duration::from_secs(1);
+
+/// How long a run waits for a database that another process keeps locked. A write takes milliseconds, so whoever
+/// holds it is stopped or copies it; an hour of work is worth more than ten minutes.
+const LOCKED: Duration = Duration::from_secs(600);
+/// How often it is tried again meanwhile.
+const TRY_AGAIN: Duration = Duration::from_millis(200);
 
 /// Why a run could not be carried on. Its journal is as it was after the last whole step.
 #[derive(Debug, thiserror::Error)]
@@ -102,6 +109,8 @@ struct Journal {
     sync: bool,
     /// Time that the run had been worked on before this process.
     elapsed_before: Millis,
+    /// Whether this process has written anything.
+    has_begun: bool,
 }
 
 /// What a running activity is interrupted by.
@@ -119,13 +128,19 @@ impl<'a> Carrier<'a> {
     fn new(engine: Engine<'a>, machine: Run, pending: Vec<Entry>) -> Carrier<'a> {
         let elapsed_before = machine.elapsed();
         let Engine { store, world, face, signals } = engine;
-        Carrier { store, world, face, signals, journal: Journal { machine, pending, sync: true, elapsed_before } }
+        Carrier {
+            store,
+            world,
+            face,
+            signals,
+            journal: Journal { machine, pending, sync: true, elapsed_before, has_begun: false },
+        }
     }
 
     async fn carry(mut self, effects: Vec<Effect>) -> Result<Outcome, EngineError> {
         let mut effects = effects;
         loop {
-            let Some(activity) = self.perform(effects)? else { break };
+            let Some(activity) = self.perform(effects).await? else { break };
             effects = self.run_activity(activity).await?;
         }
         self.world.keeper.close();
@@ -140,11 +155,15 @@ impl<'a> Carrier<'a> {
     }
 
     /// Performs effects; returns the activity among them, or `None` if the run has ended.
-    fn perform(&mut self, effects: Vec<Effect>) -> Result<Option<Activity>, EngineError> {
+    async fn perform(&mut self, effects: Vec<Effect>) -> Result<Option<Activity>, EngineError> {
         let effects = effects.into_iter();
         let mut activity = None;
         if effects.as_slice().iter().any(Effect::needs_the_journal) {
-            self.journal.write(&mut self.store)?;
+            let Carrier { store, world, face, signals, journal } = self;
+            // Whoever begins has nothing to lose yet, and hears at once that it cannot.
+            let patience = if journal.has_begun { LOCKED } else { Duration::ZERO };
+            let waiting = Waiting { face, signals, clock: &world.clock, patience };
+            patiently(store, waiting, |store| journal.write(store)).await?;
         }
         for effect in effects {
             match effect {
@@ -193,7 +212,10 @@ impl<'a> Carrier<'a> {
                 () = at(Some(settling)), if !settled => Disturbance::Settled,
             };
             let event = match disturbance {
-                Disturbance::Done(events) => return Ok(journal.take_all(events, store, &clock)?),
+                Disturbance::Done(events) => {
+                    let waiting = Waiting { face, signals, clock: &clock, patience: LOCKED };
+                    return Ok(journal.take_all(events, store, waiting).await?);
+                }
                 Disturbance::Tick => {
                     face.borrow_mut().tick();
                     continue;
@@ -207,13 +229,15 @@ impl<'a> Carrier<'a> {
                 Disturbance::Sign(Sign::Suspend) => {
                     let _ = orders.send(Order::Freeze);
                     if let Some(events) = suspend(face, running.as_mut()).await {
-                        return Ok(journal.take_all(events, store, &clock)?);
+                        let waiting = Waiting { face, signals, clock: &clock, patience: LOCKED };
+                        return Ok(journal.take_all(events, store, waiting).await?);
                     }
                     let _ = orders.send(Order::Thaw);
                     continue;
                 }
                 Disturbance::Sign(Sign::LookForRequests) => {
-                    if !store.cancel_requested(journal.machine.id())? {
+                    let waiting = Waiting { face, signals, clock: &clock, patience: LOCKED };
+                    if !patiently(store, waiting, |store| store.cancel_requested(journal.machine.id())).await? {
                         continue;
                     }
                     Event::Cancelled
@@ -254,12 +278,24 @@ impl Journal {
         effects
     }
 
-    /// Takes an activity's answer with the notes before it. What became of child runs only the store knows.
-    fn take_all(&mut self, mut events: Vec<Event>, store: &Store, clock: &Clock) -> Result<Vec<Effect>, StoreError> {
-        if let Some(Event::ChildrenSeen { left, ended }) = events.last_mut() {
-            let own = |row: &RunRow| row.parent.as_ref() == Some(self.machine.id()) && !left.contains(&row.run);
-            let children = store.runs()?.into_iter().filter(own);
-            *ended = children.map(|row| (row.run, row.stop_reason)).collect();
+    /// What became of the child runs that an activity saw, which only the store knows.
+    fn children(&self, events: &[Event], store: &Store) -> Result<Children, StoreError> {
+        let Some(Event::ChildrenSeen { left, .. }) = events.last() else { return Ok(Vec::new()) };
+        let own = |row: &RunRow| row.parent.as_ref() == Some(self.machine.id()) && !left.contains(&row.run);
+        Ok(store.runs()?.runs.into_iter().filter(own).map(|row| (row.run, row.stop_reason)).collect())
+    }
+
+    /// Takes an activity's answer with the notes before it.
+    async fn take_all(
+        &mut self,
+        mut events: Vec<Event>,
+        store: &mut Store,
+        waiting: Waiting<'_>,
+    ) -> Result<Vec<Effect>, StoreError> {
+        let clock = waiting.clock;
+        let children = patiently(store, waiting, |store| self.children(&events, store)).await?;
+        if let Some(Event::ChildrenSeen { ended, .. }) = events.last_mut() {
+            *ended = children;
         }
         Ok(events.into_iter().flat_map(|event| self.take(event, clock)).collect())
     }
@@ -273,8 +309,54 @@ impl Journal {
         store.append(self.machine.id(), &self.pending, &self.machine.row(), durability)?;
         self.pending.clear();
         self.sync = false;
+        self.has_begun = true;
         Ok(())
     }
+}
+
+/// Child runs that have ended, and why.
+type Children = Vec<(RunId, Option<StopReason>)>;
+
+/// Who is told that a run waits for its database, and who may end that.
+struct Waiting<'w> {
+    face: &'w RefCell<dyn Face>,
+    signals: &'w mut Signals,
+    clock: &'w Clock,
+    patience: Duration,
+}
+
+/// Calls the store, and again for as long as another process keeps the database locked: what has run is not lost by
+/// somebody's backup. An interrupt ends the wait.
+async fn patiently<T>(
+    store: &mut Store,
+    waiting: Waiting<'_>,
+    mut call: impl FnMut(&mut Store) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let mut answer = call(store);
+    let patience = Instant::now() + waiting.patience;
+    let mut told = false;
+    while let Err(StoreError::Busy { path }) = &answer
+        && Instant::now() < patience
+    {
+        let tell = |text: String| waiting.face.borrow_mut().notice(waiting.clock.now(), &Notice::Note { text });
+        if !told {
+            tell(format!("{} is locked by another process; waiting for it", path.display()));
+            told = true;
+        }
+        let interrupted = tokio::select! {
+            biased;
+            sign = waiting.signals.next() => sign == Sign::Interrupt,
+            () = tokio::time::sleep(TRY_AGAIN) => false,
+        };
+        if interrupted {
+            break;
+        }
+        answer = store.again(&mut call);
+        if !matches!(answer, Err(StoreError::Busy { .. })) {
+            tell("the database is free again".to_owned());
+        }
+    }
+    answer
 }
 
 async fn at(moment: Option<Instant>) {

@@ -159,6 +159,16 @@ impl Drop for Registration {
     }
 }
 
+/// The runs that have a folder in a project's state folder, whatever the journal knows of them, in the order
+/// of their names.
+pub fn run_folders(state: &Path) -> Vec<(RunId, PathBuf)> {
+    let folders = std::fs::read_dir(state.join("runs")).into_iter().flatten().flatten();
+    let mut found: Vec<(RunId, PathBuf)> =
+        folders.map(|folder| folder.path()).filter_map(|path| Some((run_of(&path)?, path))).collect();
+    found.sort_unstable();
+    found
+}
+
 /// The living process that carries the run of this folder.
 pub fn process_of(run_folder: &Path) -> Option<Identity> {
     Record::read(&run_folder.join(PROCESS)).map(|record| record.identity).filter(Identity::is_alive)

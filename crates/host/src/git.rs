@@ -154,7 +154,7 @@ async fn ask(keeper: &mut Keeper, command: &Command, sink: &mut impl Sink, patie
         Ending::Exited { code: 0 } => Ok(()),
         Ending::Exited { code } if said.is_empty() => Err(GitError::Refused(format!("it ended with exit code {code}"))),
         Ending::Exited { .. } => Err(GitError::Refused(said.to_owned())),
-        Ending::NotStarted { reason } => Err(GitError::Fault(reason)),
+        Ending::NotStarted { reason, .. } => Err(GitError::Fault(reason)),
         Ending::Signalled { signal } => Err(GitError::Fault(format!("it was killed by signal {signal}"))),
         Ending::TimedOut { limit } | Ending::Idle { limit } => Err(GitError::TooSlow(limit)),
         Ending::KeeperLost => Err(GitError::Fault("the process that watches over it was killed".to_owned())),

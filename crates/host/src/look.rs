@@ -21,9 +21,40 @@ pub fn is_filled(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.len() > 0)
 }
 
+/// Whether a failure says that the machine has nothing left to give, or fails itself: room, memory, processes,
+/// descriptors, a disk that cannot be written. Everything else is about what was asked for.
+pub fn is_fault_of_the_machine(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    const FAULTS: [Errno; 10] = [
+        Errno::NOSPC,
+        Errno::DQUOT,
+        Errno::ROFS,
+        Errno::IO,
+        Errno::MFILE,
+        Errno::NFILE,
+        Errno::NOMEM,
+        Errno::AGAIN,
+        Errno::NOBUFS,
+        Errno::NOLCK,
+    ];
+    FAULTS.iter().any(|fault| error.raw_os_error() == Some(fault.raw_os_error()))
+        || matches!(
+            error.kind(),
+            io::ErrorKind::StorageFull
+                | io::ErrorKind::QuotaExceeded
+                | io::ErrorKind::ReadOnlyFilesystem
+                | io::ErrorKind::OutOfMemory
+        )
+}
+
 /// Whether files can be made in a folder, as far as its mode and its file system say.
 pub fn may_write(folder: &Path) -> io::Result<()> {
     Ok(rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK)?)
+}
+
+/// Whether a file can be opened. What is no plain file is not tried: a pipe would wait for its writer.
+pub fn may_read(path: &Path) -> io::Result<()> {
+    if path.metadata()?.is_file() { std::fs::File::open(path).map(drop) } else { Ok(()) }
 }
 
 /// Whether this user may execute a file that is there.

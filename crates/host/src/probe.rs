@@ -49,7 +49,7 @@ pub async fn ask(name: &RunId, command: &Command, patience: Duration) -> Answer 
     keeper.close();
     match facts.map(|facts| facts.ending) {
         Ok(Ending::Exited { code }) => Answer::Said { code, text: String::from_utf8_lossy(&sink.bytes).into_owned() },
-        Ok(Ending::NotStarted { reason }) => Answer::NotStarted { reason },
+        Ok(Ending::NotStarted { reason, .. }) => Answer::NotStarted { reason },
         Ok(_) | Err(_) => Answer::Silent,
     }
 }

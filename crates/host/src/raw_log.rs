@@ -22,6 +22,22 @@ const NAP: Duration = Duration::from_micros(500);
 /// What stands where bytes are missing.
 const GAP: &str = "\n[ralph] output is missing here: it could not be written\n";
 
+/// Whether the agent of this iteration has printed anything.
+pub fn is_logged(run_folder: &Path, iteration: u32) -> bool {
+    ["stdout", "stderr"].iter().any(|stream| path(run_folder, iteration, stream).exists())
+}
+
+fn path(run_folder: &Path, iteration: u32, stream: &str) -> PathBuf {
+    run_folder.join(format!("{iteration:03}.{stream}.log"))
+}
+
+/// The last iteration whose agent has printed anything, by the logs in a run's folder.
+pub fn last_logged(run_folder: &Path) -> Option<u32> {
+    let files = std::fs::read_dir(run_folder).into_iter().flatten().flatten();
+    let iteration = |name: &str| name.strip_suffix(".log")?.split_once('.')?.0.parse().ok();
+    files.filter_map(|file| iteration(file.file_name().to_str()?)).max()
+}
+
 /// A raw log that exists only once there is something in it.
 #[derive(Debug)]
 pub struct RawLog {
@@ -46,7 +62,7 @@ enum Log {
 impl RawLog {
     /// The log of one stream of one iteration.
     pub fn new(run_folder: &Path, iteration: u32, stream: &str) -> RawLog {
-        RawLog { path: run_folder.join(format!("{iteration:03}.{stream}.log")), log: Log::Empty, problem: None }
+        RawLog { path: path(run_folder, iteration, stream), log: Log::Empty, problem: None }
     }
 
     /// Writes what came. What a talking agent says is in the file when this returns; only a flood is

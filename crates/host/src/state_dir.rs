@@ -3,12 +3,17 @@
 //! The journal decides what counts as done, so a folder that somebody else could have prepared is
 //! refused and not repaired. Which root to use is the binary's choice; it comes in as a path.
 
+use crate::family;
 use crate::look;
+use crate::plain_file::{self, Links};
 use ralph_core::text;
+use std::ffi::OsString;
 use std::fs::{DirBuilder, Metadata, Permissions};
 use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 /// Only the owner may look inside.
 const PRIVATE: u32 = 0o700;
@@ -88,6 +93,94 @@ pub fn prepare(folder: &Path, root: &Path) -> Result<(), StateDirError> {
     Ok(())
 }
 
+/// Keeps in mind which project a state folder belongs to, so that it is found again when the project was moved.
+pub fn remember(folder: &Path, root: &Path) -> io::Result<()> {
+    let Some(home) = Home::of(root) else { return Ok(()) };
+    if home_of(folder).as_ref() == Some(&home) {
+        return Ok(());
+    }
+    let beside = folder.join(format!("{HOME}.{}.new", std::process::id()));
+    let mut text = format!("{} {} {}\n", home.device, home.inode, home.born).into_bytes();
+    text.extend_from_slice(home.root.as_os_str().as_bytes());
+    std::fs::write(&beside, text)?;
+    std::fs::rename(&beside, folder.join(HOME))
+}
+
+/// The file that says which project a state folder belongs to.
+const HOME: &str = "project";
+/// Three numbers and a path.
+const LARGEST_HOME: u64 = 16 << 10;
+
+/// Where a project was, and by what its folder is known wherever it is: a number that no other folder has at
+/// the same time, and the time of its birth, because numbers are given again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    /// Its path.
+    pub root: PathBuf,
+    device: u64,
+    inode: u64,
+    /// Nanoseconds since 1970; zero where the file system does not say.
+    born: u128,
+}
+
+impl Home {
+    fn of(root: &Path) -> Option<Home> {
+        let found = root.metadata().ok()?;
+        let born = found.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let born = born.map_or(0, |since| since.as_nanos());
+        Some(Home { root: root.to_owned(), device: found.dev(), inode: found.ino(), born })
+    }
+
+    /// Whether it is this very folder, under whatever name.
+    fn is(&self, other: &Home) -> bool {
+        self.born != 0 && (self.device, self.inode, self.born) == (other.device, other.inode, other.born)
+    }
+}
+
+/// The project that a state folder belongs to, if it was kept in mind.
+fn home_of(folder: &Path) -> Option<Home> {
+    let contents = plain_file::read(rustix::fs::CWD, folder.join(HOME), Links::Refuse, LARGEST_HOME).ok()?;
+    let line = memchr::memchr(b'\n', &contents.bytes)?;
+    let (numbers, root) = contents.bytes.split_at_checked(line)?;
+    let mut numbers = std::str::from_utf8(numbers).ok()?.split(' ');
+    let root = PathBuf::from(OsString::from_vec(root.get(1..)?.to_vec()));
+    Some(Home {
+        root,
+        device: numbers.next()?.parse().ok()?,
+        inode: numbers.next()?.parse().ok()?,
+        born: numbers.next()?.parse().ok()?,
+    })
+}
+
+/// The state folders of projects that are not where they were. A project that is still there keeps its own, and
+/// whatever looks like it is a copy.
+pub fn homeless(state_root: &Path) -> Vec<(PathBuf, Home)> {
+    let folders = std::fs::read_dir(state_root).into_iter().flatten().flatten().map(|entry| entry.path());
+    let homes = folders.filter_map(|folder| Some((folder.clone(), home_of(&folder)?)));
+    let is_gone = |root: &Path| root.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    let mut gone: Vec<(PathBuf, Home)> = homes.filter(|(_, home)| is_gone(&home.root)).collect();
+    gone.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    gone
+}
+
+/// The state folder of the project that is at `root` now and was elsewhere: known by the folder itself, never by
+/// anything that an agent could have written into it.
+pub fn moved_to(state_root: &Path, root: &Path) -> Option<(PathBuf, Home)> {
+    let here = Home::of(root)?;
+    homeless(state_root).into_iter().find(|(_, home)| home.is(&here))
+}
+
+/// Makes a state folder that of the project at `root`. Refused if that has one already, or if a run in the old one
+/// goes on.
+pub fn adopt(from: &Path, to: &Path, root: &Path) -> io::Result<()> {
+    if family::run_folders(from).iter().any(|(_, folder)| family::process_of(folder).is_some()) {
+        return Err(io::Error::new(io::ErrorKind::ResourceBusy, "a run in it goes on"));
+    }
+    // Only an empty folder is replaced.
+    std::fs::rename(from, to)?;
+    remember(to, root)
+}
+
 /// Whether [`prepare`] would succeed, without making or changing anything.
 pub fn inspect(folder: &Path, root: &Path) -> Result<(), StateDirError> {
     outside(folder, root)?;
@@ -144,7 +237,6 @@ fn outside(folder: &Path, root: &Path) -> Result<(), StateDirError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::ffi::OsStrExt as _;
 
     struct Place {
         _guard: tempfile::TempDir,
@@ -244,6 +336,27 @@ mod tests {
         std::fs::write(place.state.with_file_name("file"), "").unwrap();
         let below = place.state.with_file_name("file").join("state");
         assert!(matches!(inspect(&below, &place.project), Err(StateDirError::NotAFolder { .. })));
+    }
+
+    #[test]
+    fn a_project_that_was_moved_is_known_by_its_folder_and_a_copy_is_not() {
+        let place = place();
+        let folder = project_folder(&place.state, &place.project);
+        prepare(&folder, &place.project).unwrap();
+        remember(&folder, &place.project).unwrap();
+        let (copy, moved) = (place.project.with_file_name("copy"), place.project.with_file_name("moved"));
+        std::fs::create_dir(&copy).unwrap();
+        assert_eq!(moved_to(&place.state, &copy), None, "the original is still there");
+        std::fs::rename(&place.project, &moved).unwrap();
+        assert_eq!(moved_to(&place.state, &copy), None, "another folder");
+        let (found, home) = moved_to(&place.state, &moved).unwrap();
+        assert_eq!((&found, &home.root), (&folder, &place.project));
+        let new = project_folder(&place.state, &moved);
+        adopt(&found, &new, &moved).unwrap();
+        assert!(!folder.exists() && homeless(&place.state).is_empty());
+        // Whoever comes to the old place finds nothing there, and the project never loses its own.
+        std::fs::create_dir(&place.project).unwrap();
+        assert_eq!(moved_to(&place.state, &place.project), None);
     }
 
     #[test]

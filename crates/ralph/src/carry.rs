@@ -3,6 +3,8 @@
 
 use crate::error::CommandError;
 use crate::face::{self, FaceOptions, Shown, Volume};
+use crate::look::damage::Missing;
+use crate::look::live::Live;
 use crate::look::{heartbeat, page};
 use crate::place::{self, Place, TASKS};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
@@ -127,10 +129,14 @@ impl Claimed {
             end_leftovers_of(place, &run);
             tell_children(&place.run_folder(&run));
         }
-        let mut others = self.store.runs()?;
+        let listing = self.store.runs()?;
+        Missing::look(place, &Live::look(place), &listing).tell(place);
+        let mut others = listing.runs;
         others.retain(|row| row.run != run);
         if policy.supervision.is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
-            end_leftovers(place, &others);
+            // Whether a damaged one crashed, nobody can tell any more.
+            end_leftovers(place, listing.damaged.iter().filter_map(|run| run.run.as_ref()));
+            end_leftovers(place, others.iter().filter(|row| row.stop_reason.is_none()).map(|row| &row.run));
             tell_left_locks(place);
         }
         let unseen = match &beginning {
@@ -291,6 +297,10 @@ fn begin(place: &Place, run: &RunId) -> Result<(Clock, Result<Registration, Comm
             .because(&error)
             .hint("choose another one: export RALPH_STATE_DIR=/a/folder/outside/the/project")
     })?;
+    // A project that is moved later is known by this; without it, the run's id still finds it.
+    if let Err(error) = state_dir::remember(&place.state, &place.root) {
+        page::say(&format!("note: if this project is moved, its runs will not be found there: {error}"));
+    }
     Ok((clock, register(place, run)))
 }
 
@@ -322,12 +332,11 @@ fn hold(folder: &Path) -> Result<Option<File>, CommandError> {
 }
 
 /// Ends what crashed runs have left alive: the tree has one loop now, and this is it.
-fn end_leftovers(place: &Place, others: &[RunRow]) {
-    let crashed = others.iter().filter(|row| row.stop_reason.is_none());
+fn end_leftovers<'a>(place: &Place, crashed: impl Iterator<Item = &'a RunId>) {
     // Older ones have been looked at by the runs since.
-    for row in crashed.take(CRASHED_LOOKED_AT) {
-        if family::process_of(&place.run_folder(&row.run)).is_none() {
-            end_leftovers_of(place, &row.run);
+    for run in crashed.take(CRASHED_LOOKED_AT) {
+        if family::process_of(&place.run_folder(run)).is_none() {
+            end_leftovers_of(place, run);
         }
     }
 }

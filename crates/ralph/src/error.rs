@@ -5,7 +5,8 @@ use crate::settings::SettingsError;
 use crate::typing::Typing;
 use ralph_core::outcome::exit;
 use ralph_engine::EngineError;
-use ralph_store::StoreError;
+use ralph_host::look;
+use ralph_store::{Class, StoreError};
 use std::fmt::Write as _;
 
 /// A command's failure, with the exit code that the documentation promises for it.
@@ -30,19 +31,22 @@ impl CommandError {
     }
 
     /// A failing disk or descriptor.
-    pub fn io(message: impl Into<String>, cause: &dyn std::error::Error) -> CommandError {
+    pub fn io(message: impl Into<String>, cause: &(dyn std::error::Error + 'static)) -> CommandError {
         CommandError::new(exit::IO, message).because(cause)
     }
 
     /// Settings that cannot be used; their text says everything already.
     pub fn settings(error: &SettingsError) -> CommandError {
-        CommandError::usage(error.to_string())
+        CommandError::new(error.code(), error.to_string())
     }
 
-    /// Adds the chain of causes.
-    pub fn because(mut self, cause: &dyn std::error::Error) -> CommandError {
+    /// Adds the chain of causes. Where the machine is found in it, the call and the settings are not to blame.
+    pub fn because(mut self, cause: &(dyn std::error::Error + 'static)) -> CommandError {
         let mut next = Some(cause);
         while let Some(cause) = next {
+            if self.code == exit::USAGE && cause.downcast_ref().is_some_and(look::is_fault_of_the_machine) {
+                self.code = exit::IO;
+            }
             let text = cause.to_string();
             // Many errors end with the words of their cause already.
             if !self.causes.last().unwrap_or(&self.message).ends_with(&text) {
@@ -72,10 +76,28 @@ impl CommandError {
     }
 }
 
+/// What is typed where something stored is damaged.
+pub const REPAIR: &str = "ralph doctor --repair";
+
+/// The exit code of an error of the store.
+pub fn store_code(error: &StoreError) -> u8 {
+    match error.class() {
+        Class::Machine | Class::Damage => exit::IO,
+        Class::Newer => exit::USAGE,
+        Class::Internal => exit::INTERNAL,
+    }
+}
+
 impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> CommandError {
-        let code = if error.is_io() { exit::IO } else { exit::USAGE };
-        CommandError::new(code, error.to_string()).because(&error)
+        let told = CommandError::new(store_code(&error), error.to_string()).because(&error);
+        match error.class() {
+            Class::Damage => told.hint(format!("put it aside and keep what is left of it: {REPAIR}")),
+            Class::Newer => told.hint(
+                "use that ralph; if no newer one was ever used here, the number is damaged: ralph doctor --repair",
+            ),
+            Class::Machine | Class::Internal => told,
+        }
     }
 }
 
@@ -85,9 +107,18 @@ impl From<EngineError> for CommandError {
             EngineError::Store(error @ StoreError::Gone { .. }) => CommandError::from(error)
                 .hint("the agent was ended, and nothing is left of this run's journal; the files are as it left them")
                 .hint("begin anew: ralph run -p 'make the tests pass'"),
-            EngineError::Store(error) => CommandError::from(error)
-                .hint("whatever ran was ended; the journal holds everything up to its last whole step")
-                .hint("make room or mend the disk, then look what can be resumed: ralph status"),
+            EngineError::Store(error) => {
+                let (is_busy, class) = (matches!(error, StoreError::Busy { .. }), error.class());
+                let told = CommandError::from(error)
+                    .hint("whatever ran was ended; the journal holds everything up to its last whole step");
+                match class {
+                    Class::Machine if is_busy => told.hint("end the process that holds it, then go on: ralph resume"),
+                    Class::Machine => {
+                        told.hint("make room or mend the disk, then look what can be resumed: ralph status")
+                    }
+                    Class::Damage | Class::Newer | Class::Internal => told,
+                }
+            }
             EngineError::Process(error) => CommandError::io("no process can be started", &error),
             EngineError::Replay(error) => {
                 CommandError::new(exit::INTERNAL, "the run's journal cannot be read back").because(&error)

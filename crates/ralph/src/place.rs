@@ -2,6 +2,7 @@
 //! directory. The only file besides `main` that reads the environment.
 
 use crate::error::CommandError;
+use crate::look::page;
 use crate::typing::Typing;
 use ralph_core::id::{LONGEST_TASK_NAME, RunId, TaskName, plain_name};
 use ralph_host::family::{self, FOLDER_VARIABLE, Origin, PARENT_VARIABLE};
@@ -48,7 +49,7 @@ impl Place {
         let state_root = state_root()?;
         Ok(Place {
             git_root: tree::git_root(&root),
-            state: state_dir::project_folder(&state_root, &root),
+            state: state_of(&state_root, &root),
             locks: state_root.join("locks"),
             root,
             cwd,
@@ -77,6 +78,12 @@ impl Place {
         TaskName::from_text(&self.name()).to_string()
     }
 
+    /// The state folders of projects that are not where they were, and where that was.
+    pub fn homeless(&self) -> Vec<(PathBuf, PathBuf)> {
+        let state_root = self.locks.parent().unwrap_or(&self.locks);
+        state_dir::homeless(state_root).into_iter().map(|(folder, home)| (folder, home.root)).collect()
+    }
+
     /// A run's folder for raw logs.
     pub fn run_folder(&self, run: &RunId) -> PathBuf {
         self.state.join("runs").join(run.as_str())
@@ -99,6 +106,21 @@ impl Place {
     pub fn is_inside(&self, run: &RunId) -> bool {
         let above = || self.origin().parent.map(|parent| family::ancestors(&parent)).unwrap_or_default();
         parent_run().as_ref() == Some(run) || above().contains(run)
+    }
+}
+
+/// The project's folder in the state directory. One that was moved brings its runs along, and says so.
+fn state_of(state_root: &Path, root: &Path) -> PathBuf {
+    let usual = state_dir::project_folder(state_root, root);
+    if usual.symlink_metadata().is_ok() {
+        return usual;
+    }
+    let Some((folder, home)) = state_dir::moved_to(state_root, root) else { return usual };
+    page::say(&format!("note: this project was at {} and was moved; its runs go on here", home.root.display()));
+    match state_dir::adopt(&folder, &usual, root) {
+        Ok(()) => usual,
+        // They can be looked at where they are.
+        Err(_) => folder,
     }
 }
 

@@ -106,6 +106,8 @@ pub enum IoProblem {
     CannotOpen,
     /// The file system has no shared memory between processes, as some network ones.
     NoSharedMemory,
+    /// The machine has no memory or no file descriptors left.
+    NothingLeft,
     /// Reading, writing or syncing failed.
     Failed,
 }
@@ -117,18 +119,42 @@ impl fmt::Display for IoProblem {
             IoProblem::ReadOnly => "it is read-only",
             IoProblem::CannotOpen => "it cannot be opened",
             IoProblem::NoSharedMemory => "its file system lacks what several processes need to share a database",
+            IoProblem::NothingLeft => "the machine is out of memory or file descriptors",
             IoProblem::Failed => "reading or writing failed",
         })
     }
 }
 
+/// What an error asks of a person. Every variant has one, so that nobody who turns errors into exit codes or
+/// advice can overlook a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// The machine is to blame: mend it, or wait, and type the same again.
+    Machine,
+    /// What is stored is damaged, and can be repaired.
+    Damage,
+    /// A newer ralph is needed.
+    Newer,
+    /// A fault in ralph itself.
+    Internal,
+}
+
 impl StoreError {
-    /// Whether the disk, the file system or the permissions are to blame, and not ralph or its data.
-    pub fn is_io(&self) -> bool {
-        matches!(
-            self,
-            StoreError::Io { .. } | StoreError::Suspect { .. } | StoreError::Gone { .. } | StoreError::Corrupt { .. }
-        )
+    /// What it asks of a person.
+    pub fn class(&self) -> Class {
+        match self {
+            StoreError::Io { .. } | StoreError::Suspect { .. } | StoreError::Gone { .. } | StoreError::Busy { .. } => {
+                Class::Machine
+            }
+            StoreError::Corrupt { .. } | StoreError::Damaged { .. } => Class::Damage,
+            StoreError::Newer { .. } => Class::Newer,
+            StoreError::Gap { .. } | StoreError::Internal { .. } => Class::Internal,
+        }
+    }
+
+    /// Whether it is about one run alone, so that all others can be used.
+    pub fn is_about_one_run(&self) -> bool {
+        matches!(self, StoreError::Damaged { .. })
     }
 
     /// Whether room on the disk is what is missing.
@@ -148,9 +174,16 @@ impl StoreError {
                     ErrorCode::SystemIoFailure | ErrorCode::FileLockingProtocolFailed | ErrorCode::NoLargeFileSupport,
                 ) => IoProblem::Failed,
                 Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => return StoreError::Busy { path },
+                Some(ErrorCode::OutOfMemory) => IoProblem::NothingLeft,
                 Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                     return StoreError::Corrupt { path, source: source.into() };
                 }
+                // The tables are not the ones that every ralph has made.
+                Some(ErrorCode::Unknown) if source.to_string().contains("no such ") => {
+                    return StoreError::Corrupt { path, source: source.into() };
+                }
+                // Tables are STRICT: a value of another type was not written by anybody.
+                None if is_conversion(&source) => return StoreError::Corrupt { path, source: source.into() },
                 _ => return StoreError::Internal { path, doing, source: source.into() },
             };
             StoreError::Io { path, doing, problem, source: source.into() }
@@ -163,9 +196,15 @@ impl StoreError {
             let problem = match source.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => IoProblem::DiskFull,
                 io::ErrorKind::ReadOnlyFilesystem => IoProblem::ReadOnly,
+                io::ErrorKind::OutOfMemory => IoProblem::NothingLeft,
                 _ => IoProblem::CannotOpen,
             };
             StoreError::Io { path: path.to_owned(), doing, problem, source: source.into() }
         }
     }
+}
+
+fn is_conversion(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
+    matches!(error, FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) | Utf8Error(..))
 }

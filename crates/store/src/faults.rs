@@ -1,7 +1,7 @@
 //! What the disk, the power and the kernel can do to the files, and what is left then.
 
 use crate::sample::{check_ended, entry, id, noted, row, started, tree_seen};
-use crate::{Durability, Store, StoreError};
+use crate::{DamagedRun, Durability, Listing, Store, StoreError};
 use ralph_core::event::{Entry, Event};
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -130,7 +130,10 @@ fn d07_a_flipped_bit_is_found_and_named() {
 /// The journals of all runs that are listed, as `resume` and `show` read them.
 fn read_everything(folder: &Path) -> Result<Vec<Entry>, StoreError> {
     let store = Store::open_existing(folder)?.expect("the file is there");
-    let runs = store.runs()?;
+    let Listing { runs, damaged } = store.runs()?;
+    if let Some(DamagedRun { run, why, .. }) = damaged.into_iter().next() {
+        return Err(StoreError::Damaged { run: run.unwrap_or_else(|| id("r1")), seq: 1, why });
+    }
     store.receipts(&id("r1"))?;
     runs.iter().map(|row| store.entries(&row.run)).collect::<Result<Vec<_>, _>>().map(|all| all.concat())
 }
@@ -145,12 +148,12 @@ fn d01_a_full_disk_stops_all_writing_and_harms_nothing_that_was_written() {
     store.conn.pragma_update(None, "max_page_count", pages).unwrap();
     let large = entry(8, Event::Noted { text: "x".repeat(100_000) });
     let error = store.append(&run, &[large], &row(&run, 3), Durability::Synced).unwrap_err();
-    assert!(error.is_io() && error.is_disk_full(), "{error:?}");
+    assert!(error.class() == crate::Class::Machine && error.is_disk_full(), "{error:?}");
     assert!(error.to_string().contains("ralph.db") && error.to_string().contains("no space"), "{error}");
 
     // Not even something that would fit is written through a store that has failed.
     let error = store.append(&run, &iteration(3), &row(&run, 3), Durability::Synced).unwrap_err();
-    assert!(matches!(error, StoreError::Suspect { .. }) && error.is_io(), "{error:?}");
+    assert!(matches!(error, StoreError::Suspect { .. }) && error.class() == crate::Class::Machine, "{error:?}");
     assert_eq!(whole_iterations(dir.path()), Some(2));
     drop(store);
     let mut store = Store::open(dir.path()).unwrap();
@@ -196,8 +199,143 @@ fn nothing_is_written_to_a_database_that_was_deleted() {
     store.append(&run, &[noted(1, "x")], &row(&run, 1), Durability::Synced).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     let error = store.append(&run, &[noted(2, "x")], &row(&run, 1), Durability::Written).unwrap_err();
-    assert!(matches!(error, StoreError::Gone { .. }) && error.is_io(), "{error:?}");
+    assert!(matches!(error, StoreError::Gone { .. }) && error.class() == crate::Class::Machine, "{error:?}");
     Store::open(&folder).unwrap();
     let error = store.append(&run, &[noted(2, "x")], &row(&run, 1), Durability::Written).unwrap_err();
     assert!(matches!(error, StoreError::Gone { .. }), "{error:?}");
+}
+
+/// A project of three runs, the middle one of which is going to be damaged.
+fn three_runs(folder: &Path) -> Vec<(&'static str, Vec<Entry>)> {
+    let mut store = Store::open(folder).unwrap();
+    let mut all = Vec::new();
+    for name in ["left", "hurt", "right"] {
+        let run = id(name);
+        // One entry is longer than a page, and one has numbers that take no room.
+        let small =
+            Entry { at: ralph_core::time::WallTime(1), elapsed: ralph_core::time::Millis(0), ..noted(3, "small") };
+        let entries = vec![started(&run), noted(2, &format!("{name} ").repeat(4000)), small, tree_seen(4, name)];
+        store.append(&run, &entries[..2], &row(&run, 1), Durability::Written).unwrap();
+        store.append(&run, &entries[2..], &row(&run, 2), Durability::Written).unwrap();
+        all.push((name, entries));
+    }
+    all
+}
+
+/// Every way in which a value can be wrong.
+const GARBLED: [&str; 9] =
+    ["NULL", "x'00ff'", "''", "'{'", "'left'", "'right'", "-1", "9223372036854775807", "4294967297"];
+
+/// Puts a value where the schema would not let it stand.
+fn garble(folder: &Path, sql: &str) -> bool {
+    let conn = rusqlite::Connection::open(folder.join("ralph.db")).unwrap();
+    conn.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).unwrap();
+    conn.execute_batch("PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON;").unwrap();
+    let loosened = "UPDATE sqlite_schema SET sql = replace(replace(sql, ' STRICT', ''), ' NOT NULL', '')";
+    conn.execute(loosened, []).unwrap();
+    drop(conn);
+    let conn = rusqlite::Connection::open(folder.join("ralph.db")).unwrap();
+    conn.execute(sql, []).is_ok()
+}
+
+#[test]
+fn d11_damage_to_any_column_of_a_run_stays_with_that_run() {
+    let columns = [
+        ("runs", "run = 'hurt'", ["no", "run", "last_seq", "row", "checksum"]),
+        ("journal", "place >> 32 = 2 AND place & 255 = 1", ["place", "at", "elapsed", "event", "checksum"]),
+        ("journal", "place >> 32 = 2", ["place", "at", "elapsed", "event", "checksum"]),
+    ];
+    let mut tried = 0;
+    for (table, rows, columns) in columns {
+        for (column, value) in columns.iter().flat_map(|column| GARBLED.map(|value| (column, value))) {
+            for both in [false, true] {
+                let dir = tempfile::tempdir().unwrap();
+                let all = three_runs(dir.path());
+                let sql = format!("UPDATE {table} SET {column} = {value} WHERE {rows}");
+                let hit =
+                    garble(dir.path(), &sql) & (!both || garble(dir.path(), "UPDATE runs SET row = '' WHERE no = 2"));
+                tried += usize::from(hit);
+                println!("{sql} (row too: {both})");
+                others_are_untouched(dir.path(), &all);
+                is_salvaged(dir.path(), &all);
+            }
+        }
+    }
+    assert!(tried > 150, "most of these change something: {tried}");
+}
+
+#[track_caller]
+fn others_are_untouched(folder: &Path, all: &[(&str, Vec<Entry>)]) {
+    let mut store = Store::open(folder).unwrap();
+    let listing = store.runs().unwrap();
+    for (name, entries) in all.iter().filter(|(name, _)| *name != "hurt") {
+        let listed: Vec<_> = listing.runs.iter().filter(|row| row.run == id(name)).collect();
+        assert_eq!(listed, [&row(&id(name), 2)]);
+        assert_eq!(store.run(&id(name)).unwrap(), Some(row(&id(name), 2)));
+        assert_eq!(store.entries(&id(name)).unwrap(), *entries);
+        assert!(matches!(store.find(name).unwrap(), crate::Found::One(_)));
+        let next = noted(5, "goes on");
+        store.append(&id(name), &[next], &row(&id(name), 3), Durability::Written).unwrap();
+    }
+    let hurt = store.entries(&id("hurt"));
+    assert!(hurt.as_ref().is_ok_and(|found| found.is_empty() || found == &all[1].1) || hurt.is_err(), "{hurt:?}");
+    assert_eq!(listing.runs.len() + listing.damaged.len(), 3, "{listing:?}");
+    // A new run finds a number of its own.
+    store.append(&id("new"), &[started(&id("new"))], &row(&id("new"), 1), Durability::Written).unwrap();
+    assert_eq!(store.entries(&id("new")).unwrap(), [started(&id("new"))]);
+}
+
+/// Everything but the run that was hit is read without SQLite too, and of that run nothing wrong.
+#[track_caller]
+fn is_salvaged(folder: &Path, all: &[(&str, Vec<Entry>)]) {
+    let salvage = crate::Salvage::read(folder).unwrap();
+    let mut whole = 0;
+    for remains in salvage.runs().into_iter().map(|no| salvage.remains(no)) {
+        let Some((name, entries)) = all.iter().find(|(name, _)| remains.run == Some(id(name))) else { continue };
+        assert!(remains.entries.iter().zip(entries).all(|(found, real)| found == real), "{name}");
+        whole += usize::from(*name != "hurt" && remains.entries.len() == 5);
+    }
+    assert_eq!(whole, 2);
+}
+
+#[test]
+fn d12_whatever_is_written_over_a_database_nothing_but_real_entries_is_salvaged() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = three_runs(dir.path());
+    let original = fs::read(dir.path().join("ralph.db")).unwrap();
+    let mut seed = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = move || {
+        // xorshift: the same blows in every run of this test.
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    let (mut kept, mut lost) = (0, 0);
+    for round in 0..300 {
+        let mut bytes = original.clone();
+        for _ in 0..=random() % 6 {
+            let at = random() as usize % bytes.len();
+            let length = (random() as usize % if round % 2 == 0 { 64 } else { 5000 }).min(bytes.len() - at);
+            let same = random() as u8;
+            let noise = random() % 2 == 0;
+            bytes[at..at + length].iter_mut().for_each(|byte| *byte = if noise { random() as u8 } else { same });
+        }
+        bytes.truncate(bytes.len() - random() as usize % if round % 5 == 0 { bytes.len() } else { 2 });
+        let hurt = tempfile::tempdir().unwrap();
+        fs::write(hurt.path().join("ralph.db"), &bytes).unwrap();
+        let salvage = crate::Salvage::read(hurt.path()).unwrap();
+        for remains in salvage.runs().into_iter().map(|no| salvage.remains(no)) {
+            let real = all.iter().find(|(name, _)| remains.run == Some(id(name)));
+            let real = real.map(|(_, entries)| entries.as_slice()).unwrap_or_default();
+            assert!(real.starts_with(&remains.entries), "round {round}: {:?}", remains.run);
+            kept += remains.entries.len();
+            lost += usize::from(remains.lost.is_some());
+        }
+        // Whoever looks at it gets an answer or an error, and no panic.
+        if let Ok(Some(store)) = Store::open_existing(hurt.path()) {
+            let _ = store.damage().map(|damage| damage.is_none());
+        }
+    }
+    assert!(kept > 1000 && lost > 50, "both happened often: {kept} kept, {lost} lost");
 }

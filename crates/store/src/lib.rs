@@ -30,15 +30,19 @@ mod migrate;
 mod open;
 mod projection;
 mod query;
+mod replace;
+mod salvage;
 
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod sample;
 
-pub use error::{IoProblem, Source, StoreError};
+pub use error::{Class, IoProblem, Source, StoreError};
 pub use projection::Receipt;
-pub use query::Found;
+pub use query::{DamagedRun, Found, Listing};
+pub use replace::Replacement;
+pub use salvage::{Damage, Remains, Salvage};
 
 use journal::Tail;
 use open::FileId;
@@ -79,7 +83,7 @@ impl Store {
     /// sync tried again would succeed without them. Only a new look at the files tells what is there.
     fn failed_to_write(&mut self, error: rusqlite::Error) -> StoreError {
         let error = StoreError::sqlite(&self.path, "write to")(error);
-        self.suspect |= error.is_io();
+        self.suspect |= matches!(error, StoreError::Io { .. } | StoreError::Corrupt { .. });
         error
     }
 

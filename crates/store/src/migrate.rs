@@ -12,14 +12,18 @@ use std::path::Path;
 /// In their order; the first makes format 1.
 pub(crate) const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_journal.sql")];
 
-/// The database's format, 0 for a new one, unless a newer ralph made it.
-pub(crate) fn refuse_newer(conn: &Connection, path: &Path) -> Result<u32, StoreError> {
+/// Refuses a database that a newer ralph made, and one that states no format: none gets its name without.
+pub(crate) fn refuse_foreign(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     let found = format(conn).map_err(StoreError::sqlite(path, "open"))?;
     let known = newest(MIGRATIONS);
     if found > known {
         return Err(StoreError::Newer { path: path.to_owned(), found, known });
     }
-    Ok(found)
+    if found == 0 {
+        let source = "it states no format, as no database that ralph has made".into();
+        return Err(StoreError::Corrupt { path: path.to_owned(), source });
+    }
+    Ok(())
 }
 
 /// Applies what is missing in one transaction. What an older ralph left is first copied to
@@ -86,7 +90,7 @@ mod tests {
         let before = fs::read(dir.path().join("ralph.db")).unwrap();
         for error in [Store::open(dir.path()).unwrap_err(), Store::open_existing(dir.path()).unwrap_err()] {
             assert!(matches!(error, StoreError::Newer { found: 7, known: 1, .. }), "{error:?}");
-            assert!(!error.is_io());
+            assert!(error.class() == crate::Class::Newer);
             let told = error.to_string();
             assert!(["newer ralph", "7", "ralph.db"].iter().all(|part| told.contains(part)), "{told}");
         }

@@ -4,8 +4,8 @@
 //! the database has its name, no file of it is opened here except by SQLite: closing any other
 //! descriptor would drop the locks that this process holds on it.
 
-use crate::migrate;
 use crate::{Durability, IoProblem, Store, StoreError};
+use crate::{migrate, replace};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -15,11 +15,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// The database's name in the project's folder.
-const FILE: &str = "ralph.db";
+pub(crate) const FILE: &str = "ralph.db";
 
 /// How long another process may hold the write lock. An append holds it for a few milliseconds, so
 /// whoever holds it for seconds is stopped or stuck, and a person should hear about it.
 const BUSY: Duration = Duration::from_secs(5);
+
+/// The same for whoever tries again by itself, and has other things to do meanwhile.
+const BUSY_AGAIN: Duration = Duration::from_millis(20);
 
 /// What every connection sets.
 /// - NORMAL is what [`Durability::Written`] means; an append that wants more switches it.
@@ -53,10 +56,13 @@ impl Store {
     /// copied aside and brought up to date; one of a newer ralph is refused.
     pub fn open(folder: &Path) -> Result<Store, StoreError> {
         let path = folder.join(FILE);
-        if !path.exists() {
+        replace::finish(folder)?;
+        if path.symlink_metadata().is_err() {
+            refuse_log_alone(&path)?;
             create_folder(folder).map_err(StoreError::file(folder, "create"))?;
             create_database(&path)?;
         }
+        refuse_what_nobody_wrote(&path)?;
         let conn = connect_for_writing(&path)?;
         let file = file_id(&path);
         Ok(Store { conn, path, durability: Durability::Written, tail: None, suspect: false, file })
@@ -67,19 +73,55 @@ impl Store {
     /// refused.
     pub fn open_existing(folder: &Path) -> Result<Option<Store>, StoreError> {
         let path = folder.join(FILE);
+        replace::finish(folder)?;
         match fs::metadata(&path) {
-            Ok(_) => {}
+            Ok(_) => refuse_what_nobody_wrote(&path)?,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(None);
+                return refuse_log_alone(&path).map(|()| None);
             }
             Err(error) => return Err(StoreError::file(&path, "open")(error)),
         }
         let conn = connect_for_reading(&path)?;
-        if migrate::refuse_newer(&conn, &path)? == 0 {
-            return Ok(None);
-        }
+        migrate::refuse_foreign(&conn, &path)?;
         let file = file_id(&path);
         Ok(Some(Store { conn, path, durability: Durability::Written, tail: None, suspect: false, file }))
+    }
+}
+
+impl Store {
+    /// Calls the store. One that found it locked is asked to call again, and then it waits for a moment only, so that
+    /// whoever asks can see to other things between two calls.
+    pub fn again<T>(&mut self, call: impl FnOnce(&mut Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let set = |store: &Store, span| store.conn.busy_timeout(span).map_err(StoreError::sqlite(&store.path, "open"));
+        set(self, BUSY_AGAIN)?;
+        let answer = call(self);
+        set(self, BUSY)?;
+        answer
+    }
+}
+
+/// A database gets its name only when it is whole, so what is no file, or an empty one, was put there by
+/// somebody else or lost its content.
+fn refuse_what_nobody_wrote(path: &Path) -> Result<(), StoreError> {
+    let found = fs::metadata(path).map_err(StoreError::file(path, "open"))?;
+    let why = if !found.is_file() {
+        "it is not a file"
+    } else if found.len() == 0 {
+        "it is empty"
+    } else {
+        return Ok(());
+    };
+    Err(StoreError::Corrupt { path: path.to_owned(), source: why.into() })
+}
+
+/// A log without its database holds the end of what somebody deleted, and would be poured into a new one.
+fn refuse_log_alone(path: &Path) -> Result<(), StoreError> {
+    match with_suffix(path, "-wal").metadata() {
+        Ok(log) if log.len() > 0 => {
+            let source = "it is missing, and its log is there".into();
+            Err(StoreError::Corrupt { path: path.to_owned(), source })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -96,7 +138,7 @@ fn connect_for_reading(path: &Path) -> Result<Connection, StoreError> {
 
 fn connect_for_writing(path: &Path) -> Result<Connection, StoreError> {
     let mut conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    migrate::refuse_newer(&conn, path)?;
+    migrate::refuse_foreign(&conn, path)?;
     use_the_log(&conn, path)?;
     migrate::bring_up_to_date(&mut conn, path, migrate::MIGRATIONS)?;
     Ok(conn)
@@ -245,10 +287,6 @@ mod tests {
         assert!(Store::open_existing(&dir.path().join("none")).unwrap().is_none());
         assert!(Store::open_existing(dir.path()).unwrap().is_none());
         assert!(contents(dir.path()).is_empty());
-        fs::write(dir.path().join(FILE), "").unwrap();
-        assert!(Store::open_existing(dir.path()).unwrap().is_none());
-        assert_eq!(contents(dir.path()).len(), 1);
-        assert_eq!(Store::open(dir.path()).unwrap().runs().unwrap(), []);
     }
 
     #[test]
@@ -260,7 +298,7 @@ mod tests {
             let mut reader = Store::open_existing(folder).unwrap().unwrap();
             assert_eq!(reader.entries(&run).unwrap(), [noted(1, "x")]);
             let refused = reader.append(&run, &[noted(2, "y")], &row(&run, 1), Durability::Written).unwrap_err();
-            assert!(refused.is_io() && refused.to_string().contains("read-only"), "{refused}");
+            assert!(refused.class() == crate::Class::Machine && refused.to_string().contains("read-only"), "{refused}");
             drop(reader);
             assert_eq!(contents(folder), before);
         };
@@ -291,7 +329,7 @@ mod tests {
                 });
             }
         });
-        assert_eq!(Store::open(&folder).unwrap().runs().unwrap().len(), names.len());
+        assert_eq!(Store::open(&folder).unwrap().runs().unwrap().runs.len(), names.len());
         assert_eq!(contents(&folder).len(), 1, "nothing unfinished is left");
     }
 
@@ -302,7 +340,7 @@ mod tests {
         let before = contents(dir.path());
         for error in [Store::open(dir.path()).unwrap_err(), Store::open_existing(dir.path()).unwrap_err()] {
             assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
-            assert!(error.is_io() && error.to_string().contains("ralph.db"), "{error}");
+            assert!(error.class() != crate::Class::Internal && error.to_string().contains("ralph.db"), "{error}");
         }
         assert_eq!(contents(dir.path()), before);
     }
@@ -312,6 +350,6 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("file"), "").unwrap();
         let error = Store::open(&dir.path().join("file/project")).unwrap_err();
-        assert!(error.is_io() && error.to_string().contains("file/project"), "{error}");
+        assert!(error.class() != crate::Class::Internal && error.to_string().contains("file/project"), "{error}");
     }
 }

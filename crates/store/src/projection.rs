@@ -2,7 +2,7 @@
 //! check. They are written in the transaction of the entries that they come from, and nothing is
 //! ever decided by them: recovery folds the journal.
 
-use crate::journal::checksum;
+use crate::journal::{checksum, place};
 use ralph_core::check::CheckReport;
 use ralph_core::id::RunId;
 use ralph_core::run::RunRow;
@@ -93,22 +93,47 @@ pub(crate) fn save_row(conn: &Connection, no: Option<i64>, last_seq: u64, row: &
     let seq = last_seq.cast_signed();
     let checksum = checksum(&row.run, &[last_seq], &json);
     let Some(no) = no else {
-        conn.prepare_cached("INSERT INTO runs (run, last_seq, row, checksum) VALUES (?1, ?2, ?3, ?4)")?.execute((
+        let no = free_number(conn)?;
+        conn.prepare_cached("INSERT INTO runs VALUES (?1, ?2, ?3, ?4, ?5)")?.execute((
+            no,
             row.run.as_str(),
             seq,
             json,
             checksum,
         ))?;
-        return Ok(conn.last_insert_rowid());
+        return Ok(no);
     };
     conn.prepare_cached("UPDATE runs SET last_seq = ?2, row = ?3, checksum = ?4 WHERE no = ?1")?
         .execute((no, seq, json, checksum))?;
     Ok(no)
 }
 
-/// The number under which a run's entries stand.
+/// More runs than anybody has; a number beyond it is damage, and nobody counts on from there.
+pub(crate) const MOST_RUNS: i64 = 1 << 30;
+
+/// A number that neither a row nor an entry has: entries whose row was damaged keep their places.
+fn free_number(conn: &Connection) -> rusqlite::Result<i64> {
+    conn.prepare_cached(
+        "SELECT 1 + max(coalesce((SELECT max(no) FROM runs WHERE no BETWEEN 0 AND ?1), 0),
+                        coalesce((SELECT max(place) FROM journal WHERE place BETWEEN 0 AND ?2) >> 32, 0))",
+    )?
+    .query_row((MOST_RUNS, place(MOST_RUNS, 0)), |row| row.get(0))
+}
+
+/// The number under which a run's entries stand. A row that was damaged into another one's id does not
+/// hide that one.
 pub(crate) fn number_of(conn: &Connection, run: &RunId) -> rusqlite::Result<Option<i64>> {
-    conn.prepare_cached("SELECT no FROM runs WHERE run = ?1")?.query_row([run.as_str()], |row| row.get(0)).optional()
+    let mut select = conn.prepare_cached("SELECT no, run, last_seq, row, checksum FROM runs WHERE run = ?1")?;
+    let mut rows = select.query([run.as_str()])?;
+    let mut found = None;
+    while let Some(row) = rows.next()? {
+        let no = row.get("no")?;
+        if StoredRow::read(row).is_some() {
+            return Ok(Some(no));
+        }
+        found.get_or_insert(no);
+    }
+    Ok(found)
 }
 
 /// How many entries a run must have, unless its row is damaged and cannot be believed.
@@ -126,6 +151,18 @@ pub(crate) struct StoredRow {
 }
 
 impl StoredRow {
+    /// The id that the checksum proves, where only the column that holds it was damaged.
+    pub(crate) fn proven_id(row: &Row<'_>) -> Option<RunId> {
+        let last_seq = row.get::<_, i64>("last_seq").ok()?.cast_unsigned();
+        StoredRow::proven_by(last_seq, row.get_ref("row").ok()?.as_str().ok()?, row.get("checksum").ok()?)
+    }
+
+    /// The id in a row's JSON, if the checksum is that of a row of this run.
+    pub(crate) fn proven_by(last_seq: u64, json: &str, stored: i64) -> Option<RunId> {
+        let run = serde_json::from_str::<RunRow>(json).ok().and_then(|row| RunId::parse(row.run.as_str()))?;
+        (checksum(&run, &[last_seq], json) == stored).then_some(run)
+    }
+
     /// `None` if any of it is damaged.
     pub(crate) fn read(row: &Row<'_>) -> Option<StoredRow> {
         let run = RunId::parse(row.get_ref("run").ok()?.as_str().ok()?)?;

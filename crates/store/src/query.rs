@@ -1,16 +1,18 @@
 //! Looking: lists of runs, one run by what somebody typed, receipts.
 //!
-//! A row that was damaged hides neither its run nor the others: what the run's first entry says
-//! stands in for it until the next append writes it anew.
+//! Damage stays with the run that it hit. Where a row is damaged, what the run's first entry says
+//! stands in for it until the next append writes it anew; where that is damaged too, the run is
+//! listed as damaged, and all others as they are.
 
 use crate::journal::{place, read_entry};
 use crate::projection::{Receipt, StoredRow, number_of};
 use crate::{Store, StoreError};
-use ralph_core::event::Event;
+use ralph_core::event::{Entry, Event, Started};
 use ralph_core::id::RunId;
 use ralph_core::observation::Tokens;
 use ralph_core::run::RunRow;
-use rusqlite::Row;
+use ralph_core::time::WallTime;
+use rusqlite::{OptionalExtension as _, Row};
 
 /// What a typed name stands for.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,20 +29,63 @@ pub enum Found {
     Several(Vec<RunId>),
 }
 
+/// All runs of a project.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Listing {
+    /// Those that can be shown, newest first: in the order in which they began, which a wrong clock cannot change.
+    pub runs: Vec<RunRow>,
+    /// Those about which nothing can be believed, newest first.
+    pub damaged: Vec<DamagedRun>,
+}
+
+/// A run of which neither the row nor the first entry can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedRun {
+    /// Its id, unless that is damaged too.
+    pub run: Option<RunId>,
+    /// Its number in the database.
+    pub no: i64,
+    /// How the damage was seen.
+    pub why: String,
+}
+
+impl DamagedRun {
+    /// Its id, or what is left to name it by.
+    pub fn name(&self) -> String {
+        self.run.as_ref().map_or_else(|| format!("number {}", self.no), RunId::to_string)
+    }
+}
+
 /// How many similar ids are worth showing.
 const NEAREST: usize = 3;
 
 impl Store {
-    /// All runs, newest first: in the order in which they began, which a wrong clock cannot change.
-    pub fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
-        self.select_rows("SELECT no, run, last_seq, row, checksum FROM runs ORDER BY no DESC", [])
+    /// All runs.
+    pub fn runs(&self) -> Result<Listing, StoreError> {
+        let failed = StoreError::sqlite(&self.path, "read");
+        let mut listing = Listing::default();
+        let sql = "SELECT no, run, last_seq, row, checksum FROM runs ORDER BY no DESC";
+        let mut select = self.conn.prepare_cached(sql).map_err(&failed)?;
+        let mut rows = select.query([]).map_err(&failed)?;
+        while let Some(row) = rows.next().map_err(&failed)? {
+            match self.row_or_stand_in(row)? {
+                Ok(row) => listing.runs.push(row),
+                Err(damaged) => listing.damaged.push(damaged),
+            }
+        }
+        Ok(listing)
     }
 
     /// One run, if it is known.
     pub fn run(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
-        let rows =
-            self.select_rows("SELECT no, run, last_seq, row, checksum FROM runs WHERE run = ?1", [run.as_str()])?;
-        Ok(rows.into_iter().next())
+        let failed = StoreError::sqlite(&self.path, "read");
+        let Some(no) = number_of(&self.conn, run).map_err(&failed)? else { return Ok(None) };
+        let sql = "SELECT no, run, last_seq, row, checksum FROM runs WHERE no = ?1";
+        let mut select = self.conn.prepare_cached(sql).map_err(&failed)?;
+        let mut rows = select.query([no]).map_err(&failed)?;
+        let Some(row) = rows.next().map_err(&failed)? else { return Ok(None) };
+        let read = self.row_or_stand_in(row)?;
+        read.map(Some).map_err(|DamagedRun { why, .. }| StoreError::Damaged { run: run.clone(), seq: 1, why })
     }
 
     /// The run that somebody means: the one with this id, else the only one whose id begins so.
@@ -77,59 +122,31 @@ impl Store {
         read().map_err(StoreError::sqlite(&self.path, "read"))
     }
 
-    fn select_rows(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<Vec<RunRow>, StoreError> {
-        let failed = StoreError::sqlite(&self.path, "read");
-        let mut select = self.conn.prepare_cached(sql).map_err(&failed)?;
-        let mut rows = select.query(parameters).map_err(&failed)?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next().map_err(&failed)? {
-            found.push(match StoredRow::read(row) {
-                Some(stored) => stored.row,
-                None => self.stand_in(row)?,
-            });
+    /// A row as it was stored, else what the journal alone, without folding it, says about its run.
+    fn row_or_stand_in(&self, row: &Row<'_>) -> Result<Result<RunRow, DamagedRun>, StoreError> {
+        if let Some(stored) = StoredRow::read(row) {
+            return Ok(Ok(stored.row));
         }
-        Ok(found)
-    }
-
-    /// What the journal alone, without folding it, says about a run whose row is damaged.
-    fn stand_in(&self, damaged: &Row<'_>) -> Result<RunRow, StoreError> {
         let failed = StoreError::sqlite(&self.path, "read");
-        let no: i64 = damaged.get("no").map_err(&failed)?;
-        let id: String = damaged.get("run").unwrap_or_default();
-        let run = RunId::parse(&id).ok_or_else(|| StoreError::Corrupt {
-            path: self.path.clone(),
-            source: format!("the id of run number {no} is damaged").into(),
-        })?;
+        let no: i64 = row.get("no").map_err(&failed)?;
+        let said = row.get_ref("run").ok().and_then(|id| RunId::parse(id.as_str().ok()?));
+        let Some(run) = said else {
+            let why = "its id is damaged".to_owned();
+            return Ok(Err(DamagedRun { run: StoredRow::proven_id(row), no, why }));
+        };
+        let named = run.clone();
         let first = self
             .conn
             .prepare_cached("SELECT at, elapsed, event, checksum FROM journal WHERE place = ?1")
-            .and_then(|mut select| select.query_row([place(no, 1)], |row| Ok(read_entry(&run, 1, row))))
+            .and_then(|mut select| select.query_row([place(no, 1)], |row| Ok(read_entry(&run, 1, row))).optional())
             .map_err(&failed)?
-            .map_err(|why| StoreError::Damaged { run: run.clone(), seq: 1, why })?;
-        let Event::Started(started) = first.event else {
-            let why = "it is not the beginning of a run".to_owned();
-            return Err(StoreError::Damaged { run, seq: 1, why });
-        };
-        Ok(RunRow {
-            message: "what was stored about this run is damaged; its journal is not".to_owned(),
-            parent: started.parent,
-            kind: started.policy.kind,
-            max_iterations: started.policy.last_iteration(0),
-            task: started.policy.task,
-            agent: started.policy.agent.command,
-            started_at: first.at,
-            updated_at: first.at,
-            elapsed: None,
-            waits_until: None,
-            stop_reason: None,
-            verified: false,
-            exit_code: None,
-            iteration: 0,
-            last_check: None,
-            cost_usd: None,
-            tokens: Tokens::default(),
-            run,
-        })
+            .unwrap_or_else(|| Err("it is missing".to_owned()));
+        Ok(match first {
+            Ok(Entry { at, event: Event::Started(started), .. }) => Ok(stand_in(run, at, *started)),
+            Ok(_) => Err("its first entry does not begin a run".to_owned()),
+            Err(why) => Err(format!("its first entry is damaged: {why}")),
+        }
+        .map_err(|why| DamagedRun { run: StoredRow::proven_id(row).or(Some(named)), no, why }))
     }
 
     fn ids(&self) -> Result<Vec<RunId>, StoreError> {
@@ -140,6 +157,33 @@ impl Store {
             ids.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()
         };
         read().map_err(StoreError::sqlite(&self.path, "read"))
+    }
+}
+
+/// What a row says that stands in for a damaged one.
+pub(crate) const STAND_IN: &str = "what was stored about this run is damaged; its journal is not";
+
+/// The row of a run as its first entry gives it.
+fn stand_in(run: RunId, at: WallTime, started: Started) -> RunRow {
+    RunRow {
+        message: STAND_IN.to_owned(),
+        parent: started.parent,
+        kind: started.policy.kind,
+        max_iterations: started.policy.last_iteration(0),
+        task: started.policy.task,
+        agent: started.policy.agent.command,
+        started_at: at,
+        updated_at: at,
+        elapsed: None,
+        waits_until: None,
+        stop_reason: None,
+        verified: false,
+        exit_code: None,
+        iteration: 0,
+        last_check: None,
+        cost_usd: None,
+        tokens: Tokens::default(),
+        run,
     }
 }
 
@@ -194,7 +238,7 @@ mod tests {
     fn runs_are_listed_newest_first_and_a_later_append_moves_none() {
         let (_dir, mut store) = store_with(&["first", "second", "third"]);
         store.append(&id("first"), &[noted(3, "x")], &row(&id("first"), 5), Durability::Written).unwrap();
-        let runs = store.runs().unwrap();
+        let runs = store.runs().unwrap().runs;
         assert_eq!(runs, [row(&id("third"), 4), row(&id("second"), 4), row(&id("first"), 5)]);
         assert_eq!(store.run(&id("second")).unwrap(), Some(row(&id("second"), 4)));
         assert_eq!(store.run(&id("none")).unwrap(), None);
@@ -266,7 +310,7 @@ mod tests {
         ] {
             let (_dir, mut store) = store_with(&["r1", "r2"]);
             store.conn.execute(damage, []).unwrap();
-            let runs = store.runs().unwrap();
+            let runs = store.runs().unwrap().runs;
             assert_eq!(runs[0], row(&id("r2"), 4), "{damage}");
             assert!(runs[1].run == id("r1") && runs[1].message.contains("damaged"), "{damage}: {:?}", runs[1]);
             assert_eq!(runs[1].max_iterations, 10);

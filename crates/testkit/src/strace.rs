@@ -11,6 +11,8 @@ pub enum Fault {
     Errno(&'static str),
     /// A signal arrives: `SIGKILL`, `SIGTERM`, …
     Signal(&'static str),
+    /// The call does nothing, and says that it did this much: what was sent is lost.
+    Lost(usize),
 }
 
 /// One prepared fault.
@@ -41,6 +43,7 @@ impl Injection {
         let effect = match self.fault {
             Fault::Errno(name) => format!("error={name}"),
             Fault::Signal(name) => format!("signal={name}"),
+            Fault::Lost(bytes) => format!("retval={bytes}"),
         };
         let mut words: Vec<OsString> = vec!["strace".into(), "-qq".into(), "-o".into(), self.file.clone().into()];
         words.extend(self.follow.then(|| "-f".into()));

@@ -161,10 +161,11 @@ impl Run {
             let cause = *cause;
             return self.finish_stopped(cause, Continuation::SameIteration);
         }
-        if let observation::Ending::NotStarted { reason } = &seen.process.ending {
+        if let observation::Ending::NotStarted { reason, fault } = &seen.process.ending {
             let mut effects = vec![self.post(Kind::ERROR, format!("fatal error: {reason}"))];
             let message = format!("Fatal error: {reason}");
-            effects.extend(self.finish_with_code(StopReason::Error, exit::AGENT, message, Continuation::SameIteration));
+            let (code, then) = (fault.exit_code(), Continuation::SameIteration);
+            effects.extend(self.finish_with_code(StopReason::Error, code, message, then));
             return effects;
         }
         self.judged += 1;

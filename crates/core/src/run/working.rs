@@ -6,7 +6,7 @@ use super::stopping::StopWish;
 use super::{Continuation, Phase, Run};
 use crate::effect::Effect;
 use crate::notice::Notice;
-use crate::observation::{Ending, Failure, FailureClass, Marker, Observation};
+use crate::observation::{Ending, Failure, FailureClass, Marker, Observation, StartFault};
 use crate::outcome::{StopReason, exit};
 
 impl Run {
@@ -47,6 +47,13 @@ impl Run {
             return self.finish_stopped(cause, Continuation::SameIteration);
         }
         if let Some(failure) = &seen.failure {
+            // Another agent or another try would find the same folder and the same machine.
+            if let Ending::NotStarted { fault: fault @ (StartFault::Folder | StartFault::Machine), .. } =
+                seen.process.ending
+            {
+                let (code, message) = (fault.exit_code(), failure.message.clone());
+                return self.finish_with_code(StopReason::Error, code, message, Continuation::SameIteration);
+            }
             match failure.class {
                 FailureClass::CannotRun => return self.cannot_run(seen, failure),
                 FailureClass::Limited => return self.limited(seen, failure),
@@ -88,11 +95,12 @@ impl Run {
 fn as_failed_if_ended(seen: &Observation) -> Observation {
     let class = match &seen.process.ending {
         Ending::Exited { .. } | Ending::Lingered => None,
-        Ending::NotStarted { .. } => Some(FailureClass::CannotRun),
+        Ending::NotStarted { fault: StartFault::Program, .. } => Some(FailureClass::CannotRun),
         Ending::Signalled { .. }
         | Ending::TimedOut { .. }
         | Ending::Idle { .. }
         | Ending::Stopped
+        | Ending::NotStarted { .. }
         | Ending::KeeperLost => Some(FailureClass::Other),
     };
     let mut seen = seen.clone();

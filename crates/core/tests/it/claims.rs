@@ -55,7 +55,7 @@ fn only_an_agent_that_came_to_its_own_end_has_claimed_anything() {
         (Ending::Idle { limit }, None, false),
         (Ending::Stopped, None, false),
         (Ending::KeeperLost, None, false),
-        (Ending::NotStarted { reason: "not found".to_owned() }, None, false),
+        (Ending::NotStarted { reason: "not found".to_owned(), fault: Default::default() }, None, false),
     ];
     for (ending, failure, counts) in table {
         for marker in [Marker::Absent, Marker::Present] {

@@ -794,7 +794,7 @@ fn how(agent: &Agent) -> Ending {
         Agent::Claims | Agent::Blocked(_) | Agent::Works => Ending::Exited { code: 0 },
         Agent::Fails => Ending::Exited { code: 1 },
         Agent::TimesOut => Ending::TimedOut { limit: Millis::from_secs(60) },
-        Agent::CannotRun => Ending::NotStarted { reason: "not found".to_owned() },
+        Agent::CannotRun => Ending::NotStarted { reason: "not found".to_owned(), fault: Default::default() },
         Agent::Killed => Ending::Signalled { signal: 9 },
     }
 }

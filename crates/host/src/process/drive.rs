@@ -4,7 +4,7 @@
 use super::sys::watch;
 use super::wire::{Reply, Request};
 use super::{Command, Ended, Ends, Keeper, ProcessError};
-use ralph_core::observation::{Ending, ProcessFacts};
+use ralph_core::observation::{Ending, ProcessFacts, StartFault};
 use ralph_core::text;
 use ralph_core::time::Millis;
 use rustix::buffer::spare_capacity;
@@ -26,6 +26,11 @@ const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
 /// How much longer than the grace the keeper may take to end a tree. One that takes more was itself
 /// stopped by the agent, or waits for a process that the kernel cannot end.
 const KEEPER_PATIENCE: Duration = Duration::from_secs(5);
+/// How long the keeper may say nothing before it is asked whether it is there: an answer that was lost, and be it
+/// the word that the process has ended, is noticed by the number of the next one.
+const PING_EVERY: Duration = Duration::from_secs(5);
+/// How long it may take to say so: it answers at once unless the machine is overloaded.
+const PING_PATIENCE: Duration = Duration::from_secs(15);
 /// Output of an ended process is waited for until it has been quiet this long…
 const DRAIN_QUIET: Duration = Duration::from_millis(250);
 /// …and never longer than this.
@@ -123,9 +128,14 @@ pub async fn drive(
     let started = start(keeper, job).await;
     let (stdin, stdout, stderr) = match started {
         Ok(pipes) => pipes,
-        Err(ProcessError::NotStarted(reason)) => return facts(Ending::NotStarted { reason }, None, Ended::default()),
+        Err(ProcessError::NotStarted { reason, fault }) => {
+            return facts(Ending::NotStarted { reason, fault }, None, Ended::default());
+        }
         Err(ProcessError::KeeperLost) => return facts(Ending::KeeperLost, None, Ended::default()),
-        Err(error) => return facts(Ending::NotStarted { reason: error.to_string() }, None, Ended::default()),
+        Err(ProcessError::NoKeeper(error)) => {
+            let reason = format!("no process can be started: {error}");
+            return facts(Ending::NotStarted { reason, fault: StartFault::Machine }, None, Ended::default());
+        }
     };
     let mut drive = Drive {
         job,
@@ -143,6 +153,7 @@ pub async fn drive(
         frozen_at: None,
         ending: None,
         answer_by: None,
+        pulse: Pulse::Heard(began),
     };
     let (ending, ended) = drive.run(keeper, sink, orders).await;
     let children = keeper.child_runs().into_iter().map(|child| child.run).collect();
@@ -152,7 +163,10 @@ pub async fn drive(
 type Pipes = (Option<AsyncFd<OwnedFd>>, Option<AsyncFd<OwnedFd>>, Option<AsyncFd<OwnedFd>>);
 
 async fn start(keeper: &mut Keeper, job: &Job<'_>) -> Result<Pipes, ProcessError> {
-    let refuse = |error: io::Error| ProcessError::NotStarted(format!("no pipe could be made: {error}"));
+    let refuse = |error: io::Error| ProcessError::NotStarted {
+        reason: format!("no pipe could be made: {error}"),
+        fault: StartFault::Machine,
+    };
     let (theirs, ours) = ends(job).map_err(refuse)?;
     keeper.spawn(job.command, theirs).await?;
     let stdin = ours.stdin.map(|end| watch(end, Interest::WRITABLE)).transpose().map_err(refuse)?;
@@ -203,6 +217,27 @@ struct Drive<'a> {
     ending: Option<Ending>,
     /// Until when the keeper must have ended it.
     answer_by: Option<Instant>,
+    /// Whether the keeper is there.
+    pulse: Pulse,
+}
+
+/// What is known of the keeper.
+#[derive(Clone, Copy)]
+enum Pulse {
+    /// It said something then.
+    Heard(Instant),
+    /// It was asked then, and has said nothing since.
+    Asked(Instant),
+}
+
+impl Pulse {
+    /// When something has to be done about it.
+    fn due(self) -> Instant {
+        match self {
+            Pulse::Heard(at) => at + PING_EVERY,
+            Pulse::Asked(at) => at + PING_PATIENCE,
+        }
+    }
 }
 
 /// The computing time at two looks during one silence.
@@ -240,7 +275,11 @@ impl Drive<'_> {
                 tokio::task::yield_now().await;
             }
             let step = if deadline.is_some_and(|at| now >= at) {
-                Step::Deadline
+                // A flood of output, or a stop of ralph itself, may have kept an answer from being read.
+                match self.is_silent(now) {
+                    true => waiting(keeper).await.map_or(Step::Deadline, Step::Reply),
+                    false => Step::Deadline,
+                }
             } else {
                 let timer = async {
                     match deadline {
@@ -255,9 +294,13 @@ impl Drive<'_> {
                     () = readable(self.stdout.as_ref()), if self.stdout.is_some() => Step::Stdout,
                     () = readable(self.stderr.as_ref()), if self.stderr.is_some() => Step::Stderr,
                     reply = keeper.reply() => Step::Reply(reply),
-                    () = timer => Step::Deadline,
+                    // What is due is seen by a new look at the clock.
+                    () = timer => continue,
                 }
             };
+            if matches!(step, Step::Reply(Ok(_))) {
+                self.pulse = Pulse::Heard(Instant::now());
+            }
             match step {
                 Step::Stdin => self.write_stdin(),
                 Step::Stdout => self.read_stdout(sink),
@@ -278,6 +321,18 @@ impl Drive<'_> {
                     self.read_rest(sink).await;
                     return (self.ending.take().unwrap_or(Ending::KeeperLost), Ended::default());
                 }
+                Step::Deadline if self.is_silent(now) => match self.pulse {
+                    Pulse::Heard(_) => {
+                        // One that is gone says so by the end of its socket.
+                        let _ = keeper.ask(&Request::Ping);
+                        self.pulse = Pulse::Asked(now);
+                    }
+                    Pulse::Asked(_) => {
+                        keeper.lose();
+                        self.read_rest(sink).await;
+                        return (Ending::KeeperLost, Ended::default());
+                    }
+                },
                 Step::Deadline => self.on_deadline(keeper),
                 Step::Reply(Ok(Reply::Cpu { ticks })) => self.on_cpu(keeper, ticks),
                 Step::Reply(Ok(Reply::Exited { code, signal, leftovers })) => {
@@ -425,6 +480,12 @@ impl Drive<'_> {
         self.last_output += frozen;
         self.result_at = self.result_at.map(|at| at + frozen);
         self.answer_by = self.answer_by.map(|at| at + frozen);
+        self.pulse = Pulse::Heard(Instant::now());
+    }
+
+    /// Whether the keeper has to be asked whether it is there, or was asked for too long.
+    fn is_silent(&self, now: Instant) -> bool {
+        self.ending.is_none() && now >= self.pulse.due()
     }
 
     fn next_deadline(&self) -> Option<Instant> {
@@ -440,7 +501,7 @@ impl Drive<'_> {
             let share = if self.cpu.half_time.is_some() { limit } else { limit / 2 };
             self.last_output + share
         });
-        [timeout, linger, idle].into_iter().flatten().min()
+        [timeout, linger, idle, Some(self.pulse.due())].into_iter().flatten().min()
     }
 
     fn on_deadline(&mut self, keeper: &mut Keeper) {
@@ -470,6 +531,16 @@ impl Drive<'_> {
         } else {
             self.end(keeper, Ending::Idle { limit: self.job.idle });
         }
+    }
+}
+
+/// An answer that has come already. Whoever asks has perhaps not looked at the socket for a while.
+async fn waiting(keeper: &mut Keeper) -> Option<Result<Reply, ProcessError>> {
+    tokio::task::yield_now().await;
+    tokio::select! {
+        biased;
+        reply = keeper.reply() => Some(reply),
+        () = std::future::ready(()) => None,
     }
 }
 

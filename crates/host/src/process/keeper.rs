@@ -4,8 +4,9 @@
 use super::find::find_program;
 use super::wire::{self, Reply, Request};
 use super::{Command, Ended, cgroup, sys, tree};
-use crate::family;
+use crate::{family, look};
 use ralph_core::id::RunId;
+use ralph_core::observation::StartFault;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, WaitStatus};
 use std::collections::BTreeMap;
@@ -62,6 +63,7 @@ pub fn keeper_main(mut args: impl Iterator<Item = OsString>) -> io::Result<()> {
         dismissed: false,
         leader: None,
         exit: None,
+        answers: 0,
     };
     keeper.serve()
 }
@@ -81,6 +83,8 @@ struct Keeper {
     /// The process that ralph asked for last, while it lives.
     leader: Option<i32>,
     exit: Option<WaitStatus>,
+    /// How many answers were sent.
+    answers: u64,
 }
 
 /// What woke the keeper.
@@ -117,6 +121,7 @@ impl Keeper {
                 }
                 Wake::Request(Request::Freeze, _) => signal_all(&self.victims(), Signal::STOP),
                 Wake::Request(Request::Farewell, _) => self.dismissed = true,
+                Wake::Request(Request::Ping, _) => self.tell(&Reply::Here)?,
                 Wake::Request(Request::Thaw, _) => signal_all(&tree::Table::read().below_self(), Signal::CONT),
                 Wake::RalphIsGone => {
                     self.end_tree(GRACE_WITHOUT_RALPH);
@@ -172,15 +177,18 @@ impl Keeper {
         Ok(Wake::Children)
     }
 
-    fn tell(&self, reply: &Reply) -> io::Result<()> {
+    fn tell(&mut self, reply: &Reply) -> io::Result<()> {
         // If ralph is gone, the next wait says so.
-        let _ = wire::send(&self.socket, &reply.encode(), &[]);
+        let _ = wire::send(&self.socket, &reply.encode(self.answers), &[]);
+        self.answers += 1;
         Ok(())
     }
 
     fn spawn(&mut self, command: &Command, ends: Vec<OwnedFd>) -> Reply {
         let Ok([stdin, stdout, stderr]) = <[OwnedFd; 3]>::try_from(ends) else {
-            return Reply::NotSpawned { reason: "the ends of its standard streams did not arrive".to_owned() };
+            // The kernel drops descriptors where a process may not have more of them.
+            let reason = "no file descriptors are left for its standard streams".to_owned();
+            return Reply::NotSpawned { reason, fault: StartFault::Machine };
         };
         self.exit = None;
         match start(command, [stdin, stdout, stderr]) {
@@ -188,7 +196,10 @@ impl Keeper {
                 self.leader = Some(pid);
                 Reply::Spawned { pid }
             }
-            Err(error) => Reply::NotSpawned { reason: explain(command, &error) },
+            Err(error) => {
+                let (fault, reason) = explain(command, &error);
+                Reply::NotSpawned { reason, fault }
+            }
         }
     }
 
@@ -340,17 +351,24 @@ fn environment(command: &Command) -> BTreeMap<OsString, OsString> {
     environment
 }
 
-/// Says why a program did not start, and which one.
-fn explain(command: &Command, error: &io::Error) -> String {
+/// Says why a program did not start, which one, and what has to be mended.
+fn explain(command: &Command, error: &io::Error) -> (StartFault, String) {
     let program = command.program.to_string_lossy();
     if !command.folder.is_dir() {
-        return format!("the folder {} is gone", command.folder.display());
+        let reason = format!("the folder {} is gone: it was deleted or moved", command.folder.display());
+        return (StartFault::Folder, reason);
     }
-    match error.kind() {
-        io::ErrorKind::NotFound if program.contains('/') => {
-            format!("{program} does not exist, or the interpreter that it names does not")
-        }
-        io::ErrorKind::NotFound => format!("{program} was not found in PATH"),
+    if look::is_fault_of_the_machine(error) {
+        let lacking = match error.raw_os_error() {
+            Some(libc::EAGAIN) => "no more processes may be started",
+            Some(libc::ENOMEM) => "no memory is left",
+            Some(libc::EMFILE | libc::ENFILE) => "no file descriptors are left",
+            _ => "the machine refused",
+        };
+        return (StartFault::Machine, format!("{lacking} for {program}: {error}"));
+    }
+    let reason = match error.kind() {
+        io::ErrorKind::NotFound => missing(command, &program),
         io::ErrorKind::PermissionDenied => format!("{program} is not executable"),
         io::ErrorKind::ArgumentListTooLong => {
             format!("the arguments of {program} are too long; give the prompt by stdin or file")
@@ -359,5 +377,58 @@ fn explain(command: &Command, error: &io::Error) -> String {
             format!("{program} is not a program that this machine can execute")
         }
         _ => format!("{program} could not be started: {error}"),
+    };
+    (StartFault::Program, reason)
+}
+
+/// A file that is there and yet not found names an interpreter that is not.
+fn missing(command: &Command, program: &str) -> String {
+    let environment = environment(command);
+    let path = environment.get(OsStr::new("PATH")).map(OsString::as_os_str);
+    match find_program(&command.program, &command.folder, path) {
+        Err(_) => format!("{program} was not found in PATH"),
+        Ok(file) if !file.exists() => format!("{program} does not exist"),
+        Ok(file) => {
+            let mut head = [0; 256];
+            let read =
+                std::fs::File::open(&file).and_then(|mut file| io::Read::read(&mut file, &mut head)).unwrap_or(0);
+            let line = head.get(..read).unwrap_or_default().split(|byte| *byte == b'\n').next().unwrap_or_default();
+            let named = String::from_utf8_lossy(line.strip_prefix(b"#!").unwrap_or_default()).into_owned();
+            match named.split_whitespace().next() {
+                Some(interpreter) => format!("{program} needs {interpreter}, which does not exist: see its first line"),
+                None => format!("{program} needs a loader that does not exist here: it was made for another system"),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_machine_lacks_is_not_blamed_on_the_program_and_a_missing_folder_on_neither() {
+        let here = tempfile::tempdir().unwrap();
+        let command = |folder: PathBuf| Command {
+            program: "agent".into(),
+            args: Vec::new(),
+            folder,
+            set: Vec::new(),
+            remove: Vec::new(),
+        };
+        for (errno, fault, told) in [
+            (libc::EAGAIN, StartFault::Machine, "no more processes may be started"),
+            (libc::EMFILE, StartFault::Machine, "no file descriptors are left"),
+            (libc::ENFILE, StartFault::Machine, "no file descriptors are left"),
+            (libc::ENOMEM, StartFault::Machine, "no memory is left"),
+            (libc::ENOENT, StartFault::Program, "agent was not found in PATH"),
+            (libc::EACCES, StartFault::Program, "agent is not executable"),
+        ] {
+            let error = io::Error::from_raw_os_error(errno);
+            let (found, reason) = explain(&command(here.path().to_owned()), &error);
+            assert!(found == fault && reason.contains(told), "{error}: {found:?} {reason}");
+            let (found, reason) = explain(&command(here.path().join("gone")), &error);
+            assert!(found == StartFault::Folder && reason.contains("deleted or moved"), "{error}: {reason}");
+        }
     }
 }

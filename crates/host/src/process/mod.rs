@@ -48,7 +48,7 @@ pub(crate) use tree::{is_keeper, signal as signal_process};
 use crate::family::{self, Child};
 use crate::identity;
 use ralph_core::id::RunId;
-use ralph_core::observation::Leaked;
+use ralph_core::observation::{Leaked, StartFault};
 use rustix::process::Signal;
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -133,12 +133,17 @@ pub enum ProcessError {
     /// The keeper itself did not start.
     #[error("the keeper process could not be started")]
     NoKeeper(#[source] io::Error),
-    /// The keeper is gone.
-    #[error("the keeper process was killed")]
+    /// The keeper is gone, or does not answer.
+    #[error("the keeper process was killed or does not answer")]
     KeeperLost,
     /// The program did not start.
-    #[error("{0}")]
-    NotStarted(String),
+    #[error("{reason}")]
+    NotStarted {
+        /// Why.
+        reason: String,
+        /// What has to be mended.
+        fault: StartFault,
+    },
 }
 
 /// A started process's ends of its standard streams.
@@ -176,6 +181,8 @@ struct Alive {
     socket: AsyncFd<UnixStream>,
     decoder: Decoder,
     process: std::process::Child,
+    /// The number of the next answer.
+    next_answer: u64,
     /// Tells when the keeper is stopped.
     child_signals: tokio::signal::unix::Signal,
 }
@@ -220,9 +227,9 @@ impl Keeper {
             loop {
                 match self.reply().await? {
                     Reply::Spawned { pid } => return Ok(pid),
-                    Reply::NotSpawned { reason } => return Err(ProcessError::NotStarted(reason)),
+                    Reply::NotSpawned { reason, fault } => return Err(ProcessError::NotStarted { reason, fault }),
                     // A late answer about the process before: it ended while it was asked about.
-                    Reply::Cpu { .. } | Reply::Exited { .. } | Reply::Ended { .. } => {}
+                    Reply::Cpu { .. } | Reply::Exited { .. } | Reply::Ended { .. } | Reply::Here => {}
                 }
             }
         };
@@ -303,11 +310,18 @@ impl Alive {
         let child_signals = signal(SignalKind::child())?;
         let process = start_keeper(&program, charge, theirs.into())?;
         ours.set_nonblocking(true)?;
-        Ok(Alive { socket: sys::watch(ours, Interest::READABLE)?, decoder: Decoder::default(), process, child_signals })
+        ours.set_write_timeout(Some(START_PATIENCE))?;
+        Ok(Alive {
+            socket: sys::watch(ours, Interest::READABLE)?,
+            decoder: Decoder::default(),
+            process,
+            next_answer: 0,
+            child_signals,
+        })
     }
 
-    /// Sends a request. The keeper reads at once whenever it is sent something, so waiting for room
-    /// is bounded by the size of a command line.
+    /// Sends a request. The keeper reads at once whenever it is sent something; one that does not is given up
+    /// when a long command line finds no room in the socket for too long.
     fn send(&self, request: &Request, ends: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
         let socket = self.socket.get_ref();
         socket.set_nonblocking(false)?;
@@ -320,7 +334,12 @@ impl Alive {
     async fn receive(&mut self) -> io::Result<Reply> {
         loop {
             if let Some(frame) = self.decoder.frame()? {
-                return Reply::decode(&frame);
+                let (number, reply) = Reply::decode(&frame)?;
+                if number != self.next_answer {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, "an answer of the keeper was lost"));
+                }
+                self.next_answer += 1;
+                return Ok(reply);
             }
             let mut ready = tokio::select! {
                 biased;

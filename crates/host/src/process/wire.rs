@@ -3,7 +3,7 @@
 //! be UTF-8.
 
 use super::Command;
-use ralph_core::observation::Leaked;
+use ralph_core::observation::{Leaked, StartFault};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
@@ -36,9 +36,12 @@ pub(super) enum Request {
     Thaw,
     /// Nothing more will be asked, and ralph itself removes the run's group.
     Farewell,
+    /// Say anything.
+    Ping,
 }
 
-/// What the keeper answers.
+/// What the keeper answers. Each answer has a number, the one after that of the answer before it: whoever
+/// misses one knows that it was lost.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     Spawned {
@@ -46,6 +49,7 @@ pub(super) enum Reply {
     },
     NotSpawned {
         reason: String,
+        fault: StartFault,
     },
     /// The process that was started is gone.
     Exited {
@@ -63,6 +67,8 @@ pub(super) enum Reply {
     Cpu {
         ticks: u64,
     },
+    /// The keeper is there, and has nothing to say.
+    Here,
 }
 
 impl Request {
@@ -96,6 +102,9 @@ impl Request {
             Request::Farewell => {
                 out.number(6);
             }
+            Request::Ping => {
+                out.number(7);
+            }
         }
         out.finish()
     }
@@ -115,20 +124,22 @@ impl Request {
             4 => Request::Freeze,
             5 => Request::Thaw,
             6 => Request::Farewell,
+            7 => Request::Ping,
             _ => return Err(garbled()),
         })
     }
 }
 
 impl Reply {
-    pub(super) fn encode(&self) -> Vec<u8> {
+    pub(super) fn encode(&self, sequence: u64) -> Vec<u8> {
         let mut out = Encoder::default();
+        out.number(sequence);
         match self {
             Reply::Spawned { pid } => {
                 out.number(1).signed(*pid);
             }
-            Reply::NotSpawned { reason } => {
-                out.number(2).bytes(reason.as_bytes());
+            Reply::NotSpawned { reason, fault } => {
+                out.number(2).bytes(reason.as_bytes()).number(*fault as u64);
             }
             Reply::Exited { code, signal, leftovers } => {
                 out.number(3).signed(code.unwrap_or(-1)).signed(signal.unwrap_or(-1)).number((*leftovers).into());
@@ -142,15 +153,27 @@ impl Reply {
             Reply::Cpu { ticks } => {
                 out.number(5).number(*ticks);
             }
+            Reply::Here => {
+                out.number(6);
+            }
         }
         out.finish()
     }
 
-    pub(super) fn decode(frame: &[u8]) -> io::Result<Reply> {
+    /// An answer with its number.
+    pub(super) fn decode(frame: &[u8]) -> io::Result<(u64, Reply)> {
         let mut from = Fields(frame);
-        Ok(match from.number()? {
+        let sequence = from.number()?;
+        let reply = match from.number()? {
             1 => Reply::Spawned { pid: from.signed()? },
-            2 => Reply::NotSpawned { reason: from.string()? },
+            2 => Reply::NotSpawned {
+                reason: from.string()?,
+                fault: match from.number()? {
+                    1 => StartFault::Folder,
+                    2 => StartFault::Machine,
+                    _ => StartFault::Program,
+                },
+            },
             3 => Reply::Exited {
                 code: Some(from.signed()?).filter(|code| *code >= 0),
                 signal: Some(from.signed()?).filter(|signal| *signal >= 0),
@@ -161,8 +184,10 @@ impl Reply {
                 leaked: from.list(|from| Ok(Leaked { pid: from.signed()?, command: from.string()? }))?,
             },
             5 => Reply::Cpu { ticks: from.number()? },
+            6 => Reply::Here,
             _ => return Err(garbled()),
-        })
+        };
+        Ok((sequence, reply))
     }
 }
 
@@ -330,6 +355,7 @@ mod tests {
             Request::Freeze,
             Request::Thaw,
             Request::Farewell,
+            Request::Ping,
         ] {
             let frame = request.encode();
             assert_eq!(Request::decode(&frame[8..]).unwrap(), request);
@@ -340,12 +366,15 @@ mod tests {
         let leaked = vec![Leaked { pid: 7, command: "sleep 60".to_owned() }];
         for reply in [
             Reply::Spawned { pid: 42 },
-            Reply::NotSpawned { reason: "no".to_owned() },
+            Reply::NotSpawned { reason: "no".to_owned(), fault: StartFault::Program },
+            Reply::NotSpawned { reason: "no".to_owned(), fault: StartFault::Folder },
+            Reply::NotSpawned { reason: "no".to_owned(), fault: StartFault::Machine },
             Reply::Exited { code: None, signal: Some(9), leftovers: true },
             Reply::Ended { count: 1, leaked },
             Reply::Cpu { ticks: 99 },
+            Reply::Here,
         ] {
-            assert_eq!(Reply::decode(&reply.encode()[8..]).unwrap(), reply);
+            assert_eq!(Reply::decode(&reply.encode(7)[8..]).unwrap(), (7, reply));
         }
     }
 }

@@ -105,7 +105,7 @@ fn wanted(store: &Store, args: &CancelArgs, live: &Live<'_>, place: &Place) -> R
 
 /// The only living run that is not inside another; `None` if none lives that the store knows.
 fn only_top(store: &Store, live: &Live<'_>) -> Result<Option<RunRow>, CommandError> {
-    let mut running: Vec<RunRow> = store.runs()?;
+    let mut running: Vec<RunRow> = store.runs()?.runs;
     running.retain(|row| live.process(&row.run).is_some());
     let parents: Vec<RunId> = running.iter().map(|row| row.run.clone()).collect();
     running.retain(|row| row.parent.as_ref().is_none_or(|parent| !parents.contains(parent)));

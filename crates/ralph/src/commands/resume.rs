@@ -4,6 +4,7 @@ use super::run::LimitArgs;
 use crate::carry::{Beginning, Claimed};
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::look::damage::Missing;
 use crate::look::live::Live;
 use crate::look::{self, page, words};
 use crate::place::Place;
@@ -15,7 +16,8 @@ use ralph_core::id::RunId;
 use ralph_core::outcome::StopReason;
 use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::run::{Run, RunRow};
-use ralph_store::{Found, Store};
+use ralph_host::state_dir;
+use ralph_store::{Found, Listing, Store};
 
 /// Go on with a run after a stop, a limit or a crash.
 ///
@@ -41,7 +43,11 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
     if args.maximum_iterations == Some(0) {
         return Err(CommandError::usage("-m needs a number of at least 1"));
     }
-    let store = Store::open_existing(&place.state)?.ok_or_else(|| nothing(&place))?;
+    let store = match (Store::open_existing(&place.state)?, &args.run) {
+        (Some(store), _) => store,
+        (None, Some(typed)) => adopt(&place, typed)?,
+        (None, None) => return Err(nothing(&place, &Listing::default())),
+    };
     let run = pick(&store, args.run.as_deref(), &place)?;
     let policy = look::pick::machine(&store, &run)?.policy().clone();
     drop(store);
@@ -104,7 +110,9 @@ fn pick(store: &Store, wanted: Option<&str>, place: &Place) -> Result<RunId, Com
         Some(typed) => find(store, typed),
         None => {
             let live = Live::look(place);
-            let mut unfinished: Vec<RunRow> = store.runs()?;
+            let listing = store.runs()?;
+            Missing::look(place, &live, &listing).tell(place);
+            let mut unfinished: Vec<RunRow> = listing.runs.clone();
             unfinished.retain(|row| row.stop_reason != Some(StopReason::Complete));
             let rests = |row: &&RunRow| live.process(&row.run).is_none();
             let resting: Vec<&RunRow> = unfinished.iter().filter(rests).collect();
@@ -112,9 +120,25 @@ fn pick(store: &Store, wanted: Option<&str>, place: &Place) -> Result<RunId, Com
             let inside = |row: &RunRow| resting.iter().any(|other| row.parent.as_ref() == Some(&other.run));
             let root = resting.iter().find(|row| !inside(row)).copied();
             let wanted = root.or(unfinished.first()).map(|row| row.run.clone());
-            wanted.ok_or_else(|| nothing(place))
+            wanted.ok_or_else(|| nothing(place, &listing))
         }
     }
+}
+
+/// A run that is named in a project without runs may be that of a project that was moved in a way that left
+/// no sign, such as to another disk. Its old place must be gone: it could be copied from there.
+fn adopt(place: &Place, typed: &str) -> Result<Store, CommandError> {
+    for (folder, was) in place.homeless() {
+        let found = Store::open_existing(&folder)?.map(|store| store.find(typed)).transpose()?;
+        if let Some(Found::One(row)) = found {
+            state_dir::adopt(&folder, &place.state, &place.root).map_err(|error| {
+                CommandError::io(format!("the runs of {} cannot be brought here", was.display()), &error)
+            })?;
+            page::say(&format!("note: run {} began in {}, which is gone; it goes on here", row.run, was.display()));
+            return Store::open_existing(&place.state)?.ok_or_else(|| nothing(place, &Listing::default()));
+        }
+    }
+    Err(nothing(place, &Listing::default()))
 }
 
 /// The run that somebody typed, or what they may have meant.
@@ -135,8 +159,8 @@ pub fn find(store: &Store, typed: &str) -> Result<RunId, CommandError> {
 }
 
 /// There is no run to speak of.
-pub fn nothing(place: &Place) -> CommandError {
-    CommandError::usage(format!("there is no unfinished run in {}", place.root.display()))
-        .hint("begin one: ralph run -p 'make the tests pass'")
-        .hint("a project that was moved or renamed keeps its runs under its old path")
+fn nothing(place: &Place, listing: &Listing) -> CommandError {
+    let told = CommandError::usage(format!("there is no unfinished run in {}", place.root.display()))
+        .hint("begin one: ralph run -p 'make the tests pass'");
+    look::pick::with_missing(told, place, listing)
 }

@@ -20,7 +20,7 @@ use ralph_core::protect::Pins;
 use ralph_core::run::Run;
 use ralph_core::time::Millis;
 use ralph_host::clock::{self, Clock};
-use ralph_host::views;
+use ralph_host::{look, views};
 use std::path::PathBuf;
 
 /// Run the loop until the agent's claim is verified.
@@ -177,7 +177,13 @@ fn source(args: &RunArgs, place: &Place) -> Result<(PromptSource, TaskName), Com
         (None, Some(file), None) => {
             let path = place.cwd.join(file);
             views::read_prompt_file(&path).map_err(|problem| {
-                CommandError::usage(problem).hint("give a file with -f, or the text itself with -p")
+                let told = CommandError::usage(problem);
+                // Whether the machine is to blame is in the system's own words only.
+                let told = match look::may_read(&path) {
+                    Err(error) => told.because(&error),
+                    Ok(()) => told,
+                };
+                told.hint("give a file with -f, or the text itself with -p")
             })?;
             let stem = path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
             // The journal is text. A path below the project is kept relative to it, so that only its own name counts.

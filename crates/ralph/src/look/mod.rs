@@ -7,6 +7,7 @@ pub mod case;
 pub mod chapter;
 pub mod check_log;
 pub mod conditions;
+pub mod damage;
 pub mod forest;
 pub mod grounds;
 pub mod heartbeat;

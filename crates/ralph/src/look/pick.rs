@@ -1,11 +1,14 @@
 //! Which run and which iteration somebody means.
 
+use super::damage::Missing;
+use super::live::Live;
 use crate::commands::resume;
-use crate::error::CommandError;
+use crate::error::{CommandError, REPAIR};
 use crate::place::Place;
 use ralph_core::id::RunId;
+use ralph_core::outcome::exit;
 use ralph_core::run::{Run, RunRow};
-use ralph_store::{Store, StoreError};
+use ralph_store::{Listing, Store, StoreError};
 
 /// `RUN`, `RUN/ITERATION` or `/ITERATION`, as somebody typed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +50,11 @@ pub fn store(place: &Place) -> Result<Store, CommandError> {
 pub fn run(store: &Store, typed: Option<&str>, place: &Place) -> Result<RunRow, CommandError> {
     let row = match typed {
         Some(typed) => store.run(&resume::find(store, typed)?)?,
-        None => store.runs()?.into_iter().next(),
+        None => {
+            let listing = store.runs()?;
+            Missing::look(place, &Live::look(place), &listing).tell(place);
+            listing.runs.into_iter().next()
+        }
     };
     let row = row.ok_or_else(|| no_runs(place))?;
     Ok(mended(store, row)?)
@@ -70,14 +77,38 @@ pub fn machine(store: &Store, run: &RunId) -> Result<Run, CommandError> {
 
 /// A journal that is not one of a run.
 pub fn unreadable(run: &RunId, error: &ralph_core::run::ReplayError) -> CommandError {
-    CommandError::usage(format!("the journal of run {run} cannot be read back")).because(error)
+    CommandError::new(exit::IO, format!("the journal of run {run} cannot be read back"))
+        .because(error)
+        .hint(format!("put it aside and keep what is left: {REPAIR}"))
+}
+
+/// Moved projects that are worth naming.
+const NAMESAKES: usize = 3;
+
+/// Adds what the state folder tells of runs that the journal does not know.
+pub fn with_missing(error: CommandError, place: &Place, listing: &Listing) -> CommandError {
+    let missing = Missing::look(place, &Live::look(place), listing);
+    missing.lines().into_iter().chain(namesakes(place)).fold(error, CommandError::hint)
+}
+
+/// Projects of the same name that are not where they were: this may be one of them, on another disk.
+pub fn namesakes(place: &Place) -> Vec<String> {
+    let gone = place.homeless().into_iter().filter(|(_, was)| was.file_name() == place.root.file_name());
+    let told = gone.filter_map(|(folder, was)| {
+        let newest = Store::open_existing(&folder).ok()??.runs().ok()?.runs.into_iter().next()?.run;
+        Some(format!(
+            "{} is gone; if it was moved here, go on with its newest run: ralph resume {newest}",
+            was.display()
+        ))
+    });
+    told.take(NAMESAKES).collect()
 }
 
 /// There is nothing to look at.
 fn no_runs(place: &Place) -> CommandError {
-    CommandError::usage(format!("there are no runs in {} yet", place.root.display()))
-        .hint("begin one: ralph run -p 'make the tests pass'")
-        .hint("a project that was moved or renamed keeps its runs under its old path")
+    let told = CommandError::usage(format!("there are no runs in {} yet", place.root.display()))
+        .hint("begin one: ralph run -p 'make the tests pass'");
+    with_missing(told, place, &Listing::default())
 }
 
 #[cfg(test)]

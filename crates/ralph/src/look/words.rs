@@ -130,7 +130,7 @@ pub fn ending(ending: &Ending) -> String {
     match ending {
         Ending::Exited { code } => format!("exit code {code}"),
         Ending::Signalled { signal } => format!("killed by signal {signal}"),
-        Ending::NotStarted { reason } => format!("not started: {reason}"),
+        Ending::NotStarted { reason, .. } => format!("not started: {reason}"),
         Ending::TimedOut { limit } => format!("ended by ralph after {limit}"),
         Ending::Idle { limit } => format!("ended by ralph: idle for {limit}"),
         Ending::Lingered => "ended by ralph after its final result".to_owned(),

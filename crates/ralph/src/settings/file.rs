@@ -15,7 +15,13 @@ const LARGEST: u64 = 1024 * 1024;
 
 /// Reads the object in `root`/`file`; `None` if there is no such file.
 pub(super) fn read(root: &Path, file: &str) -> Result<Option<Value>, Box<Problem>> {
-    let Some(bytes) = bytes(&root.join(file)).map_err(|reason| Box::new(Problem::with_file(file, reason)))? else {
+    let refused = |refused| {
+        Box::new(match refused {
+            Refused::Kind(reason) => Problem::with_file(file, reason),
+            Refused::System(error) => Problem::unreadable(file, &error),
+        })
+    };
+    let Some(bytes) = bytes(&root.join(file)).map_err(refused)? else {
         return Ok(None);
     };
     let text =
@@ -28,32 +34,36 @@ pub(super) fn read(root: &Path, file: &str) -> Result<Option<Value>, Box<Problem
     Err(Box::new(Problem::with_file(file, reason).hinting("settings look like {\"agent\": {\"command\": \"claude\"}}")))
 }
 
-fn bytes(path: &Path) -> Result<Option<Vec<u8>>, String> {
-    let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
+/// Why there are no bytes.
+enum Refused {
+    /// It is no file that settings can be in.
+    Kind(String),
+    /// The system did not give it.
+    System(std::io::Error),
+}
+
+fn bytes(path: &Path) -> Result<Option<Vec<u8>>, Refused> {
+    let kind = |what: &str| Err(Refused::Kind(what.to_owned()));
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             // A link to nothing is there, and its author meant something by it.
-            return if path.is_symlink() {
-                Err("is a link to a file that does not exist".to_owned())
-            } else {
-                Ok(None)
-            };
+            return if path.is_symlink() { kind("is a link to a file that does not exist") } else { Ok(None) };
         }
-        Err(error) => return Err(unreadable(error)),
+        Err(error) => return Err(Refused::System(error)),
     };
     if metadata.is_dir() {
-        return Err("is a folder, expected a file".to_owned());
+        return kind("is a folder, expected a file");
     }
     // Reading a pipe or a device could wait for ever.
     if !metadata.is_file() {
-        return Err("is not a regular file".to_owned());
+        return kind("is not a regular file");
     }
     let mut bytes = Vec::new();
     // The limit holds for what is read and not for what the file's size was a moment ago.
-    File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
+    File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes)).map_err(Refused::System)?;
     if bytes.len() as u64 > LARGEST {
-        return Err(format!("is larger than {} KiB", LARGEST / 1024));
+        return kind(&format!("is larger than {} KiB", LARGEST / 1024));
     }
     Ok(Some(bytes))
 }

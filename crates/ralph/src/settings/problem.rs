@@ -1,5 +1,6 @@
 //! What is wrong with settings, collected as data and told once, all of it.
 
+use ralph_core::outcome::exit;
 use ralph_core::text;
 use serde_json::Value;
 use std::fmt;
@@ -32,6 +33,8 @@ pub(super) struct Problem {
     pub(super) excerpt: String,
     /// What to do about it, or nothing.
     pub(super) hint: String,
+    /// Whether the machine is to blame, and not whoever wrote the settings.
+    pub(super) machine: bool,
 }
 
 /// The most problems told at once; whoever has more of them has one mistake, made many times.
@@ -81,6 +84,11 @@ impl SettingsError {
         }
     }
 
+    /// The exit code of a command that needs the settings.
+    pub fn code(&self) -> u8 {
+        if self.report().0.iter().any(|problem| problem.machine) { exit::IO } else { exit::USAGE }
+    }
+
     /// The problems, one text each.
     pub fn errors(&self) -> Vec<String> {
         self.report().errors()
@@ -109,7 +117,14 @@ impl Problem {
             reason: reason.into(),
             excerpt: String::new(),
             hint: String::new(),
+            machine: false,
         }
+    }
+
+    /// A file that the system did not give.
+    pub(super) fn unreadable(file: &str, error: &std::io::Error) -> Problem {
+        let machine = ralph_host::look::is_fault_of_the_machine(error);
+        Problem { machine, ..Problem::with_file(file, format!("cannot be read: {error}")) }
     }
 
     pub(super) fn at_key(self, key: impl Into<String>) -> Problem {

@@ -264,19 +264,55 @@ fn e08_a_fault_in_ralph_itself_ends_everything_and_says_how_to_go_on() {
 }
 
 #[test]
-fn e11_a_moved_project_is_told_where_its_runs_are() {
+fn e11_a_moved_project_brings_its_runs_along() {
     let env = two_iterations();
     env.ralph(["run", "-p", "build it", "-m", "1"]).stdout_any().stderr_any().code(1).run();
+    let run = newest(&env);
     let moved = env.root().join("moved");
     std::fs::rename(env.project(), &moved).unwrap();
-    env.ralph(["resume"])
-        .current_dir(&moved)
-        .stderr_has("error: there is no unfinished run in [ROOT]/moved")
-        .stderr_has("keeps its runs under its old path")
-        .code(2)
-        .run();
+    let told = "note: this project was at [PROJECT] and was moved; its runs go on here";
+    env.ralph(["status"]).current_dir(&moved).stdout_has(&run).stderr_has(told).run();
+    // Once it is known, nobody needs to hear it again.
+    env.ralph(["status"]).current_dir(&moved).stdout_has(&run).stderr("").run();
+    env.ralph(["resume", "-m", "2"]).current_dir(&moved).stdout_has("complete · verified").stderr_any().run();
     std::fs::rename(&moved, env.project()).unwrap();
-    env.ralph(["resume", "-m", "2"]).stdout_has("complete · verified").stderr_any().run();
+    env.ralph(["show"]).stdout_has(&run).stderr_has("note: this project was at [ROOT]/moved").run();
+}
+
+#[test]
+fn e11_a_copy_of_a_project_has_no_runs_while_the_original_is_there() {
+    let env = two_iterations();
+    env.ralph(["run", "-p", "build it", "-m", "1"]).stdout_any().stderr_any().code(1).run();
+    let run = newest(&env);
+    let copy = env.root().join("elsewhere/project");
+    std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+    assert!(std::process::Command::new("cp").arg("-a").args([env.project(), copy.clone()]).status().unwrap().success());
+    env.ralph(["resume", &run]).current_dir(&copy).stderr_has("there is no unfinished run").code(2).run();
+    env.ralph(["status"]).current_dir(&copy).stderr_has("no runs in").stderr_lacks(&run).run();
+    // As `mv` to another disk leaves it: another folder, and the old one is gone.
+    std::fs::remove_dir_all(env.project()).unwrap();
+    let told = format!("[PROJECT] is gone; if it was moved here, go on with its newest run: ralph resume {run}");
+    env.ralph(["status"]).current_dir(&copy).stderr_has(&told).run();
+    env.ralph(["resume"]).current_dir(&copy).stderr_has(&told).code(2).run();
+    let resumed = env.ralph(["resume", &run, "-m", "2"]).current_dir(&copy).stdout_has("complete · verified");
+    resumed.stderr_has("began in [PROJECT], which is gone; it goes on here").run();
+}
+
+#[test]
+fn e11_a_project_that_is_deleted_or_moved_under_a_run_is_told_as_such() {
+    let env = env();
+    env.script("touch $HOME/started\nwait-file $HOME/go\nprint x").guardrail("true");
+    let running = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().any_end().spawn();
+    running.wait_for_file(env.home().join("started").to_str().unwrap());
+    let moved = env.root().join("moved");
+    std::fs::rename(env.project(), &moved).unwrap();
+    std::fs::write(env.home().join("go"), "").unwrap();
+    let run = running.finish();
+    let text = format!("{}{}", run.stdout, run.stderr);
+    assert_eq!(run.code(), 2, "{text}");
+    assert!(text.contains("is gone: it was deleted or moved") && !text.contains("--agent"), "{text}");
+    env.script("claim");
+    env.ralph(["resume"]).current_dir(&moved).stdout_has("complete · verified").stderr_any().run();
 }
 
 #[test]

@@ -46,20 +46,23 @@ fn fails_at(syscall: &str, errno: &'static str, stride: usize) {
 fn is_honest(env: &TestEnv, run: &Finished, speaks: bool) {
     let text = format!("{}{}", run.stdout, run.stderr);
     match run.code() {
-        1 | 2 | 5 | 70 | 74 if !speaks => {}
+        1 | 5 | 70 | 74 if !speaks => {}
         0 => {
             assert_eq!(story(env)["stop_reason"], "complete", "{text}");
             assert!(run.stdout.contains("complete · verified"), "{text}");
         }
         // The journal or what lies beside it, by its path; or what the system lacks.
         74 => {
-            let named = text.contains(&*env.root().to_string_lossy()) || text.contains("cannot be started");
-            assert!(text.contains("error: ") && named, "{text}");
+            let root = env.root().to_string_lossy();
+            let named = [&*root, "cannot be started", "could not be started", ".ralph/settings"];
+            assert!(text.contains("error") && named.iter().any(|name| text.contains(name)), "{text}");
         }
         // The runtime's own descriptor, which is no file and never full: see E08.
         70 => assert!(text.contains("failed to wake I/O driver"), "{text}"),
         // Ended by its own rules, and told so.
-        1 | 2 | 5 => assert!(text.contains("error") || text.contains("used up"), "{text}"),
+        1 => assert!(text.contains("used up"), "{text}"),
+        // A pipe that cannot be read looks like an agent that says nothing.
+        5 => assert!(text.contains("times in a row: empty answer"), "{text}"),
         // The loader of libraries, before ralph began.
         127 => assert!(text.contains("error while loading shared libraries"), "{text}"),
         code => panic!("exit code {code}\n{text}"),
@@ -117,6 +120,14 @@ fn d10_no_descriptors_left_at_any_call() {
     for (syscall, stride) in [("openat", 7), ("pipe2", 1), ("epoll_create1", 1), ("eventfd2", 1)] {
         fails_at(syscall, "EMFILE", stride);
     }
+}
+
+#[test]
+fn d15_no_processes_or_threads_left_at_any_start() {
+    for syscall in ["clone3", "clone", "vfork"] {
+        fails_at(syscall, "EAGAIN", 1);
+    }
+    fails_at("clone3", "ENOMEM", 1);
 }
 
 #[test]
@@ -218,4 +229,52 @@ fn d03_a_state_folder_without_the_right_to_write_is_refused_with_its_path() {
     assert!(!env.exists(".ralph/prompt_001.txt"));
     mode(0o700);
     goes_on(&env);
+}
+
+#[test]
+fn d01_d03_a_project_whose_disk_is_full_or_read_only_is_no_wrong_call() {
+    for (options, why) in [("ro", "Read-only file system"), ("nr_inodes=1", "No space left on device")] {
+        let env = env();
+        env.script("claim");
+        let own = env.path(".ralph").display().to_string();
+        let Some(words) = on_a_small_disk(&own, options, "true") else { return };
+        let agent = env.agent_path().display().to_string();
+        let run = env.ralph(["run", "-p", "x", "--agent", &agent]).under(words).code(74);
+        run.stderr_has("error: the project's .ralph folder cannot be used").stderr_has(why).run();
+    }
+}
+
+/// Holds the write lock of the project's database, as a copying or stopped process does.
+fn lock_database(env: &TestEnv) -> rusqlite::Connection {
+    let folders = std::fs::read_dir(env.state()).unwrap().map(|folder| folder.unwrap().path().join("ralph.db"));
+    let holder = rusqlite::Connection::open(folders.into_iter().find(|db| db.exists()).unwrap()).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    holder
+}
+
+#[test]
+fn d14_a_database_that_is_locked_for_long_is_waited_for_by_a_run_and_refused_at_a_start() {
+    let env = env();
+    env.guardrail("true").script("touch started\nwait-file go\nclaim");
+    let running = env
+        .ralph(["run", "-p", "x"])
+        .stdout_has("complete · verified")
+        .stderr_has("ralph.db is locked by another process; waiting for it");
+    let running = running.stderr_has("the database is free again").spawn();
+    running.wait_for_file("started");
+    let holder = lock_database(&env);
+    env.write("go", "");
+    // Longer than SQLite itself waits.
+    std::thread::sleep(std::time::Duration::from_secs(8));
+    holder.execute_batch("COMMIT").unwrap();
+    running.finish();
+
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = env
+        .ralph(["run", "-p", "y"])
+        .stdout_any()
+        .stderr_has("error: [STATE]/[..]/ralph.db is locked by another process");
+    refused.stderr_has("ralph resume").code(74).run();
+    holder.execute_batch("COMMIT").unwrap();
+    assert_eq!(runs(&env).len(), 1, "nothing was begun");
 }

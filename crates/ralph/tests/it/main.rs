@@ -14,6 +14,7 @@ mod bad_input;
 mod bus;
 mod clock;
 mod crash;
+mod damage;
 mod disk;
 mod display;
 mod doctor;

@@ -2,7 +2,7 @@
 //! and that nothing of them is left.
 
 use crate::env;
-use ralph_testkit::{Finished, TestEnv, alive, eventually};
+use ralph_testkit::{Fault, Finished, TestEnv, alive, eventually, has_tool};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -583,4 +583,32 @@ fn e05_an_agent_that_outlived_ralph_and_keeper_does_not_work_beside_the_next_run
     env.write(env.home().join("second"), "");
     run("y").stderr_has("had left alive were ended: 1").run();
     assert!(!alive(agent));
+}
+
+#[test]
+fn a21_an_answer_of_the_keeper_that_is_lost_is_noticed_long_before_any_limit() {
+    if !has_tool("strace") {
+        return;
+    }
+    // The keeper's second answer says that the agent has ended; 48 bytes of it never arrive.
+    let env = env().without_git();
+    env.script("claim");
+    let run = env.ralph(["run", "-p", "x", "-m", "1"]).inject("sendto", 2, Fault::Lost(48));
+    let began = std::time::Instant::now();
+    let run = run.stdout_any().stderr_any().any_end().run();
+    assert!(run.trace.as_deref().unwrap_or_default().contains("(INJECTED)"), "{:?}", run.trace);
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    let told = crate::story::story(&env);
+    assert_eq!(told["iterations"][0]["agent"]["ending"]["how"], "keeper_lost", "{told}");
+    assert!(env.processes().is_empty(), "{:?}", env.processes());
+}
+
+#[test]
+fn a12_a_script_whose_interpreter_is_missing_is_told_which() {
+    let env = env();
+    env.program("scripted", "#!/no/such/python3 -u\nprint('x')\n");
+    let run = env
+        .ralph(["run", "-p", "x", "--agent", "scripted"])
+        .stdout_has("scripted needs /no/such/python3, which does not exist");
+    run.stderr_any().code(5).run();
 }

@@ -9,6 +9,7 @@ mod finding;
 mod git;
 mod isolation;
 mod login;
+mod repair;
 mod runs;
 mod storage;
 mod version;
@@ -28,19 +29,28 @@ use serde_json::Value;
 ///
 /// Looks at the settings, the agents, git, the disk, the lock, earlier runs and what the machine
 /// offers for isolation. Nothing is changed, nothing is asked of a model, and no login is shown.
+///
+/// With --repair it mends the journal of this project instead: a damaged database is put aside whole, and what
+/// is proven of it goes into a new one.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ralph doctor\n  ralph doctor --agent codex\n  ralph doctor --json | jq -r '.checks[] | select(.status == \"problem\") | .fix'\n\nExit codes: 0 a run could start; else that of the first problem: 2 settings or a folder that cannot be\nused, 5 no agent that could run, 74 disk, 75 another ralph owns the work tree."
+    after_help = "Examples:\n  ralph doctor\n  ralph doctor --agent codex\n  ralph doctor --repair\n  ralph doctor --json | jq -r '.checks[] | select(.status == \"problem\") | .fix'\n\nExit codes: 0 a run could start; else that of the first problem: 2 settings or a folder that cannot be\nused, 5 no agent that could run, 74 disk, 75 another ralph owns the work tree."
 )]
 pub struct DoctorArgs {
     /// The agent program, instead of the one in the settings
     #[arg(long, value_name = "COMMAND")]
     agent: Option<String>,
+    /// Put a damaged journal aside, whole, and keep all of it that can be proven; nothing is deleted
+    #[arg(long, conflicts_with = "agent")]
+    repair: bool,
 }
 
 /// Runs the command.
 pub fn run(global: &Global, args: &DoctorArgs) -> Result<u8, CommandError> {
     let place = Place::find(global.directory.as_deref())?;
+    if args.repair {
+        return repair::run(global, &place);
+    }
     let setup = Setup::read(&place, args);
     let mut asking = Asking::new(&place.root);
     let agents = agents::ask(&mut asking, &setup, &place);
@@ -112,7 +122,7 @@ impl Setup {
         let loaded = match &self.settings {
             Ok((loaded, _)) => loaded,
             Err(error) => {
-                return Finding::problem("settings", error.to_string(), exit::USAGE).fix("ralph config check");
+                return Finding::problem("settings", error.to_string(), error.code()).fix("ralph config check");
             }
         };
         if !loaded.warnings().is_empty() {

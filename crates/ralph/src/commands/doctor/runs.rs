@@ -1,12 +1,16 @@
 //! Who works here now, and what was left behind.
 
 use super::finding::Finding;
+use crate::error::{REPAIR, store_code};
+use crate::look::damage::Missing;
 use crate::look::live::Live;
 use crate::look::state::State;
 use crate::place::Place;
 use ralph_core::outcome::{StopReason, exit};
 use ralph_core::run::RunRow;
-use ralph_store::{Store, StoreError};
+use ralph_core::text;
+use ralph_store::{Class, Damage, Listing, Store, StoreError};
+use std::error::Error as _;
 
 /// Runs that are named; older ones are history.
 const NAMED: usize = 3;
@@ -14,7 +18,9 @@ const NAMED: usize = 3;
 /// Looks at the lock and the journal.
 pub(super) fn findings(place: &Place) -> Vec<Finding> {
     let live = Live::look(place);
-    vec![lock(place, &live), runs(place, &live)]
+    let (journal, listing) = journal(place, &live);
+    let runs = listing.map(|listing| runs(&live, &listing.runs));
+    [lock(place, &live), journal].into_iter().chain(runs).collect()
 }
 
 fn lock(place: &Place, live: &Live<'_>) -> Finding {
@@ -31,14 +37,43 @@ fn lock(place: &Place, live: &Live<'_>) -> Finding {
     }
 }
 
-fn runs(place: &Place, live: &Live<'_>) -> Finding {
-    let rows = match rows(place) {
-        Ok(rows) => rows,
-        Err(error) => {
-            let code = if error.is_io() { exit::IO } else { exit::USAGE };
-            return Finding::problem("runs", format!("the journal cannot be used: {error}"), code).fix("ralph status");
-        }
+/// What the journal holds, and whether all of it can be read.
+fn journal(place: &Place, live: &Live<'_>) -> (Finding, Option<Listing>) {
+    let read = || {
+        let Some(store) = Store::open_existing(&place.state)? else {
+            return Ok((Damage::default(), Listing::default()));
+        };
+        Ok((store.damage()?, store.runs()?))
     };
+    let (damage, listing) = match read() {
+        Ok(read) => read,
+        Err(error) => return (unusable(&error), None),
+    };
+    if let Some(first) = damage.structure.first() {
+        let detail = format!("{} is damaged: {first}", place.state.join("ralph.db").display());
+        return (Finding::problem("journal", detail, exit::IO).fix(REPAIR), Some(listing));
+    }
+    let missing = Missing::look(place, live, &listing);
+    let lost = missing.unknown().map(|lost| lost.line());
+    let told: Vec<String> = damage.runs.into_iter().chain(lost).take(NAMED).collect();
+    let finding = if told.is_empty() {
+        Finding::ok("journal", format!("{} can be read", text::count(listing.runs.len() as u64, "run")))
+    } else {
+        Finding::note("journal", told.join("\n")).fix(REPAIR)
+    };
+    (finding, Some(listing))
+}
+
+fn unusable(error: &StoreError) -> Finding {
+    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+    let finding = Finding::problem("journal", format!("{error}{cause}"), store_code(error));
+    match error.class() {
+        Class::Damage | Class::Newer => finding.fix(REPAIR),
+        Class::Machine | Class::Internal => finding.fix("ralph status"),
+    }
+}
+
+fn runs(live: &Live<'_>, rows: &[RunRow]) -> Finding {
     let left = |(newest, row): &(usize, &RunRow)| match live.state(row) {
         State::Crashed => true,
         // Of the runs that ended early, only the newest is one that somebody may still care for.
@@ -50,9 +85,4 @@ fn runs(place: &Place, live: &Live<'_>) -> Finding {
     let told = left.iter().map(|row| format!("{} ({})", row.run, live.state(row).words(row)));
     let told: Vec<String> = told.collect();
     Finding::note("runs", format!("unfinished: {}", told.join(", "))).fix(format!("ralph resume {}", newest.run))
-}
-
-/// Newest first.
-fn rows(place: &Place) -> Result<Vec<RunRow>, StoreError> {
-    Store::open_existing(&place.state)?.map_or(Ok(Vec::new()), |store| store.runs())
 }

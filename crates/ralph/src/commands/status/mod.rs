@@ -5,6 +5,7 @@ mod watch;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::face::json_lines::{VERSION, extend};
+use crate::look::damage::Missing;
 use crate::look::forest::{Branches, grow};
 use crate::look::heartbeat::Heartbeat;
 use crate::look::live::Live;
@@ -21,7 +22,7 @@ use ralph_core::time::{Millis, WallTime};
 use ralph_host::clock::Clock;
 use ralph_host::family;
 use ralph_host::identity::Identity;
-use ralph_store::{Store, StoreError};
+use ralph_store::{Listing, Store, StoreError};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
@@ -71,6 +72,7 @@ struct Sight<'p> {
     place: &'p Place,
     /// Newest first.
     runs: Vec<(RunRow, Seen)>,
+    missing: Missing,
     all: bool,
     now: WallTime,
 }
@@ -79,9 +81,18 @@ impl<'p> Sight<'p> {
     fn take(args: &StatusArgs, place: &'p Place, pulse: &mut Pulse) -> Result<Sight<'p>, CommandError> {
         let (live, now) = (Live::look(place), Clock::start().now());
         let mut runs = Vec::new();
+        let mut missing;
         if let Some(store) = Store::open_existing(&place.state)? {
-            for row in store.runs()? {
-                let row = pick::mended(&store, row)?;
+            let listing = store.runs()?;
+            missing = Missing::look(place, &live, &listing);
+            for row in listing.runs {
+                let row = match pick::mended(&store, row.clone()) {
+                    Err(error) if error.is_about_one_run() => {
+                        missing.add(&row.run, error.to_string());
+                        row
+                    }
+                    mended => mended?,
+                };
                 let process = live.process(&row.run);
                 let state = State::of(&row, process.is_some());
                 let idle = process.map(|process| pulse.idle(&store, &row.run, process)).transpose()?;
@@ -89,6 +100,8 @@ impl<'p> Sight<'p> {
                 let orphan = state == State::Running && family::is_orphan(&place.run_folder(&row.run));
                 runs.push((row, Seen { state, heartbeat, orphan }));
             }
+        } else {
+            missing = Missing::look(place, &live, &Listing::default());
         }
         // Whoever waits on purpose has left its children alone, not lost.
         let waits = |row: &RunRow| row.stop_reason == Some(StopReason::Waiting);
@@ -96,7 +109,7 @@ impl<'p> Sight<'p> {
         for (row, seen) in &mut runs {
             seen.orphan &= !row.parent.as_ref().is_some_and(|parent| waiting.contains(parent));
         }
-        Ok(Sight { place, runs, all: args.all, now })
+        Ok(Sight { place, runs, missing, all: args.all, now })
     }
 
     /// For programs.
@@ -115,7 +128,9 @@ impl<'p> Sight<'p> {
             extend(&mut object, json!({ "heartbeat": seen.heartbeat.map(tell), "orphan": seen.orphan }));
             object
         });
-        json!({ "v": VERSION, "runs": runs.collect::<Vec<_>>() })
+        let mut object = json!({ "v": VERSION, "runs": runs.collect::<Vec<_>>() });
+        extend(&mut object, self.missing.json());
+        object
     }
 
     /// The newest runs, and of the others those that still run, with their parents.
@@ -148,10 +163,12 @@ impl<'p> Sight<'p> {
 
     /// What to type about what the table shows.
     fn advice(&self) -> Vec<String> {
+        let typing = self.place.typing();
+        let missing = self.missing.lines().into_iter();
         if self.runs.is_empty() {
             let root = self.place.root.display();
-            let begin = self.place.typing().line("ralph run -p 'make the tests pass'");
-            return vec![format!("no runs in {root} yet; begin one: {begin}")];
+            let begin = format!("no runs in {root} yet; begin one: ralph run -p 'make the tests pass'");
+            return missing.chain(pick::namesakes(self.place)).chain([begin]).map(|line| typing.line(&line)).collect();
         }
         let shown: HashSet<&RunId> = self.shown().into_iter().map(|row| &row.run).collect();
         let runs = || self.runs.iter().filter(|(row, _)| shown.contains(&row.run));
@@ -162,8 +179,7 @@ impl<'p> Sight<'p> {
         let crashed = crashed.map(|(row, _)| format!("run {0} crashed, resume with: ralph resume {0}", row.run));
         let older = self.runs.len() - shown.len();
         let older = (older > 0).then(|| format!("{}: ralph status --all", text::count(older as u64, "older run")));
-        let typing = self.place.typing();
-        orphans.chain(crashed).chain(older).map(|line| typing.line(&line)).collect()
+        missing.chain(orphans).chain(crashed).chain(older).map(|line| typing.line(&line)).collect()
     }
 }
 
@@ -180,7 +196,11 @@ impl Pulse {
             return Ok(*idle);
         }
         // A journal that cannot be read back is told by the commands that need it.
-        let machine = Run::replay(&store.entries(run)?, |_, _| {});
+        let entries = match store.entries(run) {
+            Err(error) if error.is_about_one_run() => Vec::new(),
+            entries => entries?,
+        };
+        let machine = Run::replay(&entries, |_, _| {});
         let idle = machine.map_or(Millis::ZERO, |machine| machine.policy().limits.idle);
         self.idle.insert(key, idle);
         Ok(idle)
