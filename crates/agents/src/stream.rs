@@ -4,10 +4,12 @@
 //! around what is broken, counting what is no event and weighing the exit against the last word of
 //! the stream is the same for all of them and stands here.
 
+use crate::advice::{Cause, Help};
 use crate::complaint::Complaint;
 use crate::dialect::{End, LineKind, Reader, SideFile, Told};
-use crate::ending::{ended_badly, ended_from_outside, reason_to_refuse};
-use crate::json::{Cursor, Fields, List, Loose, Value, read};
+use crate::ending::{cause_of_code, ended_badly, ended_from_outside, reason_to_refuse};
+use crate::json::{Cursor, Fields, List, Loose, Value};
+use crate::terminal;
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Ending, Failure, FailureClass};
 use ralph_core::text;
@@ -19,6 +21,9 @@ pub(crate) trait Stream: Send {
 
     /// Takes one object and pushes its events.
     fn object(&mut self, line: &Self::Line<'_>, out: &mut Told);
+
+    /// Standard output ended; pushes what was held back.
+    fn end(&mut self, _out: &mut Told) {}
 
     /// Whether there was more than a greeting, which some programs print before they look around.
     fn has_begun(&self) -> bool {
@@ -66,7 +71,7 @@ pub(crate) enum Turn {
     /// It ended well.
     Ended,
     /// It ended with this error.
-    Failed(String),
+    Failed(Complaint),
 }
 
 /// Whose stream is read.
@@ -75,7 +80,7 @@ pub(crate) struct Speaker {
     /// The dialect's name.
     pub(crate) dialect: &'static str,
     /// How to get the program and log in.
-    pub(crate) hint: &'static str,
+    pub(crate) help: Help,
 }
 
 /// Reads one process.
@@ -99,8 +104,8 @@ impl<S: Stream> StreamReader<S> {
 
 impl<S: Stream> Reader for StreamReader<S> {
     fn line(&mut self, line: &[u8], out: &mut Told) -> LineKind {
-        let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii();
-        if line.is_empty() {
+        let line = line.trim_ascii();
+        if terminal::behind(line).is_empty() {
             return LineKind::Event;
         }
         self.lines += 1;
@@ -109,7 +114,7 @@ impl<S: Stream> Reader for StreamReader<S> {
         }
         // Stray control characters are no JSON, but what stands around them may be.
         match without_controls(line) {
-            Some(mended) if self.objects(mended.trim_ascii(), out) => LineKind::Event,
+            Some(mended) if self.objects(&mended, out) => LineKind::Event,
             _ => {
                 self.is_strange(line);
                 LineKind::Noise
@@ -123,7 +128,9 @@ impl<S: Stream> Reader for StreamReader<S> {
         out.push(AgentEvent::Progress { text: "a line too long to be read was passed over".to_owned() });
     }
 
-    fn end(&mut self, _out: &mut Told) {}
+    fn end(&mut self, out: &mut Told) {
+        self.stream.end(out);
+    }
 
     fn has_result(&self) -> bool {
         self.stream.is_over()
@@ -136,7 +143,7 @@ impl<S: Stream> Reader for StreamReader<S> {
     /// The last turn, the exit code and the words must all agree that nothing failed.
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let other = |message| Some(Failure::new(FailureClass::Other, message));
-        let from_outside = ended_from_outside(end.ending, self.speaker.hint).map(|failure| self.blamed(failure, end));
+        let from_outside = ended_from_outside(end.ending, self.speaker.help).map(|failure| self.blamed(failure, end));
         from_outside.or_else(|| match (self.stream.outcome(end), ended_badly(end.ending, end.stderr_tail)) {
             (Outcome::Failed(failure), _) => Some(failure),
             (Outcome::Answered | Outcome::Empty, Some(failure)) => Some(failure),
@@ -153,20 +160,34 @@ impl<S: Stream> Reader for StreamReader<S> {
 
 impl<S: Stream> StreamReader<S> {
     /// Reads the objects of a line, or of one array around all of them, which some programs print
-    /// when they are asked for JSON without a stream; says whether there was any.
+    /// when they are asked for JSON without a stream; says whether there was any. Nothing but what tells a terminal
+    /// something may stand before an object, or what it writes over.
     fn objects(&mut self, text: &[u8], out: &mut Told) -> bool {
-        if text.starts_with(b"[") {
-            let all: List<S::Line<'_>> = read(text).unwrap_or_default();
-            all.items.iter().for_each(|line| self.object(line, text, out));
-            return !all.items.is_empty();
+        let (mut rest, mut line, mut any) = (text, Loose::<S::Line<'_>>::default(), false);
+        loop {
+            rest = terminal::behind(rest);
+            let mut cursor = Cursor::new(rest);
+            let read = match rest {
+                [b'{', ..] => line.take(&mut cursor).and(line.0.as_ref()).map(|line| self.object(line, text, out)),
+                [b'[', ..] => self.array(&mut cursor, text, out),
+                _ => None,
+            };
+            any |= read.is_some();
+            rest = match read {
+                Some(()) => cursor.rest(),
+                None => match terminal::behind_overwritten(rest) {
+                    Some(rest) => rest,
+                    None => return any,
+                },
+            };
         }
-        let (mut line, mut cursor, mut any) = (Loose::<S::Line<'_>>::default(), Cursor::new(text), false);
-        while line.take(&mut cursor).is_some() {
-            let Some(line) = &line.0 else { break };
-            self.object(line, text, out);
-            any = true;
-        }
-        any
+    }
+
+    fn array<'a>(&mut self, cursor: &mut Cursor<'a>, text: &[u8], out: &mut Told) -> Option<()> {
+        let mut all = List::<S::Line<'a>>::default();
+        all.take(cursor)?;
+        all.items.iter().for_each(|line| self.object(line, text, out));
+        (!all.items.is_empty()).then_some(())
     }
 
     fn object(&mut self, line: &S::Line<'_>, text: &[u8], out: &mut Told) {
@@ -205,25 +226,22 @@ impl<S: Stream> StreamReader<S> {
         // documentation of Gemini CLI and its descendants.
         let refused = matches!(end.ending, Ending::Exited { code: 1 | 2 | 41 | 42 | 52 | 126 | 127 });
         let reason = reason_to_refuse(end.stderr_tail).filter(|_| refused && !self.has_begun())?;
-        let (complaint, hint) = (Complaint::new(&reason), self.speaker.hint);
-        let class = complaint.class();
-        if matches!(class, FailureClass::Transient | FailureClass::Limited) {
-            return Some(complaint.failure(hint));
+        let (complaint, help) = (Complaint::new(&reason), self.speaker.help);
+        let cause = match (cause_of_code(end.ending), end.ending) {
+            (Some(cause), _) => cause,
+            (None, Ending::Exited { code: 41 }) => Cause::Login,
+            _ if is_about_a_flag(&reason) => Cause::Flag,
+            _ => complaint.cause(),
+        };
+        if matches!(cause, Cause::Transient | Cause::Limit) {
+            return Some(complaint.failure(help, end));
         }
         // What was printed instead of a stream may be another format, which is explained elsewhere.
-        if self.lines > self.understood && class == FailureClass::Other {
+        if self.lines > self.understood && cause == Cause::Other {
             return None;
         }
-        let advice = if is_about_a_flag(&reason) {
-            format!(
-                "; take the flag out of `agent.flags` if it stands there, else the installed version is not the one that ralph knows: {hint}"
-            )
-        } else if class == FailureClass::CannotRun {
-            format!("; {hint}")
-        } else {
-            String::new()
-        };
-        Some(Failure::new(FailureClass::CannotRun, format!("the agent refused to start: {reason}{advice}")))
+        let sentence = format!("the agent refused to start: {reason}");
+        Some(Failure::new(FailureClass::CannotRun, cause.advise(&sentence, help)))
     }
 
     fn has_begun(&self) -> bool {
