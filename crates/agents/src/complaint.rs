@@ -106,15 +106,14 @@ impl Complaint {
         if body.take(&mut Cursor::new(text.get(at..).unwrap_or_default().as_bytes())).is_none() {
             return;
         }
-        let Some(body) = body.0.map(|body| body.error.0.map_or(Body { error: Loose(None), ..body }, |error| *error))
-        else {
-            return;
-        };
+        let Some(whole) = body.0 else { return };
+        let around = status_of(whole.code).or_else(|| status_of(whole.status));
+        let body = whole.error.0.map_or(Body { error: Loose(None), ..whole }, |error| *error);
         let message = body.message.text();
         if message.is_empty() {
             return;
         }
-        self.status = status_of(body.code).or_else(|| status_of(body.status)).or(self.status);
+        self.status = status_of(body.code).or_else(|| status_of(body.status)).or(around).or(self.status);
         let details = &body.details.items;
         let words = [body.code, body.kind, body.status].into_iter().chain(details.iter().map(|detail| detail.reason));
         words.for_each(|word| self.add_kind(&word.text_within(100)));
@@ -209,15 +208,14 @@ impl Complaint {
     pub(crate) fn cause(&self) -> Cause {
         let kind = self.kinds.iter().find_map(|kind| cause_of_kind(kind));
         let spent = self.marks.spent_credit;
-        match (self.status, kind) {
+        let not_found = || self.kinds.iter().any(|kind| squashed(kind) == "notfounderror").then_some(404);
+        match (self.status.or_else(not_found), kind) {
             (_, Some(Cause::Credit)) | (Some(402), _) => Cause::Credit,
             (Some(401), _) => Cause::Login,
             (Some(408 | 500..), Some(Cause::Limit)) => Cause::Limit,
             (Some(408 | 500..), _) => Cause::Transient,
             // A provider's word for the kind is more precise than the status of a wrong or refused request.
-            (Some(400 | 403 | 429) | None, _) if spent && !matches!(kind, Some(Cause::Login | Cause::Transient)) => {
-                Cause::Credit
-            }
+            (Some(400 | 403 | 429) | None, _) if spent && kind != Some(Cause::Login) => Cause::Credit,
             (Some(429), _) => Cause::Limit,
             (Some(403), Some(cause @ (Cause::Limit | Cause::Model | Cause::Login))) => cause,
             (Some(403), _) => Cause::Forbidden,
@@ -357,7 +355,7 @@ fn words(sentence: &str, says_when: bool) -> Cause {
 
 /// What a provider's or a library's word for the kind of an error means, whatever way it is written: `rate_limit_error`,
 /// `RateLimitError`, `litellm.RateLimitError`. `None` for words that say nothing about the cause.
-pub(crate) fn cause_of_kind(kind: &str) -> Option<Cause> {
+fn cause_of_kind(kind: &str) -> Option<Cause> {
     const KINDS: &[(Cause, &[&str])] = &[
         (
             Cause::Credit,
@@ -472,13 +470,18 @@ pub(crate) fn cause_of_kind(kind: &str) -> Option<Cause> {
             ],
         ),
     ];
-    let last = kind.rsplit('.').next().unwrap_or_default();
-    let squashed: String = last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    let squashed = squashed(kind);
     // Providers name the window behind it: `user_global_rate_limited:pro`.
     if squashed.contains("ratelimit") {
         return Some(Cause::Limit);
     }
     KINDS.iter().find(|(_, words)| words.contains(&squashed.as_str())).map(|&(cause, _)| cause)
+}
+
+/// The last part of a name, without what differs between the ways to write it.
+fn squashed(kind: &str) -> String {
+    let last = kind.rsplit('.').next().unwrap_or_default();
+    last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
 /// An HTTP status from a number that a client states, also in a string.

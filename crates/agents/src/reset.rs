@@ -71,10 +71,11 @@ pub(crate) fn stated(sentence: &str) -> Option<Reset> {
 /// The reset that the value of a `retry-after` header states.
 pub(crate) fn header(value: &str) -> Option<Reset> {
     let value = value.trim().to_ascii_lowercase();
-    let digits = value.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default();
-    let bare = digits.len() == value.trim_end_matches(['.', ',']).len();
-    match digits.parse::<f64>() {
-        Ok(seconds) if bare => from_now(seconds),
+    let digits = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
+    let (number, behind) = value.split_at_checked(digits)?;
+    let has_unit = behind.trim_start().starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, ':' | '-'));
+    match number.parse::<f64>() {
+        Ok(seconds) if !has_unit && !behind.starts_with('.') => from_now(seconds),
         _ => span(&value).map(Reset::In).or_else(|| moment(&value)),
     }
 }
@@ -275,6 +276,8 @@ mod tests {
             ("retry after 60 seconds", 60),
             ("429 Too Many Requests, Retry-After: 120", 120),
             ("retry-after: 7", 7),
+            ("Retry-After: 120, url: http://x", 120),
+            ("retry-after: 41s", 41),
             ("resets in 45 min", 2700),
             ("Retrying in 0.2 seconds, try again in 90s", 90),
         ] {

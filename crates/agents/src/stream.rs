@@ -14,6 +14,9 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Ending, Failure, FailureClass};
 use ralph_core::text;
 
+/// How often a line may be begun again: a spinner's turns. Each time all of the rest may have to be read.
+const OVERWRITTEN: u32 = 1000;
+
 /// What one dialect makes of the objects in its stream.
 pub(crate) trait Stream: Send {
     /// The fields of an object, as far as they are read.
@@ -164,6 +167,7 @@ impl<S: Stream> StreamReader<S> {
     /// something may stand before an object, or what it writes over.
     fn objects(&mut self, text: &[u8], out: &mut Told) -> bool {
         let (mut rest, mut line, mut any) = (text, Loose::<S::Line<'_>>::default(), false);
+        let mut overwritten = 0;
         loop {
             rest = terminal::behind(rest);
             let mut cursor = Cursor::new(rest);
@@ -175,8 +179,11 @@ impl<S: Stream> StreamReader<S> {
             any |= read.is_some();
             rest = match read {
                 Some(()) => cursor.rest(),
-                None => match terminal::behind_overwritten(rest) {
-                    Some(rest) => rest,
+                None => match terminal::behind_overwritten(rest).filter(|_| overwritten < OVERWRITTEN) {
+                    Some(rest) => {
+                        overwritten += 1;
+                        rest
+                    }
                     None => return any,
                 },
             };

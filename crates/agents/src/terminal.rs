@@ -25,16 +25,14 @@ pub(crate) fn behind(mut text: &[u8]) -> &[u8] {
 /// The text behind the next place where something begins to be written over: a carriage return, or a sequence that
 /// erases the line or goes back to its beginning. Spinners stand before such places.
 pub(crate) fn behind_overwritten(text: &[u8]) -> Option<&[u8]> {
-    let starts_over = |at: &usize| match text.get(*at..) {
-        Some([b'\r', ..]) => true,
-        Some([0x1b, b'[', rest @ ..]) => {
+    let starts_over = |rest: &&[u8]| match rest {
+        [0x1b, b'[', rest @ ..] => {
             let parameters = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
             matches!(rest.get(parameters), Some(b'K' | b'G'))
         }
-        _ => false,
+        rest => rest.first() == Some(&b'\r'),
     };
-    let at = (0..text.len()).find(starts_over)?;
-    text.get(at..)
+    memchr::memchr2_iter(b'\r', 0x1b, text).filter_map(|at| text.get(at..)).find(starts_over)
 }
 
 fn behind_escape(text: &[u8]) -> &[u8] {
@@ -88,7 +86,9 @@ fn behind_string(text: &[u8]) -> &[u8] {
     });
     whole.unwrap_or_else(|| {
         let object = memchr::memchr(b'{', text).unwrap_or(text.len()).min(end.unwrap_or(text.len()));
-        text.get(object..).unwrap_or_default()
+        let (title, object) = text.split_at_checked(object).unwrap_or_default();
+        // The bracket of a list of objects.
+        if title.ends_with(b"[") { text.get(title.len() - 1..).unwrap_or_default() } else { object }
     })
 }
 
@@ -137,7 +137,7 @@ mod tests {
         }
         assert_eq!(behind(b"\x9b31m\x9d0;x\x9c{}"), b"{}");
         assert_eq!(behind("\x1b]0;✓ done {}\x07{\"a\":1}".as_bytes()), b"{\"a\":1}");
-        for before in ["\x1b[31m", "\x1b[31", "\x1b(", "\u{9b}"] {
+        for before in ["\x1b[31m", "\x1b[31", "\x1b(", "\u{9b}", "\x1b]0;half a title"] {
             assert_eq!(behind(format!("{before}[{{}}]").as_bytes()), b"[{}]", "{before:?}");
         }
         for words in ["log {}", "data: {}", "31m{}", "\u{e9}{}"] {

@@ -128,7 +128,7 @@ mod tests {
             take(&mut account, r#"{"total_cost_usd":0.03,"usage":{"input_tokens":5,"cache_read_input_tokens":2}}"#);
         let tokens = |input, output, cache_read| Some(Tokens { input, output, cache_read, cache_write: 0 });
         assert_eq!(first, Spent { cost_usd: Some(0.01), tokens: tokens(10, 1, 0), suspect: false });
-        assert_eq!(second, Spent { cost_usd: Some(0.03), tokens: tokens(15, 1, 2), suspect: false });
+        assert_eq!(second, Spent { cost_usd: Some(0.03), tokens: tokens(17, 1, 2), suspect: false });
         assert_eq!(take(&mut account, "{}"), Spent { cost_usd: None, tokens: None, suspect: false });
     }
 

@@ -197,13 +197,14 @@ impl Steps {
         let Some(error) = &line.error.0 else { return };
         let data = error.data.0.as_ref();
         let sentence = data.and_then(|data| tool::given(data.message)).unwrap_or_else(|| error.name.text_within(200));
-        let mut complaint = Complaint::new(&sentence).with_kind(&error.name.text_within(100));
+        let mut complaint = Complaint::new(&sentence);
         if let Some(data) = data {
+            let retry_after = data.headers.0.as_ref().map(|headers| headers.retry_after.text_within(60));
             complaint = complaint.with_body(&data.body.text()).with_status(status_of(data.status));
-            let headers = data.headers.0.as_ref();
-            complaint = complaint
-                .with_retry_after(&headers.map_or(String::new(), |headers| headers.retry_after.text_within(60)));
+            complaint = complaint.with_retry_after(&retry_after.unwrap_or_default());
         }
+        // `APIError` says less than the provider's own word.
+        let complaint = complaint.with_kind(&error.name.text_within(100));
         complaint.tell(out);
         self.trouble = Some(Trouble::Stated(complaint));
     }

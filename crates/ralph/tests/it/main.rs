@@ -33,6 +33,7 @@ mod shell;
 mod signals;
 mod sizes;
 mod story;
+mod streams;
 mod supervise;
 mod usage;
 

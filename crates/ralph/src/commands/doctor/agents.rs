@@ -206,7 +206,10 @@ impl Agents {
                 None => {
                     let known: Vec<&str> = ralph_agents::programs().collect();
                     let detail = format!("none is configured and none was found; looked for {}", known.join(", "));
-                    let hint = known.first().and_then(|name| ralph_agents::by_name(name)).map(|dialect| dialect.help().install);
+                    let hint = known
+                        .first()
+                        .and_then(|name| ralph_agents::by_name(name))
+                        .map(|dialect| dialect.help().install);
                     Finding::problem("agent", detail, exit::AGENT).fix(hint.unwrap_or("ralph init"))
                 }
             },
