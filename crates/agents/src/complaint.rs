@@ -140,12 +140,17 @@ impl Complaint {
 
     /// The same with the provider's whole response, whose message the client has told already.
     pub(crate) fn with_body(mut self, body: &str) -> Complaint {
-        let (message, reset) = (self.message.clone(), self.reset);
-        self.read_body(text::prefix(body, LOOKED_AT), NESTED);
+        let (message, told, body) = (self.message.clone(), self.marks, text::prefix(body, LOOKED_AT));
+        let marks = Marks::of(body);
+        self.marks = Marks {
+            spent_credit: told.spent_credit || marks.spent_credit,
+            bad_key: told.bad_key || marks.bad_key,
+            no_model: told.no_model || marks.no_model,
+        };
+        self.read_body(body, NESTED);
         if !message.is_empty() {
             self.message = message;
         }
-        self.reset = self.reset.or(reset);
         self
     }
 
@@ -509,7 +514,7 @@ pub(crate) fn status_in(sentence: &str) -> Option<u16> {
     ];
     let said = text::prefix(sentence.trim_start(), 4000).to_ascii_lowercase();
     let is_apart = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
-    said.match_indices(|c: char| matches!(c, '4' | '5')).find_map(|(at, _)| {
+    said.match_indices(['4', '5']).find_map(|(at, _)| {
         let (before, rest) = said.split_at_checked(at)?;
         let (digits, after) = rest.split_at_checked(3)?;
         let status: u16 = digits.parse().ok().filter(|status| (400..600).contains(status))?;

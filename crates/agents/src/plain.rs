@@ -50,11 +50,21 @@ enum SoFar {
 impl Printed {
     /// Takes a line of the output.
     pub(crate) fn line(&mut self, line: &str) {
-        let line = text::without_controls(text::prefix(line, LINE_BYTES));
-        let line = line.trim_end();
-        if line.trim_start().is_empty() {
+        if line.trim_ascii().is_empty() {
             return;
         }
+        let line = text::prefix(line, LINE_BYTES);
+        // Nearly every line is prose behind prose, so nothing else is done for it than to be kept.
+        let mut kept = if self.last.len() < KEPT { None } else { self.last.pop_front() }.unwrap_or_default();
+        kept.clear();
+        kept.push_str(line);
+        self.last.push_back(kept);
+        if !matches!(self.so_far, SoFar::Said) {
+            self.weigh(text::without_controls(line).trim());
+        }
+    }
+
+    fn weigh(&mut self, line: &str) {
         self.so_far = match (std::mem::take(&mut self.so_far), shape(line)) {
             (SoFar::Said, _) => SoFar::Said,
             (_, Shape::Provider(complaint)) => SoFar::Failed(complaint, 0),
@@ -64,10 +74,6 @@ impl Printed {
             }
             _ => SoFar::Said,
         };
-        if self.last.len() == KEPT {
-            self.last.pop_front();
-        }
-        self.last.push_back(line.to_owned());
     }
 
     /// The error that is all that the program said, whatever it says by its exit code.
@@ -77,27 +83,22 @@ impl Printed {
 
     /// The error of a program that failed: the last one on standard error, else the last one that it printed.
     pub(crate) fn error(&self, stderr: &str) -> Option<Complaint> {
-        let stderr: Vec<String> = stderr.lines().map(text::without_controls).collect();
-        let spoken = stderr.iter().rev().map(String::as_str).filter(|line| !line.trim().is_empty()).take(STDERR_LINES);
-        match last_error(spoken) {
-            Shape::Prose => {}
-            Shape::Provider(complaint) => return Some(*complaint),
-            Shape::Error => return None,
-        }
-        match last_error(self.last.iter().rev().map(String::as_str)) {
-            Shape::Provider(complaint) => Some(*complaint),
-            Shape::Error | Shape::Prose => None,
-        }
+        let on_stderr = stderr.lines().rev().filter(|line| !line.trim().is_empty()).take(STDERR_LINES);
+        let found = match last_error(on_stderr) {
+            Shape::Prose => last_error(self.last.iter().rev().map(String::as_str)),
+            found => found,
+        };
+        if let Shape::Provider(complaint) = found { Some(*complaint) } else { None }
     }
 }
 
 /// The first of these lines that calls itself an error.
 fn last_error<'a>(lines: impl Iterator<Item = &'a str>) -> Shape {
-    lines.map(shape).find(|shape| !matches!(shape, Shape::Prose)).unwrap_or(Shape::Prose)
+    let mut shapes = lines.map(|line| shape(text::without_controls(line).trim()));
+    shapes.find(|shape| !matches!(shape, Shape::Prose)).unwrap_or(Shape::Prose)
 }
 
 fn shape(line: &str) -> Shape {
-    let line = line.trim();
     // Signs before an error: a cross, an arrow, brackets around its level.
     let unmarked = line.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '{');
     let (rest, calls_itself_one) = behind_lead(unmarked);
@@ -112,7 +113,8 @@ fn shape(line: &str) -> Shape {
         // An error about a request, by a name that tells so: not one of a test that wanted another status.
         let is_a_requests = ["Axios", "HTTP", "Http", "API", "Api", "Client", "Request", "Response", "Fetch", "Status"];
         let of_a_request = is_a_requests.iter().any(|word| name.contains(word));
-        let is_one = is_a_librarys(name) || of_a_request && complaint.status.is_some() && !is_mentioned(behind);
+        let is_one = is_a_librarys(name) && !is_told_about(behind)
+            || of_a_request && complaint.status.is_some() && !is_mentioned(behind);
         return if is_one { provider(complaint) } else { Shape::Error };
     }
     let stated = complaint().status.is_some() && !is_mentioned(rest);
@@ -268,7 +270,8 @@ fn is_mentioned(line: &str) -> bool {
         "retries",
     ];
     // A test that wanted another one.
-    if line.contains("expect") || line.contains("assert") {
+    let mut words = line.split(|c: char| !c.is_alphabetic());
+    if words.any(|word| word.starts_with("expect") || word.starts_with("assert")) {
         return true;
     }
     let Some(status) = status_in(line) else { return false };
@@ -277,6 +280,13 @@ fn is_mentioned(line: &str) -> bool {
     let Some(after) = after.strip_prefix(' ') else { return false };
     let word = after.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
     GOES_ON.contains(&word)
+}
+
+/// Whether somebody tells what became of an error: `openai.RateLimitError: handled by a retry`.
+fn is_told_about(behind: &str) -> bool {
+    let word = behind.split(' ').next().unwrap_or_default();
+    ["is", "was", "it", "now", "when", "handled", "raised", "thrown", "caught", "fixed", "retried", "added"]
+        .contains(&word)
 }
 
 /// A line that a program prints when it begins: its version, `Main model: gpt-4o`, a rule, a warning.
@@ -379,6 +389,7 @@ mod tests {
             "Error: rate limit, API key, billing, login",
             "Error: 500 tests failed",
             "AssertionError: 401 != 200",
+            "openai.RateLimitError: handled by a retry",
             "Error: expected status 200, got status 401",
             "{\"result\":\"the error was 401\"}",
             "fatal: not a git repository",

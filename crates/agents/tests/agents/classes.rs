@@ -104,8 +104,10 @@ const ANSWERS: &[Answer] = &[
     answer(529, "overloaded_error", "Overloaded: rate limit", Transient, ""),
 ];
 
+type PassOn = fn(&Answer) -> String;
+
 /// The programs, and how each passes on what a provider answers.
-const PASSED_ON: &[(&str, fn(&Answer) -> String)] = &[
+const PASSED_ON: &[(&str, PassOn)] = &[
     ("claude", |answer| {
         let (kind, status) = (answer.kind, answer.status);
         let result = json!({"type": "result", "subtype": "success", "is_error": true, "result": format!("API Error: {}", answer.sentence),

@@ -209,7 +209,7 @@ fn limits_of_output_hold_and_what_is_left_out_is_counted() {
     }
     // Blank lines take no room, and those at the end are not left out.
     for (output, shown) in [
-        ("\n\na\n\n  \nb\n\nc\n", "✅ Result (8 lines, 14 chars)\n  ⎿  a\n      b\n      c\n"),
+        ("\n\na\n\n  \nb\n\nc\n", "✅ Result (8 lines, 13 chars)\n  ⎿  a\n      b\n      c\n"),
         ("a\n\nb\n\nc\n\nd", "✅ Result (7 lines, 10 chars)\n  ⎿  a\n      b\n      c\n  ⎿  ... 2 more lines\n"),
         ("a\n\n\n", "✅ Result (3 lines, 4 chars)\n  ⎿  a\n"),
         ("\n \n", "✅ Result (2 lines, 3 chars)\n"),
