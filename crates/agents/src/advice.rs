@@ -10,7 +10,7 @@ use ralph_core::observation::FailureClass;
 pub struct Help {
     /// How to install the program, as an order to a person.
     pub install: &'static str,
-    /// How to log in, as an order to a person or a command.
+    /// How to log in, as an order to a person.
     pub login: &'static str,
 }
 
@@ -23,6 +23,8 @@ pub(crate) enum Cause {
     NotExecutable,
     /// The program does not know one of the flags.
     Flag,
+    /// The program, or what it runs on, is too old.
+    Version,
     /// Nobody is logged in, or the login is refused or has expired.
     Login,
     /// A variable that holds a key is not set.
@@ -45,7 +47,7 @@ impl Cause {
     /// What it means for the run.
     pub(crate) fn class(self) -> FailureClass {
         match self {
-            Cause::Missing | Cause::NotExecutable | Cause::Flag => FailureClass::CannotRun,
+            Cause::Missing | Cause::NotExecutable | Cause::Flag | Cause::Version => FailureClass::CannotRun,
             Cause::Login | Cause::Variable | Cause::Forbidden | Cause::Credit | Cause::Model => FailureClass::CannotRun,
             Cause::Limit => FailureClass::Limited,
             Cause::Transient => FailureClass::Transient,
@@ -62,6 +64,7 @@ impl Cause {
             Cause::Flag => format!(
                 "take the flag out of `agent.flags` if it stands there, else the installed version is not the one that ralph knows: {install}"
             ),
+            Cause::Version => format!("update what is too old; for the program itself, {install}"),
             Cause::Login => format!("to log in: {login}"),
             Cause::Variable => format!("set it where ralph is started or in `agent.env`, or log in: {login}"),
             Cause::Forbidden => format!("check what this account may use, or log in with another: {login}"),

@@ -23,7 +23,7 @@ const LOGIN: Login = Login {
     variables: &["AMP_API_KEY"],
     files: &[file("XDG_DATA_HOME", ".local/share", "amp/secrets.json")],
     unseen: Unseen::MacKeychain,
-    how: "amp login",
+    how: "run `amp login`, or export AMP_API_KEY",
 };
 
 const FLAVOUR: Flavour = Flavour {

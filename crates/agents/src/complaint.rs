@@ -350,7 +350,7 @@ fn words(sentence: &str, says_when: bool) -> Cause {
     ];
     let said = sentence.to_lowercase();
     // What OpenAI says of spent credit, and Google of a limit, with the time of its end.
-    if said.contains("exceeded your current quota") && said.contains("billing") && !says_when {
+    if said.contains("quota") && said.contains("plan and billing") && !says_when {
         return Cause::Credit;
     }
     let is_about = |word: &str| said.contains(word) && !(word == "quota" && said.contains("disk quota"));
@@ -498,7 +498,8 @@ pub(crate) fn status_of(number: Raw<'_>) -> Option<u16> {
 /// The status that a sentence begins with or names as one: `401 invalid key`, `unexpected status 529`,
 /// `HTTP 429`, `Request rejected (429)`, `503 Service Unavailable`.
 pub(crate) fn status_in(sentence: &str) -> Option<u16> {
-    const BEFORE: [&str; 12] = [
+    const BEFORE: [&str; 13] = [
+        "error ",
         "status: ",
         "status ",
         "status=",

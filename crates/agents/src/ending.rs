@@ -26,6 +26,17 @@ pub(crate) fn ended_from_outside(ending: &Ending, help: Help) -> Option<Failure>
     }
 }
 
+/// A client that only repeated a refused request until its time was up failed for that reason.
+pub(crate) fn blamed(failure: Failure, ending: &Ending, cause: Option<Failure>) -> Failure {
+    let of_time = matches!(ending, Ending::TimedOut { .. } | Ending::Idle { .. });
+    match cause.filter(|cause| matches!(cause.class, FailureClass::Transient | FailureClass::Limited)) {
+        Some(cause) if of_time => {
+            Failure { message: format!("{}; it last said: {}", failure.message, cause.message), ..cause }
+        }
+        _ => failure,
+    }
+}
+
 /// The failure that an exit code or a signal states.
 pub(crate) fn ended_badly(ending: &Ending, stderr_tail: &str) -> Option<Failure> {
     let what = match *ending {

@@ -7,7 +7,7 @@ use crate::advice::Help;
 use crate::command::Arguments;
 use crate::dialect::{CommandLine, Dialect, End, LineKind, Reader, Told, by_name};
 use crate::echo::{EchoFilter, push_text};
-use crate::ending::{cause_of_code, ended_badly, ended_from_outside};
+use crate::ending::{blamed, cause_of_code, ended_badly, ended_from_outside};
 use crate::plain::Printed;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Ending, Failure, FailureClass};
@@ -95,7 +95,8 @@ impl Reader for TextReader {
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let other = |message| Some(Failure::new(FailureClass::Other, message));
         if let Some(failure) = ended_from_outside(end.ending, self.help) {
-            return Some(failure);
+            let cause = self.printed.only_error().map(|complaint| complaint.failure(self.help, end));
+            return Some(blamed(failure, end.ending, cause));
         }
         let Some(ended) = ended_badly(end.ending, end.stderr_tail) else {
             return match end.ending {

@@ -151,9 +151,31 @@ fn behind_lead(line: &str) -> (&str, bool) {
                 .or_else(|| behind.strip_prefix(' ').filter(|_| head.to_uppercase() == head))?;
             Some(behind.trim_start_matches([':', ']', ' ', '-']))
         });
-        let Some(behind) = lead else { return (rest, any) };
+        let Some(behind) = lead.or_else(|| behind_label(rest)) else { return (rest, any) };
         (rest, any) = (behind, true);
     }
+}
+
+/// The line behind a few words that say whose error it is: `LLM provider error: …`, `Ran into this error: …`.
+fn behind_label(line: &str) -> Option<&str> {
+    const OF: [&str; 12] = [
+        "llm",
+        "provider",
+        "api",
+        "request",
+        "authentication",
+        "server",
+        "network",
+        "http",
+        "unexpected",
+        "model",
+        "stream",
+        "ran",
+    ];
+    let (label, behind) = line.split_once(": ").filter(|(label, _)| label.len() <= 40)?;
+    let label = label.to_ascii_lowercase();
+    let first = label.split(' ').next().filter(|word| OF.contains(word))?;
+    (label.ends_with(" error") && first != label).then_some(behind)
 }
 
 /// The name of an error that the line begins with, and what it says: `openai.RateLimitError: …`.
@@ -291,7 +313,21 @@ fn is_told_about(behind: &str) -> bool {
 
 /// A line that a program prints when it begins: its version, `Main model: gpt-4o`, a rule, a warning.
 fn is_label(line: &str) -> bool {
-    let line = line.trim();
+    // What aider says before it asks its model.
+    const BEGINNINGS: [&str; 8] = [
+        "Warning",
+        "warning:",
+        "Note: ",
+        "https://",
+        "Can't initialize prompt toolkit",
+        "Initial repo scan",
+        "Scanning repo",
+        "Use /help",
+    ];
+    let is_known = || {
+        BEGINNINGS.iter().any(|words| line.starts_with(words))
+            || line.starts_with("Added ") && line.ends_with("to the chat.")
+    };
     let labelled = line.split_once(": ").is_some_and(|(label, value)| {
         let words = label.split_whitespace().count();
         label.starts_with(|c: char| c.is_ascii_uppercase())
@@ -306,7 +342,7 @@ fn is_label(line: &str) -> bool {
             && words.next().is_none()
     };
     let is_rule = || line.chars().all(|c| !c.is_alphanumeric());
-    labelled || is_version() || is_rule() || line.starts_with("Warning") || line.starts_with("warning:")
+    labelled || is_version() || is_rule() || is_known()
 }
 
 #[cfg(test)]
@@ -314,7 +350,7 @@ mod tests {
     use super::*;
     use ralph_core::observation::FailureClass::{self, CannotRun, Limited, Other, Transient};
 
-    const AIDER: &str = "Aider v0.86.1\nMain model: gpt-4o with diff edit format\nWeak model: gpt-4o-mini\nGit repo: .git with 12 files\nRepo-map: using 4096 tokens, auto refresh\n\nlitellm.AuthenticationError: AuthenticationError: OpenAIException - Incorrect API key\nprovided: dummy. You can find your API key at\nhttps://platform.openai.com/account/api-keys.\nThe API provider is not able to authenticate you. Check your API key.\n";
+    const AIDER: &str = "Aider v0.86.1\nMain model: gpt-4o with diff edit format\nWeak model: gpt-4o-mini\nGit repo: .git with 12 files\nRepo-map: using 4096 tokens, auto refresh\nAdded a.py to the chat.\nNote: in-chat filenames are always relative to the git working dir.\n\nlitellm.AuthenticationError: AuthenticationError: OpenAIException - Incorrect API key\nprovided: dummy. You can find your API key at\nhttps://platform.openai.com/account/api-keys.\nThe API provider is not able to authenticate you. Check your API key.\n";
 
     fn printed(text: &str) -> Printed {
         let mut printed = Printed::default();
@@ -365,6 +401,8 @@ mod tests {
             ),
             ("{\"error\":{\"code\":429,\"message\":\"slow\",\"status\":\"RESOURCE_EXHAUSTED\"}}", Limited),
             ("API Error: 529 overloaded", Transient),
+            ("LLM provider error: Error code: 401 - {'error': {'message': 'Invalid Authentication'}}", CannotRun),
+            ("Ran into this error: Server error 503", Transient),
         ] {
             for (stdout, stderr) in [("I look around.", format!("starting\n{line}\n    at x\n")), (line, String::new())]
             {
@@ -377,6 +415,7 @@ mod tests {
     fn i03_what_merely_mentions_an_error_is_prose() {
         for line in [
             "I fixed the 401 handling",
+            "Fixed error: 401 Unauthorized",
             "401 Unauthorized responses are now retried.",
             "Error: 401 is now mapped to the login page",
             "The server answers HTTP 429 when the rate limit is hit",

@@ -7,7 +7,7 @@
 use crate::advice::{Cause, Help};
 use crate::complaint::Complaint;
 use crate::dialect::{End, LineKind, Reader, SideFile, Told};
-use crate::ending::{cause_of_code, ended_badly, ended_from_outside, reason_to_refuse};
+use crate::ending::{blamed, cause_of_code, ended_badly, ended_from_outside, reason_to_refuse};
 use crate::json::{Cursor, Fields, List, Loose, Value};
 use crate::terminal;
 use ralph_core::agent_event::{AgentEvent, Voice};
@@ -146,7 +146,11 @@ impl<S: Stream> Reader for StreamReader<S> {
     /// The last turn, the exit code and the words must all agree that nothing failed.
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let other = |message| Some(Failure::new(FailureClass::Other, message));
-        let from_outside = ended_from_outside(end.ending, self.speaker.help).map(|failure| self.blamed(failure, end));
+        let from_outside =
+            ended_from_outside(end.ending, self.speaker.help).map(|failure| match self.stream.outcome(end) {
+                Outcome::Unfinished(cause) => blamed(failure, end.ending, cause),
+                _ => failure,
+            });
         from_outside.or_else(|| match (self.stream.outcome(end), ended_badly(end.ending, end.stderr_tail)) {
             (Outcome::Failed(failure), _) => Some(failure),
             (Outcome::Answered | Outcome::Empty, Some(failure)) => Some(failure),
@@ -213,19 +217,6 @@ impl<S: Stream> StreamReader<S> {
         self.stranger.get_or_insert_with(sentence);
     }
 
-    /// A client that only repeated a refused request until its time was up failed for that reason.
-    fn blamed(&self, failure: Failure, end: &End<'_>) -> Failure {
-        let of_time = matches!(end.ending, Ending::TimedOut { .. } | Ending::Idle { .. });
-        match self.stream.outcome(end) {
-            Outcome::Unfinished(Some(cause))
-                if of_time && matches!(cause.class, FailureClass::Transient | FailureClass::Limited) =>
-            {
-                Failure { message: format!("{}; it last said: {}", failure.message, cause.message), ..cause }
-            }
-            _ => failure,
-        }
-    }
-
     /// A wrong flag, a version that is too old, root without a sandbox, a session inside a session:
     /// programs say so on standard error and exit before they print anything, and would do so every time.
     fn refused_to_start(&self, end: &End<'_>) -> Option<Failure> {
@@ -237,7 +228,8 @@ impl<S: Stream> StreamReader<S> {
         let cause = match (cause_of_code(end.ending), end.ending) {
             (Some(cause), _) => cause,
             (None, Ending::Exited { code: 41 }) => Cause::Login,
-            _ if is_about_a_flag(&reason) => Cause::Flag,
+            _ if holds(&reason, UNKNOWN_FLAG) => Cause::Flag,
+            _ if holds(&reason, TOO_OLD) => Cause::Version,
             _ => complaint.cause(),
         };
         if matches!(cause, Cause::Transient | Cause::Limit) {
@@ -268,11 +260,16 @@ impl<S: Stream> StreamReader<S> {
     }
 }
 
-fn is_about_a_flag(reason: &str) -> bool {
+/// What programs say of a flag that they do not know.
+const UNKNOWN_FLAG: &[&str] =
+    &["unexpected argument", "unknown option", "unknown argument", "unrecognized", "unknown flag", "invalid option"];
+/// What programs say of themselves, or of what they run on, if it is too old.
+const TOO_OLD: &[&str] =
+    &["requires node", "node.js version", "node version", "minimum version", "please update", "unsupported engine"];
+
+fn holds(reason: &str, words: &[&str]) -> bool {
     let reason = reason.to_lowercase();
-    ["unexpected argument", "unknown option", "unknown argument", "unrecognized", "unknown flag", "invalid option"]
-        .iter()
-        .any(|words| reason.contains(words))
+    words.iter().any(|words| reason.contains(words))
 }
 
 /// The line with blanks for its control characters, if it has any.

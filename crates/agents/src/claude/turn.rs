@@ -19,6 +19,8 @@ use ralph_core::observation::{Failure, FailureClass};
 pub(super) struct Turn {
     /// The last error that the client wrote in the model's place, until the model speaks again.
     trouble: Option<Trouble>,
+    /// Why the client last asked its provider again, until the model speaks: a result knows better.
+    retry: Option<Trouble>,
     /// The provider's last refusal.
     refusal: Option<Refusal>,
     /// How the turn ended; `None` while it is going on.
@@ -48,7 +50,7 @@ impl Turn {
     /// The model speaks, so whatever the client complained about is over, and a turn goes on even if nobody
     /// said that it began.
     pub(super) fn model_speaks(&mut self) {
-        self.trouble = None;
+        (self.trouble, self.retry) = (None, None);
         self.ended = None;
         if let Some(refusal) = &mut self.refusal {
             // The client does not repeat the event of a limit, so the time of its reset is kept.
@@ -66,7 +68,7 @@ impl Turn {
 
     /// The client asks its provider again. What made it do so is over as soon as the model speaks.
     pub(super) fn client_retries(&mut self, line: &Line<'_>) {
-        self.trouble = Some(Trouble::of_retry(line));
+        self.retry = Some(Trouble::of_retry(line));
     }
 
     /// The provider's word on a limit; says whether work is refused, and until when.
@@ -107,7 +109,7 @@ impl Turn {
 
     /// Why there is no result, if the stream said so before it broke off.
     fn stated_cause(&self, flavour: &Flavour, end: &End<'_>) -> Option<Failure> {
-        if let Some(trouble) = &self.trouble {
+        if let Some(trouble) = self.trouble.as_ref().or(self.retry.as_ref()) {
             return Some(trouble.failure(flavour, self.resets_at(), end));
         }
         let refusal = self.refusal.as_ref().filter(|refusal| refusal.stands)?;

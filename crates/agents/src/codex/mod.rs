@@ -28,7 +28,7 @@ const LOGIN: Login = Login {
     files: &[file("CODEX_HOME", ".codex", "auth.json")],
     // `cli_auth_credentials_store` can name the system's keyring.
     unseen: Unseen::Anywhere,
-    how: "codex login",
+    how: "run `codex login`, or export CODEX_API_KEY",
 };
 
 /// The ways to say what it may do by itself; `--full-auto` is one of older versions.

@@ -25,7 +25,7 @@ const LOGIN: Login = Login {
     variables: PROVIDERS,
     files: &[file("XDG_DATA_HOME", ".local/share", "opencode/auth.json")],
     unseen: Unseen::Anywhere,
-    how: "opencode auth login",
+    how: "run `opencode auth login`, or export the key of your provider",
 };
 
 const FORMAT: &[&str] = &["--format"];

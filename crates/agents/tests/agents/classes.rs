@@ -207,6 +207,9 @@ fn i07_without_a_status_words_stand_in() {
         ("rate limit reached, check your API key and billing", Limited),
         ("Not logged in. Please log in", CannotRun),
         ("Your credit balance is too low", CannotRun),
+        ("Quota exceeded. Check your plan and billing details.", CannotRun),
+        ("Your refresh token has expired. Please log out and sign in again.", CannotRun),
+        ("stream disconnected before completion: Rate limit reached. Please try again in 1.9s.", Limited),
         ("something odd happened", Other),
     ] {
         for (agent, stream) in [
@@ -283,6 +286,7 @@ fn a_program_that_cannot_start_is_told_its_own_next_step() {
             (127, "sh: 1: x: not found", "; install it with `npm install -g "),
             (126, "sh: 1: x: Permission denied", "; make it executable with `chmod +x`"),
             (2, "error: unexpected argument '--x' found", "; take the flag out of `agent.flags`"),
+            (1, "Error: this program requires Node.js 22 or newer", "; update what is too old"),
             (1, "Error: Invalid API key", "; to log in: "),
             (1, "Error: 401 Unauthorized", "; to log in: "),
             (1, "Error: Your credit balance is too low", "; add credit at the provider"),
@@ -323,6 +327,10 @@ fn i01_i06_i07_an_agent_in_plain_text_is_classified_by_what_it_states() {
         assert_eq!(failure.as_ref().map(|failure| failure.class), class, "{stdout} {stderr}: {failure:?}");
         assert!(failure.is_none_or(|failure| failure.message.contains(piece)), "{stdout} {stderr}");
     }
+    let idle = Ending::Idle { limit: ralph_core::time::Millis::from_secs(90) };
+    let retries = "litellm.RateLimitError: slow down\nRetrying in 60 seconds\n";
+    assert_eq!(hear("generic", "", retries.as_bytes()).failure(&idle, "").unwrap().class, Limited);
+    assert_eq!(hear("generic", "", b"at work\n").failure(&idle, "").unwrap().class, Other);
     let limited =
         hear("generic", "", b"x\n").failure(&Ending::Exited { code: 1 }, "Error: 429, try again in 30s").unwrap();
     assert_eq!(limited.resets_at, Some(NOW + 30));

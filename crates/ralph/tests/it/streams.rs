@@ -4,9 +4,8 @@
 use ralph_agents::{Detail, End, LineKind, Reader, Told, by_name};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::claim::{Completion, Patterns};
-use ralph_core::observation::{Ending, Failure, LineCounts, Markers, Observation, Observer, ProcessFacts};
-use ralph_core::policy::{AgentPolicy, PromptVia};
-use ralph_core::time::{Millis, WallTime};
+use ralph_core::observation::{Ending, Failure, FailureClass, LineCounts, Markers, Observation, Observer};
+use ralph_core::time::WallTime;
 use ralph_host::lines::{Line, LineSplitter};
 use std::fs;
 use std::path::Path;
@@ -28,20 +27,9 @@ struct Listener {
 
 impl Listener {
     fn new(dialect: &str) -> Listener {
-        let agent = AgentPolicy {
-            command: dialect.to_owned(),
-            flags: Vec::new(),
-            whole_flags: false,
-            dialect: String::new(),
-            format: String::new(),
-            model: String::new(),
-            prompt_via: PromptVia::Auto,
-            env: Default::default(),
-            env_remove: Vec::new(),
-            stream: true,
-        };
+        let dialect = by_name(dialect).unwrap();
         Listener {
-            reader: by_name(dialect).unwrap().reader(&agent, ""),
+            reader: dialect.stream(dialect.help()).unwrap(),
             told: Told::new(Detail::Shown),
             events: Vec::new(),
             observer: Observer::new(&Patterns::new(&Completion::default()), 3),
@@ -79,15 +67,7 @@ impl Listener {
             now: WallTime(1_790_000_000_000),
             zone: &|_| Some(1_790_000_600),
         });
-        let process = ProcessFacts {
-            ending,
-            duration: Millis::ZERO,
-            bytes: 0,
-            leaked: Vec::new(),
-            leaked_count: 0,
-            stderr_tail: String::new(),
-            children: Vec::new(),
-        };
+        let process = Observation::not_started(Failure::new(FailureClass::Other, ""), ending).process;
         let observation = self.observer.finish(process, Markers::default(), failure);
         Heard { events: format!("{:#?}", self.events), observation }
     }
