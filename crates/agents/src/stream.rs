@@ -17,6 +17,9 @@ use ralph_core::text;
 /// How often a line may be begun again: a spinner's turns. Each time all of the rest may have to be read.
 const OVERWRITTEN: u32 = 1000;
 
+/// Lines at the end of standard error that are looked at: a stack trace and what stands around it.
+const STDERR_LINES: usize = 40;
+
 /// What one dialect makes of the objects in its stream.
 pub(crate) trait Stream: Send {
     /// The fields of an object, as far as they are read.
@@ -94,6 +97,8 @@ pub(crate) struct StreamReader<S> {
     lines: u64,
     /// Objects that the dialect knows.
     understood: u64,
+    /// Whether the agent said or did something.
+    worked: bool,
     /// The beginning of the first line that was no event of this dialect.
     stranger: Option<String>,
 }
@@ -101,7 +106,7 @@ pub(crate) struct StreamReader<S> {
 impl<S: Stream> StreamReader<S> {
     /// A reader for one process.
     pub(crate) fn new(speaker: Speaker, stream: S) -> StreamReader<S> {
-        StreamReader { speaker, stream, lines: 0, understood: 0, stranger: None }
+        StreamReader { speaker, stream, lines: 0, understood: 0, worked: false, stranger: None }
     }
 }
 
@@ -148,7 +153,9 @@ impl<S: Stream> Reader for StreamReader<S> {
         let other = |message| Some(Failure::new(FailureClass::Other, message));
         let from_outside =
             ended_from_outside(end.ending, self.speaker.help).map(|failure| match self.stream.outcome(end) {
-                Outcome::Unfinished(cause) => blamed(failure, end.ending, cause),
+                Outcome::Unfinished(cause) => {
+                    blamed(failure, end.ending, cause.or_else(|| self.refused_on_stderr(end)))
+                }
                 _ => failure,
             });
         from_outside.or_else(|| match (self.stream.outcome(end), ended_badly(end.ending, end.stderr_tail)) {
@@ -204,6 +211,8 @@ impl<S: Stream> StreamReader<S> {
     fn object(&mut self, line: &S::Line<'_>, text: &[u8], out: &mut Told) {
         let before = out.len();
         self.stream.object(line, out);
+        let works = |event: &AgentEvent| matches!(event, AgentEvent::ToolStart { .. } | AgentEvent::Text { .. });
+        self.worked = self.worked || out.iter().skip(before).any(works);
         let is_unknown = |event: &AgentEvent| matches!(event, AgentEvent::Unknown { .. });
         match out.get(before..) {
             Some([first, ..]) if is_unknown(first) => self.is_strange(text),
@@ -215,6 +224,18 @@ impl<S: Stream> StreamReader<S> {
         // As much as fits into a sentence.
         let sentence = || text::cut(&text::without_controls(&String::from_utf8_lossy(text)), 80, "...");
         self.stranger.get_or_insert_with(sentence);
+    }
+
+    /// Why nothing was said or done at all: some programs repeat a refused request for as long as they may, and tell of it
+    /// on standard error only. What stands there after work has begun is over, as far as anybody knows.
+    fn refused_on_stderr(&self, end: &End<'_>) -> Option<Failure> {
+        let complaints =
+            end.stderr_tail.lines().rev().take(STDERR_LINES).map(|line| match line.split_once("APICallError: ") {
+                Some((_, sentence)) => Complaint::new(sentence),
+                None => Complaint::new(line).by_fields(),
+            });
+        let mut causes = complaints.filter(|complaint| matches!(complaint.cause(), Cause::Limit | Cause::Transient));
+        causes.next().filter(|_| !self.worked).map(|complaint| complaint.failure(self.speaker.help, end))
     }
 
     /// A wrong flag, a version that is too old, root without a sandbox, a session inside a session:

@@ -280,6 +280,28 @@ fn i07_a_client_that_repeats_a_refused_request_until_its_time_is_up_failed_for_t
 }
 
 #[test]
+fn i07_a_program_that_tells_of_refusals_on_standard_error_only_failed_for_that_reason() {
+    let gemini = "Attempt 3 failed with status 429. Retrying with backoff... ApiError: {\"error\":{\"message\":\"slow\"}}\n    at async retryWithBackoff (file:///x.js:308039:23) {\n  status: 429\n}\n";
+    let opencode = "timestamp=2026-11-15T01:10:03Z level=ERROR message=\"stream error\" error.error=\"AI_APICallError: Internal server error\"\n";
+    let idle = Ending::Idle { limit: ralph_core::time::Millis::from_secs(90) };
+    let begun = json!({"type": "init", "session_id": "x"}).to_string();
+    let worked = format!("{begun}\n{}", json!({"type": "tool_use", "tool_id": "t", "tool_name": "read_file"}));
+    for (agent, stdout, stderr, class) in [
+        ("gemini", begun.as_str(), gemini, Limited),
+        ("opencode", "", opencode, Transient),
+        // It went on, so that is over; and what is no refusal explains nothing.
+        ("gemini", &worked, gemini, Other),
+        ("gemini", &begun, "Warning: 401 lines, no login\n  status: 400\n", Other),
+        ("gemini", &begun, "", Other),
+    ] {
+        let failure = hear(agent, "", stdout.as_bytes()).failure(&idle, stderr).unwrap();
+        assert_eq!(failure.class, class, "{agent}: {failure:?}");
+    }
+    let ended = hear("gemini", "", begun.as_bytes()).failure(&Ending::Stopped, gemini).unwrap();
+    assert_eq!(ended.class, Other, "ralph ended it");
+}
+
+#[test]
 fn a_program_that_cannot_start_is_told_its_own_next_step() {
     for agent in ralph_agents::names().filter(|name| *name != "generic") {
         for (code, stderr, piece) in [
