@@ -76,7 +76,9 @@ impl Reader for TextReader {
     fn long_line(&mut self, head: &[u8], out: &mut Told) {
         // Longer than any line of a prompt, so whatever is held back is no copy.
         self.end(out);
+        let before = out.len();
         push_text(head, out);
+        self.look_at(before, out);
     }
 
     fn end(&mut self, out: &mut Told) {

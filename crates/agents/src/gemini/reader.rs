@@ -11,7 +11,7 @@ use crate::ending::ended_badly;
 use crate::json::{Loose, fields, read};
 use crate::stream::{Outcome, Stream, Turn, say, say_piece, unknown};
 use crate::todo::{self, Held};
-use crate::tool::{Input, Went};
+use crate::tool::{self, Input, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Ending, Tokens};
@@ -153,7 +153,8 @@ impl Deltas {
         let is_error = !line.status.is("success");
         if is_error {
             let Loose(error): Loose<ErrorObject<'_>> = read(line.error.json()).unwrap_or_default();
-            let stated = error.and_then(|error| error.complaint());
+            let in_words = tool::given(line.error).map(|sentence| Complaint::new(&sentence));
+            let stated = error.and_then(|error| error.complaint()).or(in_words);
             // The error before it was told when it came.
             if let Some(complaint) = &stated {
                 complaint.tell(out);

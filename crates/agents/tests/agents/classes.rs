@@ -248,6 +248,8 @@ fn i02_a_limit_far_behind_a_long_sentence_is_dated() {
     let failure = exit(&hear("gemini", "", gemini(&sentence).as_bytes()), 173);
     assert_eq!((failure.class, failure.resets_at), (Limited, Some(NOW + 42)));
     assert!(failure.message.len() < 600, "{}", failure.message);
+    let in_words = json!({"type": "result", "status": "error", "error": "429 slow down, retry in 41s"}).to_string();
+    assert_eq!(exit(&hear("gemini", "", in_words.as_bytes()), 1).resets_at, Some(NOW + 41));
     let delay = json!({"error": {"code": 429, "message": "slow", "status": "RESOURCE_EXHAUSTED",
         "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "41s"}]}});
     let failure = exit(&hear("gemini", "", gemini(&format!("[API Error: {delay}]")).as_bytes()), 1);
