@@ -3,6 +3,7 @@
 //! Its flags were measured, its stream is that of its documentation. `-x` must stand last: what
 //! follows it is the prompt, and without one the prompt comes from standard input.
 
+use crate::advice::Help;
 use crate::claude::flavour::Flavour;
 use crate::command::{Arguments, arguments};
 use crate::complaint::Complaint;
@@ -13,8 +14,8 @@ use ralph_core::policy::AgentPolicy;
 /// The dialect of Amp.
 pub(crate) struct Amp;
 
-/// How to get it and log in.
-const HINT: &str = "install it with `npm install -g @sourcegraph/amp`, then log in with `amp login`";
+/// How to get it and how to log in.
+const HELP: Help = Help { install: "install it with `npm install -g @sourcegraph/amp`", login: LOGIN.how };
 
 /// How to tell from outside whether it is logged in and new enough.
 const LOGIN: Login = Login {
@@ -22,16 +23,17 @@ const LOGIN: Login = Login {
     variables: &["AMP_API_KEY"],
     files: &[file("XDG_DATA_HOME", ".local/share", "amp/secrets.json")],
     unseen: Unseen::MacKeychain,
-    how: "amp login",
+    how: "run `amp login`, or export AMP_API_KEY",
 };
 
 const FLAVOUR: Flavour = Flavour {
     dialect: "amp",
-    hint: HINT,
+    help: HELP,
     unknown: "amp message type",
     todo_tools: &["todo_write"],
     hides_description: true,
-    class_of_sentence: |sentence| Complaint::new(sentence).class(),
+    sentence: Complaint::new,
+    input_with_cache: false,
 };
 
 const STREAM: &[&str] = &["--stream-json", "--stream-json-thinking"];
@@ -57,12 +59,12 @@ impl Dialect for Amp {
         agent.stream || arguments(&agent.flags).iter().any(|arg| STREAM.contains(&arg.as_str()))
     }
 
-    fn stream(&self, hint: &'static str) -> Option<Box<dyn Reader>> {
-        Some(FLAVOUR.reader(hint))
+    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
+        Some(FLAVOUR.reader(help))
     }
 
-    fn hint(&self) -> &'static str {
-        HINT
+    fn help(&self) -> Help {
+        HELP
     }
 
     fn login(&self) -> Option<&'static Login> {

@@ -1,5 +1,6 @@
 //! What every dialect offers, and the one table that knows them all.
 
+use crate::advice::Help;
 use crate::amp::Amp;
 use crate::claude::Claude;
 use crate::codex::Codex;
@@ -27,18 +28,17 @@ pub trait Dialect: Sync {
     /// Whether that command line asks for the program's stream of events.
     fn prints_stream(&self, agent: &AgentPolicy) -> bool;
 
-    /// A reader of the stream of events; `None` if there is none. `hint` says how to get the program
-    /// that prints it.
-    fn stream(&self, hint: &'static str) -> Option<Box<dyn Reader>>;
+    /// A reader of the stream of events; `None` if there is none. `help` is about the program that prints it.
+    fn stream(&self, help: Help) -> Option<Box<dyn Reader>>;
 
     /// A reader for one process that was started by [`Dialect::command`] with the same policy.
     fn reader(&self, agent: &AgentPolicy, prompt: &str) -> Box<dyn Reader> {
-        let stream = if self.prints_stream(agent) { self.stream(self.hint()) } else { None };
-        stream.unwrap_or_else(|| Box::new(TextReader::new(prompt, self.hint())))
+        let stream = if self.prints_stream(agent) { self.stream(self.help()) } else { None };
+        stream.unwrap_or_else(|| Box::new(TextReader::new(prompt, self.help())))
     }
 
-    /// How to install the program and log in, as the end of a sentence.
-    fn hint(&self) -> &'static str;
+    /// How to install the program and how to log in.
+    fn help(&self) -> Help;
 
     /// Variables by which this program marks what runs inside its own session. They are removed for
     /// every agent that ralph starts: a fresh process must not believe that it is nested.
@@ -264,6 +264,6 @@ pub(crate) mod tests {
             assert_eq!(for_agent(&agent).name(), expected, "{command} {dialect}");
         }
         assert!(by_name("no-such-dialect").is_none());
-        assert!(names().all(|name| by_name(name).is_some_and(|dialect| !dialect.hint().is_empty())));
+        assert!(names().all(|name| by_name(name).is_some_and(|dialect| !dialect.help().install.is_empty())));
     }
 }

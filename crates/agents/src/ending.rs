@@ -1,5 +1,6 @@
 //! How a process ended, as a failure in one sentence: the same for every dialect.
 
+use crate::advice::{Cause, Help};
 use crate::complaint::Complaint;
 use ralph_core::observation::{Ending, Failure, FailureClass, StartFault};
 use ralph_core::text;
@@ -8,11 +9,14 @@ use ralph_core::text;
 const QUOTED: usize = 300;
 
 /// The failure of a process that did not end by itself, whatever it had said until then.
-pub(crate) fn ended_from_outside(ending: &Ending, hint: &str) -> Option<Failure> {
+pub(crate) fn ended_from_outside(ending: &Ending, help: Help) -> Option<Failure> {
     let other = |message: String| Some(Failure::new(FailureClass::Other, message));
     match ending {
         Ending::NotStarted { reason, fault: StartFault::Program } => {
-            Some(Failure::new(FailureClass::CannotRun, format!("the agent could not be started: {reason}; {hint}")))
+            let forbidden = ["ermission denied", "not executable"].iter().any(|words| reason.contains(words));
+            let cause = if forbidden { Cause::NotExecutable } else { Cause::Missing };
+            let sentence = format!("the agent could not be started: {reason}");
+            Some(Failure::new(cause.class(), cause.advise(&sentence, help)))
         }
         // No other program would start either.
         Ending::NotStarted { reason, fault: StartFault::Folder | StartFault::Machine } => {
@@ -26,6 +30,17 @@ pub(crate) fn ended_from_outside(ending: &Ending, hint: &str) -> Option<Failure>
                 .to_owned(),
         ),
         Ending::Exited { .. } | Ending::Signalled { .. } | Ending::Lingered => None,
+    }
+}
+
+/// A client that only repeated a refused request until its time was up failed for that reason.
+pub(crate) fn blamed(failure: Failure, ending: &Ending, cause: Option<Failure>) -> Failure {
+    let of_time = matches!(ending, Ending::TimedOut { .. } | Ending::Idle { .. });
+    match cause.filter(|cause| matches!(cause.class, FailureClass::Transient | FailureClass::Limited)) {
+        Some(cause) if of_time => {
+            Failure { message: format!("{}; it last said: {}", failure.message, cause.message), ..cause }
+        }
+        _ => failure,
     }
 }
 
@@ -88,6 +103,15 @@ fn signal_name(signal: i32) -> String {
     name.to_owned()
 }
 
+/// What the conventions of shells and loaders say about a program that could not run.
+pub(crate) fn cause_of_code(ending: &Ending) -> Option<Cause> {
+    match ending {
+        Ending::Exited { code: 126 } => Some(Cause::NotExecutable),
+        Ending::Exited { code: 127 } => Some(Cause::Missing),
+        _ => None,
+    }
+}
+
 /// Why a program would not start: the line that calls itself an error, else the one that names a known
 /// cause, else the last one that is no mere warning. Argument parsers print their usage around it, and
 /// some print nothing else.
@@ -124,6 +148,8 @@ mod tests {
     use super::*;
     use ralph_core::time::Millis;
 
+    const HELP: Help = Help { install: "install it", login: "log in" };
+
     #[test]
     fn a15_a16_exit_codes_and_signals_read_as_the_table_says() {
         let exited = |code| Ending::Exited { code };
@@ -142,7 +168,7 @@ mod tests {
             (signalled(64), "", Some("the agent was killed by signal 64 (exit code 192)")),
             (Ending::Lingered, "", None),
         ] {
-            assert_eq!(ended_from_outside(&ending, ""), None);
+            assert_eq!(ended_from_outside(&ending, HELP), None);
             let failure = ended_badly(&ending, stderr);
             assert_eq!(failure.as_ref().map(|failure| failure.message.as_str()), message);
             assert!(failure.is_none_or(|failure| failure.class == FailureClass::Other));
@@ -193,6 +219,11 @@ mod tests {
                 FailureClass::Other,
                 "the agent could not be started: no processes are left",
             ),
+            (
+                Ending::NotStarted { reason: "x is not executable".to_owned(), fault: StartFault::Program },
+                FailureClass::CannotRun,
+                "the agent could not be started: x is not executable; make it executable with `chmod +x`, or install it",
+            ),
             (Ending::TimedOut { limit }, FailureClass::Other, "the agent ran longer than 1m30s and was ended"),
             (
                 Ending::Idle { limit },
@@ -206,7 +237,7 @@ mod tests {
                 "the process that watches over the agent died or did not answer, so how the agent ended is unknown",
             ),
         ] {
-            assert_eq!(ended_from_outside(&ending, "install it"), Some(Failure::new(class, message)));
+            assert_eq!(ended_from_outside(&ending, HELP), Some(Failure::new(class, message)));
         }
     }
 }

@@ -1,19 +1,25 @@
 //! Any program that takes a prompt and prints text.
 //!
 //! Nothing is known about it, so its whole output is its own text, less an echoed copy of the
-//! prompt, and its exit code is the only word on how it went.
+//! prompt. Its exit code says how it went; what it says about a failure counts as [`crate::plain`] tells.
 
+use crate::advice::Help;
 use crate::command::Arguments;
 use crate::dialect::{CommandLine, Dialect, End, LineKind, Reader, Told, by_name};
 use crate::echo::{EchoFilter, push_text};
-use crate::ending::{ended_badly, ended_from_outside};
+use crate::ending::{blamed, cause_of_code, ended_badly, ended_from_outside};
+use crate::plain::Printed;
+use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Ending, Failure, FailureClass};
 use ralph_core::policy::AgentPolicy;
 
 /// The dialect of any other command.
 pub(crate) struct Generic;
 
-const HINT: &str = "a program that is there can be named with --agent, and for later runs with `agent.command`";
+const HELP: Help = Help {
+    install: "a program that is there can be named with --agent, and for later runs with `agent.command`",
+    login: "start the program once by hand, or set its key in `agent.env`",
+};
 
 impl Dialect for Generic {
     fn name(&self) -> &'static str {
@@ -28,52 +34,59 @@ impl Dialect for Generic {
         !matches!(agent.format.as_str(), "" | "text")
     }
 
-    fn stream(&self, _hint: &'static str) -> Option<Box<dyn Reader>> {
+    fn stream(&self, _help: Help) -> Option<Box<dyn Reader>> {
         None
     }
 
     fn reader(&self, agent: &AgentPolicy, prompt: &str) -> Box<dyn Reader> {
         let format = by_name(&agent.format).filter(|_| self.prints_stream(agent));
-        format.and_then(|dialect| dialect.stream(HINT)).unwrap_or_else(|| Box::new(TextReader::new(prompt, HINT)))
+        format.and_then(|dialect| dialect.stream(HELP)).unwrap_or_else(|| Box::new(TextReader::new(prompt, HELP)))
     }
 
-    fn hint(&self) -> &'static str {
-        HINT
+    fn help(&self) -> Help {
+        HELP
     }
 }
 
 /// Reads plain text; also for agents that were asked for text instead of their stream.
 pub(crate) struct TextReader {
     echo: Option<EchoFilter>,
-    hint: &'static str,
+    printed: Printed,
+    help: Help,
 }
 
 impl TextReader {
     /// A reader for one process that was given this prompt.
-    pub(crate) fn new(prompt: &str, hint: &'static str) -> TextReader {
-        TextReader { echo: EchoFilter::for_prompt(prompt), hint }
+    pub(crate) fn new(prompt: &str, help: Help) -> TextReader {
+        TextReader { echo: EchoFilter::for_prompt(prompt), printed: Printed::default(), help }
     }
 }
 
 impl Reader for TextReader {
     fn line(&mut self, line: &[u8], out: &mut Told) -> LineKind {
+        let before = out.len();
         match &mut self.echo {
             Some(echo) => echo.line(line, out),
             None => push_text(line, out),
         }
+        self.look_at(before, out);
         LineKind::Event
     }
 
     fn long_line(&mut self, head: &[u8], out: &mut Told) {
         // Longer than any line of a prompt, so whatever is held back is no copy.
         self.end(out);
+        let before = out.len();
         push_text(head, out);
+        self.look_at(before, out);
     }
 
     fn end(&mut self, out: &mut Told) {
+        let before = out.len();
         if let Some(echo) = &mut self.echo {
             echo.end(out);
         }
+        self.look_at(before, out);
     }
 
     fn has_result(&self) -> bool {
@@ -83,19 +96,42 @@ impl Reader for TextReader {
 
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let other = |message| Some(Failure::new(FailureClass::Other, message));
-        // A shell or a loader that found no program to run.
-        if let (Ending::Exited { code: 126 | 127 }, false) = (end.ending, end.heard) {
-            let failure = ended_badly(end.ending, end.stderr_tail).map(|failure| failure.message).unwrap_or_default();
-            let message = format!("{failure}; {}", self.hint);
-            return Some(Failure::new(FailureClass::CannotRun, message));
+        if let Some(failure) = ended_from_outside(end.ending, self.help) {
+            let cause = self.printed.only_error().map(|complaint| complaint.failure(self.help, end));
+            return Some(blamed(failure, end.ending, cause));
         }
-        ended_from_outside(end.ending, self.hint).or_else(|| ended_badly(end.ending, end.stderr_tail)).or_else(|| {
-            match end.ending {
+        let Some(ended) = ended_badly(end.ending, end.stderr_tail) else {
+            return match end.ending {
                 Ending::Lingered => other("the agent did not end by itself"),
-                _ if !end.heard && !end.done_marker => other("empty answer"),
-                _ => None,
+                _ if end.done_marker => None,
+                _ => self.silent_error(end).or_else(|| if end.heard { None } else { other("empty answer") }),
+            };
+        };
+        // A shell or a loader that found no program to run.
+        if let Some(cause) = cause_of_code(end.ending).filter(|_| !end.heard) {
+            return Some(Failure::new(cause.class(), cause.advise(&ended.message, self.help)));
+        }
+        let stated = self.printed.error(end.stderr_tail).filter(|_| matches!(end.ending, Ending::Exited { .. }));
+        let Some(complaint) = stated else { return Some(ended) };
+        let bare = ended_badly(end.ending, "").map_or(String::new(), |ended| format!("{}: ", ended.message));
+        Some(complaint.failure_of(&format!("{bare}{}", complaint.message), self.help, end))
+    }
+}
+
+impl TextReader {
+    fn look_at(&mut self, before: usize, out: &Told) {
+        for event in out.get(before..).unwrap_or_default() {
+            if let AgentEvent::Text { text, .. } = event {
+                self.printed.line(text);
             }
-        })
+        }
+    }
+
+    /// The error of a program that calls it a success.
+    fn silent_error(&self, end: &End<'_>) -> Option<Failure> {
+        let on_stderr = if end.heard { None } else { self.printed.error(end.stderr_tail) };
+        let complaint = self.printed.only_error().cloned().or(on_stderr)?;
+        Some(complaint.failure(self.help, end))
     }
 }
 
@@ -104,7 +140,6 @@ mod tests {
     use super::*;
     use crate::dialect::Delivery;
     use crate::dialect::tests::{agent, end_of};
-    use ralph_core::agent_event::AgentEvent;
     use ralph_core::agent_event::Voice;
     use ralph_core::policy::PromptVia;
 
@@ -127,7 +162,7 @@ mod tests {
 
     #[test]
     fn b04_any_bytes_become_text_line_by_line() {
-        let mut reader = TextReader::new("no tags here", HINT);
+        let mut reader = TextReader::new("no tags here", HELP);
         let mut out = Told::default();
         for line in [&b"caf\xc3\xa9\r"[..], b"\xff\xfe\0", b"", b"no tags here"] {
             assert_eq!(reader.line(line, &mut out), LineKind::Event);
@@ -154,7 +189,7 @@ mod tests {
 
     #[test]
     fn only_an_exit_of_zero_with_something_said_is_a_success() {
-        let reader = TextReader::new("", HINT);
+        let reader = TextReader::new("", HELP);
         let exited = |code| Ending::Exited { code };
         for (ending, heard, done_marker, message) in [
             (exited(0), true, false, None),
@@ -178,6 +213,6 @@ mod tests {
             .failure(&end_of(&Ending::NotStarted { reason: "gone".to_owned(), fault: Default::default() }, ""))
             .unwrap();
         assert_eq!(missing.class, FailureClass::CannotRun);
-        assert!(missing.message.contains(HINT), "{}", missing.message);
+        assert!(missing.message.contains(HELP.install), "{}", missing.message);
     }
 }

@@ -11,6 +11,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+mod advice;
 mod amp;
 mod claude;
 mod codex;
@@ -26,12 +27,16 @@ mod json;
 mod login;
 mod opencode;
 mod pi;
+mod plain;
 mod qwen;
+mod reset;
 mod stream;
+mod terminal;
 mod todo;
 mod tool;
 mod usage;
 
+pub use advice::Help;
 pub use dialect::{
     CommandLine, Delivery, Detail, Dialect, End, LineKind, Reader, SideFile, Told, by_name, for_agent, names, programs,
 };

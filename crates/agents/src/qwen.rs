@@ -2,6 +2,7 @@
 //!
 //! Measured with 0.24.4. It states no money.
 
+use crate::advice::Help;
 use crate::claude::flavour::Flavour;
 use crate::command::{Arguments, arguments, value_of};
 use crate::complaint::Complaint;
@@ -12,8 +13,8 @@ use ralph_core::policy::AgentPolicy;
 /// The dialect of Qwen Code.
 pub(crate) struct Qwen;
 
-/// How to get it and log in.
-const HINT: &str = "install it with `npm install -g @qwen-code/qwen-code`, then run `qwen` once and log in";
+/// How to get it and how to log in.
+const HELP: Help = Help { install: "install it with `npm install -g @qwen-code/qwen-code`", login: LOGIN.how };
 
 /// How to tell from outside whether it is logged in and new enough.
 const LOGIN: Login = Login {
@@ -26,11 +27,12 @@ const LOGIN: Login = Login {
 
 const FLAVOUR: Flavour = Flavour {
     dialect: "qwen",
-    hint: HINT,
+    help: HELP,
     unknown: "qwen message type",
     todo_tools: &["todo_write"],
     hides_description: false,
-    class_of_sentence: |sentence| Complaint::new(sentence).class(),
+    sentence: Complaint::new,
+    input_with_cache: true,
 };
 
 const FORMAT: &[&str] = &["-o", "--output-format"];
@@ -53,12 +55,12 @@ impl Dialect for Qwen {
         value_of(&arguments(&agent.flags), FORMAT).map_or(agent.stream, |format| format.ends_with("json"))
     }
 
-    fn stream(&self, hint: &'static str) -> Option<Box<dyn Reader>> {
-        Some(FLAVOUR.reader(hint))
+    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
+        Some(FLAVOUR.reader(help))
     }
 
-    fn hint(&self) -> &'static str {
-        HINT
+    fn help(&self) -> Help {
+        HELP
     }
 
     fn login(&self) -> Option<&'static Login> {

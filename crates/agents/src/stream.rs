@@ -4,13 +4,21 @@
 //! around what is broken, counting what is no event and weighing the exit against the last word of
 //! the stream is the same for all of them and stands here.
 
+use crate::advice::{Cause, Help};
 use crate::complaint::Complaint;
 use crate::dialect::{End, LineKind, Reader, SideFile, Told};
-use crate::ending::{ended_badly, ended_from_outside, reason_to_refuse};
-use crate::json::{Cursor, Fields, List, Loose, Value, read};
+use crate::ending::{blamed, cause_of_code, ended_badly, ended_from_outside, reason_to_refuse};
+use crate::json::{Cursor, Fields, List, Loose, Value};
+use crate::terminal;
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Ending, Failure, FailureClass};
 use ralph_core::text;
+
+/// How often a line may be begun again: a spinner's turns. Each time all of the rest may have to be read.
+const OVERWRITTEN: u32 = 1000;
+
+/// Lines at the end of standard error that are looked at: a stack trace and what stands around it.
+const STDERR_LINES: usize = 40;
 
 /// What one dialect makes of the objects in its stream.
 pub(crate) trait Stream: Send {
@@ -19,6 +27,9 @@ pub(crate) trait Stream: Send {
 
     /// Takes one object and pushes its events.
     fn object(&mut self, line: &Self::Line<'_>, out: &mut Told);
+
+    /// Standard output ended; pushes what was held back.
+    fn end(&mut self, _out: &mut Told) {}
 
     /// Whether there was more than a greeting, which some programs print before they look around.
     fn has_begun(&self) -> bool {
@@ -66,7 +77,7 @@ pub(crate) enum Turn {
     /// It ended well.
     Ended,
     /// It ended with this error.
-    Failed(String),
+    Failed(Complaint),
 }
 
 /// Whose stream is read.
@@ -75,7 +86,7 @@ pub(crate) struct Speaker {
     /// The dialect's name.
     pub(crate) dialect: &'static str,
     /// How to get the program and log in.
-    pub(crate) hint: &'static str,
+    pub(crate) help: Help,
 }
 
 /// Reads one process.
@@ -86,6 +97,8 @@ pub(crate) struct StreamReader<S> {
     lines: u64,
     /// Objects that the dialect knows.
     understood: u64,
+    /// Whether the agent said or did something.
+    worked: bool,
     /// The beginning of the first line that was no event of this dialect.
     stranger: Option<String>,
 }
@@ -93,14 +106,14 @@ pub(crate) struct StreamReader<S> {
 impl<S: Stream> StreamReader<S> {
     /// A reader for one process.
     pub(crate) fn new(speaker: Speaker, stream: S) -> StreamReader<S> {
-        StreamReader { speaker, stream, lines: 0, understood: 0, stranger: None }
+        StreamReader { speaker, stream, lines: 0, understood: 0, worked: false, stranger: None }
     }
 }
 
 impl<S: Stream> Reader for StreamReader<S> {
     fn line(&mut self, line: &[u8], out: &mut Told) -> LineKind {
-        let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii();
-        if line.is_empty() {
+        let line = line.trim_ascii();
+        if terminal::behind(line).is_empty() {
             return LineKind::Event;
         }
         self.lines += 1;
@@ -109,7 +122,7 @@ impl<S: Stream> Reader for StreamReader<S> {
         }
         // Stray control characters are no JSON, but what stands around them may be.
         match without_controls(line) {
-            Some(mended) if self.objects(mended.trim_ascii(), out) => LineKind::Event,
+            Some(mended) if self.objects(&mended, out) => LineKind::Event,
             _ => {
                 self.is_strange(line);
                 LineKind::Noise
@@ -123,7 +136,9 @@ impl<S: Stream> Reader for StreamReader<S> {
         out.push(AgentEvent::Progress { text: "a line too long to be read was passed over".to_owned() });
     }
 
-    fn end(&mut self, _out: &mut Told) {}
+    fn end(&mut self, out: &mut Told) {
+        self.stream.end(out);
+    }
 
     fn has_result(&self) -> bool {
         self.stream.is_over()
@@ -136,7 +151,13 @@ impl<S: Stream> Reader for StreamReader<S> {
     /// The last turn, the exit code and the words must all agree that nothing failed.
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let other = |message| Some(Failure::new(FailureClass::Other, message));
-        let from_outside = ended_from_outside(end.ending, self.speaker.hint).map(|failure| self.blamed(failure, end));
+        let from_outside =
+            ended_from_outside(end.ending, self.speaker.help).map(|failure| match self.stream.outcome(end) {
+                Outcome::Unfinished(cause) => {
+                    blamed(failure, end.ending, cause.or_else(|| self.refused_on_stderr(end)))
+                }
+                _ => failure,
+            });
         from_outside.or_else(|| match (self.stream.outcome(end), ended_badly(end.ending, end.stderr_tail)) {
             (Outcome::Failed(failure), _) => Some(failure),
             (Outcome::Answered | Outcome::Empty, Some(failure)) => Some(failure),
@@ -153,25 +174,45 @@ impl<S: Stream> Reader for StreamReader<S> {
 
 impl<S: Stream> StreamReader<S> {
     /// Reads the objects of a line, or of one array around all of them, which some programs print
-    /// when they are asked for JSON without a stream; says whether there was any.
+    /// when they are asked for JSON without a stream; says whether there was any. Nothing but what tells a terminal
+    /// something may stand before an object, or what it writes over.
     fn objects(&mut self, text: &[u8], out: &mut Told) -> bool {
-        if text.starts_with(b"[") {
-            let all: List<S::Line<'_>> = read(text).unwrap_or_default();
-            all.items.iter().for_each(|line| self.object(line, text, out));
-            return !all.items.is_empty();
+        let (mut rest, mut line, mut any) = (text, Loose::<S::Line<'_>>::default(), false);
+        let mut overwritten = 0;
+        loop {
+            rest = terminal::behind(rest);
+            let mut cursor = Cursor::new(rest);
+            let read = match rest {
+                [b'{', ..] => line.take(&mut cursor).and(line.0.as_ref()).map(|line| self.object(line, text, out)),
+                [b'[', ..] => self.array(&mut cursor, text, out),
+                _ => None,
+            };
+            any |= read.is_some();
+            rest = match read {
+                Some(()) => cursor.rest(),
+                None => match terminal::behind_overwritten(rest).filter(|_| overwritten < OVERWRITTEN) {
+                    Some(rest) => {
+                        overwritten += 1;
+                        rest
+                    }
+                    None => return any,
+                },
+            };
         }
-        let (mut line, mut cursor, mut any) = (Loose::<S::Line<'_>>::default(), Cursor::new(text), false);
-        while line.take(&mut cursor).is_some() {
-            let Some(line) = &line.0 else { break };
-            self.object(line, text, out);
-            any = true;
-        }
-        any
+    }
+
+    fn array<'a>(&mut self, cursor: &mut Cursor<'a>, text: &[u8], out: &mut Told) -> Option<()> {
+        let mut all = List::<S::Line<'a>>::default();
+        all.take(cursor)?;
+        all.items.iter().for_each(|line| self.object(line, text, out));
+        (!all.items.is_empty()).then_some(())
     }
 
     fn object(&mut self, line: &S::Line<'_>, text: &[u8], out: &mut Told) {
         let before = out.len();
         self.stream.object(line, out);
+        let works = |event: &AgentEvent| matches!(event, AgentEvent::ToolStart { .. } | AgentEvent::Text { .. });
+        self.worked = self.worked || out.iter().skip(before).any(works);
         let is_unknown = |event: &AgentEvent| matches!(event, AgentEvent::Unknown { .. });
         match out.get(before..) {
             Some([first, ..]) if is_unknown(first) => self.is_strange(text),
@@ -185,17 +226,16 @@ impl<S: Stream> StreamReader<S> {
         self.stranger.get_or_insert_with(sentence);
     }
 
-    /// A client that only repeated a refused request until its time was up failed for that reason.
-    fn blamed(&self, failure: Failure, end: &End<'_>) -> Failure {
-        let of_time = matches!(end.ending, Ending::TimedOut { .. } | Ending::Idle { .. });
-        match self.stream.outcome(end) {
-            Outcome::Unfinished(Some(cause))
-                if of_time && matches!(cause.class, FailureClass::Transient | FailureClass::Limited) =>
-            {
-                Failure { message: format!("{}; it last said: {}", failure.message, cause.message), ..cause }
-            }
-            _ => failure,
-        }
+    /// Why nothing was said or done at all: some programs repeat a refused request for as long as they may, and tell of it
+    /// on standard error only. What stands there after work has begun is over, as far as anybody knows.
+    fn refused_on_stderr(&self, end: &End<'_>) -> Option<Failure> {
+        let complaints =
+            end.stderr_tail.lines().rev().take(STDERR_LINES).map(|line| match line.split_once("APICallError: ") {
+                Some((_, sentence)) => Complaint::new(sentence),
+                None => Complaint::new(line).by_fields(),
+            });
+        let mut causes = complaints.filter(|complaint| matches!(complaint.cause(), Cause::Limit | Cause::Transient));
+        causes.next().filter(|_| !self.worked).map(|complaint| complaint.failure(self.speaker.help, end))
     }
 
     /// A wrong flag, a version that is too old, root without a sandbox, a session inside a session:
@@ -205,25 +245,23 @@ impl<S: Stream> StreamReader<S> {
         // documentation of Gemini CLI and its descendants.
         let refused = matches!(end.ending, Ending::Exited { code: 1 | 2 | 41 | 42 | 52 | 126 | 127 });
         let reason = reason_to_refuse(end.stderr_tail).filter(|_| refused && !self.has_begun())?;
-        let (complaint, hint) = (Complaint::new(&reason), self.speaker.hint);
-        let class = complaint.class();
-        if matches!(class, FailureClass::Transient | FailureClass::Limited) {
-            return Some(complaint.failure(hint));
+        let (complaint, help) = (Complaint::new(&reason), self.speaker.help);
+        let cause = match (cause_of_code(end.ending), end.ending) {
+            (Some(cause), _) => cause,
+            (None, Ending::Exited { code: 41 }) => Cause::Login,
+            _ if holds(&reason, UNKNOWN_FLAG) => Cause::Flag,
+            _ if holds(&reason, TOO_OLD) => Cause::Version,
+            _ => complaint.cause(),
+        };
+        if matches!(cause, Cause::Transient | Cause::Limit) {
+            return Some(complaint.failure(help, end));
         }
         // What was printed instead of a stream may be another format, which is explained elsewhere.
-        if self.lines > self.understood && class == FailureClass::Other {
+        if self.lines > self.understood && cause == Cause::Other {
             return None;
         }
-        let advice = if is_about_a_flag(&reason) {
-            format!(
-                "; take the flag out of `agent.flags` if it stands there, else the installed version is not the one that ralph knows: {hint}"
-            )
-        } else if class == FailureClass::CannotRun {
-            format!("; {hint}")
-        } else {
-            String::new()
-        };
-        Some(Failure::new(FailureClass::CannotRun, format!("the agent refused to start: {reason}{advice}")))
+        let sentence = format!("the agent refused to start: {reason}");
+        Some(Failure::new(FailureClass::CannotRun, cause.advise(&sentence, help)))
     }
 
     fn has_begun(&self) -> bool {
@@ -243,11 +281,16 @@ impl<S: Stream> StreamReader<S> {
     }
 }
 
-fn is_about_a_flag(reason: &str) -> bool {
+/// What programs say of a flag that they do not know.
+const UNKNOWN_FLAG: &[&str] =
+    &["unexpected argument", "unknown option", "unknown argument", "unrecognized", "unknown flag", "invalid option"];
+/// What programs say of themselves, or of what they run on, if it is too old.
+const TOO_OLD: &[&str] =
+    &["requires node", "node.js version", "node version", "minimum version", "please update", "unsupported engine"];
+
+fn holds(reason: &str, words: &[&str]) -> bool {
     let reason = reason.to_lowercase();
-    ["unexpected argument", "unknown option", "unknown argument", "unrecognized", "unknown flag", "invalid option"]
-        .iter()
-        .any(|words| reason.contains(words))
+    words.iter().any(|words| reason.contains(words))
 }
 
 /// The line with blanks for its control characters, if it has any.

@@ -1,5 +1,6 @@
 //! Todo lists, in the forms in which agents write them.
 
+use crate::dialect::Told;
 use crate::json::{List, fields};
 use ralph_core::agent_event::{AgentEvent, TodoItem, TodoStatus};
 
@@ -28,6 +29,35 @@ pub(crate) fn status(word: &str) -> TodoStatus {
         "completed" | "done" => TodoStatus::Completed,
         "in_progress" => TodoStatus::InProgress,
         _ => TodoStatus::Pending,
+    }
+}
+
+/// Lists whose writing has begun, by the call that writes each; the newest few. A list is shown once its tool has ended
+/// well: one that was refused replaces nothing. Where the stream tells no end, the end of the turn stands in for it.
+#[derive(Debug, Default)]
+pub(crate) struct Held(Vec<(String, Option<AgentEvent>)>);
+
+impl Held {
+    /// Such a call began.
+    pub(crate) fn began(&mut self, call: String, list: Option<AgentEvent>) {
+        // Parallel calls are few; a forgotten one only shows a line more.
+        self.0.truncate(15);
+        self.0.insert(0, (call, list));
+    }
+
+    /// A call ended; says whether it wrote a list and needs no more telling.
+    pub(crate) fn ended(&mut self, call: &str, failed: bool, out: &mut Told) -> bool {
+        let Some(at) = self.0.iter().position(|(begun, _)| begun == call) else { return false };
+        let (_, list) = self.0.remove(at);
+        if !failed {
+            out.extend(list);
+        }
+        !failed
+    }
+
+    /// Nothing more comes about the calls that are left.
+    pub(crate) fn let_go(&mut self, out: &mut Told) {
+        out.extend(self.0.drain(..).rev().filter_map(|(_, list)| list));
     }
 }
 

@@ -3,8 +3,9 @@
 //! Programs learned from each other, so the same few names and fields stand for a shell and for
 //! writing a file in all of them.
 
+use crate::complaint::ErrorObject;
 use crate::dialect::{Detail, Told};
-use crate::json::{List, Raw, Size, fields, read};
+use crate::json::{List, Loose, Raw, Size, fields, read};
 use crate::todo::Todo;
 use ralph_core::agent_event::{AgentEvent, OUTPUT_KEPT};
 use ralph_core::text;
@@ -31,7 +32,13 @@ impl Told {
 
     /// A tool ended that printed this: a string, or an array of blocks.
     pub(crate) fn tool_ended(&mut self, id: String, printed: Raw<'_>, went: Went) {
-        let shown = if self.detail == Detail::Shown { output(printed) } else { Default::default() };
+        self.tool_failed_with(id, printed, Raw::default(), went);
+    }
+
+    /// A tool ended that printed this, and may have been stated to have failed with this error: a string, or an object
+    /// with a message.
+    pub(crate) fn tool_failed_with(&mut self, id: String, printed: Raw<'_>, error: Raw<'_>, went: Went) {
+        let shown = if self.detail == Detail::Shown { with_error(output(printed), error) } else { Default::default() };
         let (output, Size { lines, chars }) = shown;
         let (error, exit_code) = match went {
             Went::Well => (false, None),
@@ -167,6 +174,22 @@ fn output(content: Raw<'_>) -> (String, Size) {
     (kept, size)
 }
 
+/// What a tool printed with the error before it, unless one of them says it all.
+fn with_error((printed, size): (String, Size), error: Raw<'_>) -> (String, Size) {
+    let Loose(object): Loose<ErrorObject<'_>> = read(error.json()).unwrap_or_default();
+    let message = object.map_or(error, |error| error.message).text_within(OUTPUT_KEPT);
+    let (said, told) = (message.trim(), printed.trim());
+    if said.is_empty() || told.contains(said) {
+        return (printed, size);
+    }
+    let [lines, chars] = [said.lines().count(), said.chars().count()].map(|count| count as u64);
+    if said.contains(told) {
+        return (said.to_owned(), Size { lines, chars });
+    }
+    let whole = format!("{said}\n{printed}");
+    (text::prefix(&whole, OUTPUT_KEPT).to_owned(), Size { lines: size.lines + lines, chars: size.chars + chars + 1 })
+}
+
 /// The text, if there is any.
 pub(crate) fn given(value: Raw<'_>) -> Option<String> {
     Some(value.text()).filter(|text| !text.is_empty())
@@ -179,7 +202,6 @@ fn clip(text: String, limit: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Loose;
 
     fn ended(content: &str) -> (String, u64, u64) {
         let content: Raw<'_> = read(content).unwrap();

@@ -3,6 +3,7 @@
 use crate::dialect::Told;
 use crate::json::Raw;
 use ralph_core::agent_event::AgentEvent;
+use ralph_core::observation::Tokens;
 
 /// No process spends this much; a figure beyond it is an error of the client.
 pub(crate) const MOST_USD: f64 = 1e9;
@@ -40,6 +41,19 @@ impl Counter {
                 0.0
             }
         }
+    }
+}
+
+/// Tokens of a client whose input is what was neither read from the cache nor written to it.
+pub(crate) fn with_cache_beside(stated: Tokens) -> Tokens {
+    Tokens { input: stated.input.saturating_add(stated.cache_read), ..stated }
+}
+
+/// Tokens of a client whose input is everything that was sent. A part that is larger than the whole stands beside it.
+pub(crate) fn with_cache_inside(stated: Tokens) -> Tokens {
+    match stated.input.checked_sub(stated.cache_write).filter(|input| *input >= stated.cache_read) {
+        Some(input) => Tokens { input, ..stated },
+        None => with_cache_beside(stated),
     }
 }
 

@@ -12,16 +12,16 @@ use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Tokens as agents count them.
+/// Tokens, with one meaning for all agents: dialects bring what programs state into this form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tokens {
-    /// Tokens read, cached ones included where the agent includes them.
+    /// Tokens read, including those from the provider's cache.
     pub input: u64,
     /// Tokens written.
     pub output: u64,
-    /// Tokens read from the provider's cache.
+    /// The part of the input that came from the provider's cache.
     pub cache_read: u64,
-    /// Tokens written to the provider's cache.
+    /// Tokens written to the provider's cache; not part of the input.
     pub cache_write: u64,
 }
 
@@ -46,9 +46,14 @@ impl Tokens {
         }
     }
 
-    /// What a token budget counts.
+    /// What a token budget counts: everything that was read, written to the cache, or said.
     pub fn total(self) -> u64 {
-        self.input.saturating_add(self.output)
+        self.input.saturating_add(self.cache_write).saturating_add(self.output)
+    }
+
+    /// The part of the input that did not come from the cache.
+    pub fn fresh_input(self) -> u64 {
+        self.input.saturating_sub(self.cache_read)
     }
 }
 

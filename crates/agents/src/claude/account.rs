@@ -8,12 +8,14 @@
 
 use super::line::{Line, Message, ModelUsage, Usage};
 use crate::json::Raw;
-use crate::usage::{Counter, MOST_USD};
+use crate::usage::{self, Counter, MOST_USD};
 use ralph_core::observation::Tokens;
 
 /// The sums of one process.
 #[derive(Debug, Default)]
 pub(super) struct Account {
+    /// Whether the stated input includes what was read from the cache.
+    input_with_cache: bool,
     /// The largest total seen: money spent does not come back.
     cost: f64,
     /// What the session had cost before this process; known with the first result.
@@ -36,6 +38,11 @@ pub(super) struct Spent {
 }
 
 impl Account {
+    /// Nothing yet.
+    pub(super) fn new(input_with_cache: bool) -> Account {
+        Account { input_with_cache, ..Account::default() }
+    }
+
     /// Takes a message; gives the tokens so far if it states any. The parts of a message are lines of their own
     /// and repeat what it states.
     pub(super) fn guess(&mut self, message: &Message<'_>) -> Option<Tokens> {
@@ -44,7 +51,7 @@ impl Account {
             return None;
         }
         self.message = message.id.text_within(200);
-        self.guessed = self.guessed.plus(of_result(&mut Counter::default(), usage));
+        self.guessed = self.guessed.plus(self.of_result(&mut Counter::default(), usage));
         Some(self.tokens.plus(self.guessed))
     }
 
@@ -52,8 +59,8 @@ impl Account {
     pub(super) fn take(&mut self, line: &Line<'_>) -> Spent {
         let models = &line.model_usage_since_last_result.0;
         let mut counter = Counter::default();
-        let by_model = models.iter().fold(Tokens::default(), |sum, usage| sum.plus(of_model(&mut counter, usage)));
-        let stated = line.usage.0.as_ref().map(|usage| of_result(&mut counter, usage));
+        let by_model = models.iter().fold(Tokens::default(), |sum, usage| sum.plus(self.of_model(&mut counter, usage)));
+        let stated = line.usage.0.as_ref().map(|usage| self.of_result(&mut counter, usage));
         let any = stated.is_some() || !models.is_empty();
         let counted = by_model.max(stated.unwrap_or_default());
         let guessed = std::mem::take(&mut self.guessed);
@@ -64,6 +71,25 @@ impl Account {
             tokens: any.then_some(self.tokens),
             suspect: counter.suspect,
         }
+    }
+
+    fn of_result(&self, counter: &mut Counter, usage: &Usage<'_>) -> Tokens {
+        let [input, output, read, written] =
+            [usage.input_tokens, usage.output_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens]
+                .map(|count| counter.count(count));
+        self.tokens_of(input, output, read, written)
+    }
+
+    fn of_model(&self, counter: &mut Counter, usage: &ModelUsage<'_>) -> Tokens {
+        let [input, output, read, written] =
+            [usage.input_tokens, usage.output_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens]
+                .map(|count| counter.count(count));
+        self.tokens_of(input, output, read, written)
+    }
+
+    fn tokens_of(&self, input: u64, output: u64, cache_read: u64, cache_write: u64) -> Tokens {
+        let stated = Tokens { input, output, cache_read, cache_write };
+        if self.input_with_cache { usage::with_cache_inside(stated) } else { usage::with_cache_beside(stated) }
     }
 
     fn cost(&mut self, total: Raw<'_>, models: &[ModelUsage<'_>]) -> Option<f64> {
@@ -85,24 +111,6 @@ impl Account {
     }
 }
 
-fn of_result(counter: &mut Counter, usage: &Usage<'_>) -> Tokens {
-    Tokens {
-        input: counter.count(usage.input_tokens),
-        output: counter.count(usage.output_tokens),
-        cache_read: counter.count(usage.cache_read_input_tokens),
-        cache_write: counter.count(usage.cache_creation_input_tokens),
-    }
-}
-
-fn of_model(counter: &mut Counter, usage: &ModelUsage<'_>) -> Tokens {
-    Tokens {
-        input: counter.count(usage.input_tokens),
-        output: counter.count(usage.output_tokens),
-        cache_read: counter.count(usage.cache_read_input_tokens),
-        cache_write: counter.count(usage.cache_creation_input_tokens),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,7 +128,7 @@ mod tests {
             take(&mut account, r#"{"total_cost_usd":0.03,"usage":{"input_tokens":5,"cache_read_input_tokens":2}}"#);
         let tokens = |input, output, cache_read| Some(Tokens { input, output, cache_read, cache_write: 0 });
         assert_eq!(first, Spent { cost_usd: Some(0.01), tokens: tokens(10, 1, 0), suspect: false });
-        assert_eq!(second, Spent { cost_usd: Some(0.03), tokens: tokens(15, 1, 2), suspect: false });
+        assert_eq!(second, Spent { cost_usd: Some(0.03), tokens: tokens(17, 1, 2), suspect: false });
         assert_eq!(take(&mut account, "{}"), Spent { cost_usd: None, tokens: None, suspect: false });
     }
 

@@ -1,9 +1,10 @@
 //! What differs between the programs that print streams like Claude Code's.
 
 use super::messages::Messages;
+use crate::advice::Help;
+use crate::complaint::Complaint;
 use crate::dialect::Reader;
 use crate::stream::{Speaker, StreamReader};
-use ralph_core::observation::FailureClass;
 
 /// One program's way to print this kind of stream.
 #[derive(Debug, Clone, Copy)]
@@ -11,7 +12,7 @@ pub(crate) struct Flavour {
     /// The dialect's name.
     pub(crate) dialect: &'static str,
     /// How to get the program and log in.
-    pub(crate) hint: &'static str,
+    pub(crate) help: Help,
     /// What an object of an unknown kind is called.
     pub(crate) unknown: &'static str,
     /// Tools that do nothing but write the todo list.
@@ -19,13 +20,15 @@ pub(crate) struct Flavour {
     /// Whether a tool's description is too long to be shown as its input.
     pub(crate) hides_description: bool,
     /// What the client's sentence in the place of an error means, where no field says it.
-    pub(crate) class_of_sentence: fn(&str) -> FailureClass,
+    pub(crate) sentence: fn(&str) -> Complaint,
+    /// Whether the stated input includes what was read from the cache.
+    pub(crate) input_with_cache: bool,
 }
 
 impl Flavour {
-    /// A reader for one process; `hint` says how to get the program that is really started.
-    pub(crate) fn reader(self, hint: &'static str) -> Box<dyn Reader> {
-        let flavour = Flavour { hint, ..self };
-        Box::new(StreamReader::new(Speaker { dialect: self.dialect, hint }, Messages::new(flavour)))
+    /// A reader for one process; `help` is about the program that is really started.
+    pub(crate) fn reader(self, help: Help) -> Box<dyn Reader> {
+        let flavour = Flavour { help, ..self };
+        Box::new(StreamReader::new(Speaker { dialect: self.dialect, help }, Messages::new(flavour)))
     }
 }

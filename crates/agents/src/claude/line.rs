@@ -23,7 +23,7 @@ fields! {
         tool_use_result: Loose<ToolUseResult<'a>>,
 
         // errors, on assistant lines, retries and results
-        error, api_error, api_error_status,
+        error, api_error, api_error_type, api_error_status,
         api_error_params: Loose<ErrorParams<'a>>,
 
         // system
@@ -58,13 +58,14 @@ fields! {
         // tool_result
         tool_use_id,
         /// A string or an array of blocks; unread until its size is known.
-        content,
+        content, error,
         is_error,
     }
 
     /// What the client itself knows about a tool's end.
     pub(crate) struct ToolUseResult<'a> {
         task: Loose<Task<'a>>,
+        success,
     }
 
     /// A task of the todo list that was just made.

@@ -27,7 +27,12 @@ pub(super) struct Messages {
 impl Messages {
     /// For a program of this flavour.
     pub(super) fn new(flavour: Flavour) -> Messages {
-        Messages { flavour, account: Account::default(), turn: Turn::default(), tasks: Tasks::default() }
+        Messages {
+            flavour,
+            account: Account::new(flavour.input_with_cache),
+            turn: Turn::default(),
+            tasks: Tasks::default(),
+        }
     }
 }
 
@@ -59,8 +64,12 @@ impl Stream for Messages {
         self.turn.is_over()
     }
 
-    fn outcome(&self, _end: &End<'_>) -> Outcome {
-        self.turn.outcome(&self.flavour)
+    fn outcome(&self, end: &End<'_>) -> Outcome {
+        self.turn.outcome(&self.flavour, end)
+    }
+
+    fn end(&mut self, out: &mut Told) {
+        self.tasks.let_go(out);
     }
 }
 
@@ -77,7 +86,7 @@ impl Messages {
         for block in &message.content.items {
             if block.kind.is("text") {
                 say(block.text.text(), Voice::Main, out);
-            } else if block.kind.is("tool_use") && !self.tasks.called(block, self.flavour.todo_tools, out) {
+            } else if block.kind.is("tool_use") && !self.tasks.called(block, self.flavour.todo_tools) {
                 self.tool_start(block, out);
             }
         }
@@ -96,7 +105,7 @@ impl Messages {
     fn tool_results(&mut self, line: &Line<'_>, message: &Message<'_>, out: &mut Told) {
         for block in message.content.items.iter().filter(|block| block.kind.is("tool_result")) {
             if !self.tasks.ended(line, block, out) {
-                out.tool_ended(block.tool_use_id.text(), block.content, went(block));
+                out.tool_failed_with(block.tool_use_id.text(), block.content, block.error, went(block));
             }
         }
     }
@@ -107,7 +116,10 @@ impl Messages {
                 self.turn.begins();
                 format!("session: {}", line.session_id.text_within(200))
             }
-            "api_retry" => retry(line),
+            "api_retry" => {
+                self.turn.client_retries(line);
+                retry(line)
+            }
             "retry" => "retry".to_owned(),
             "permission_denied" => format!("permission denied: {}", line.tool_name.text_within(200)),
             "informational" => line.content.text_within(2000),
@@ -130,6 +142,7 @@ impl Messages {
     }
 
     fn result(&mut self, line: &Line<'_>, out: &mut Told) {
+        self.tasks.let_go(out);
         let spent = self.account.take(line);
         usage::tell(spent.suspect, out);
         let text = line.result.text();
@@ -163,7 +176,7 @@ fn retry(line: &Line<'_>) -> String {
 /// How a tool went. Claude Code states the exit code of a failed command before its output, Qwen Code
 /// behind the output and of commands that it calls a success, Amp as a field beside it.
 fn went(block: &Block<'_>) -> Went {
-    let (printed, failed) = (block.content.json(), block.is_error.is_true());
+    let (printed, failed) = (block.content.json(), block.is_error.is_true() || !block.error.is_absent());
     let code = match printed {
         _ if failed => printed.strip_prefix(b"\"Exit code ").and_then(tool::code_at),
         _ if printed.starts_with(b"\"Command: ") => tool::code_behind(printed, "\\nExit Code: "),

@@ -11,6 +11,7 @@ mod tasks;
 mod trouble;
 mod turn;
 
+use crate::advice::Help;
 use crate::command::{Arguments, arguments, value_of};
 use crate::dialect::{CommandLine, Dialect, Reader};
 use crate::login::{Login, Unseen, file};
@@ -20,8 +21,8 @@ use ralph_core::policy::AgentPolicy;
 /// The dialect of Claude Code.
 pub(crate) struct Claude;
 
-/// How to get it and log in.
-const HINT: &str = "install it with `npm install -g @anthropic-ai/claude-code`, then run `claude` once and log in";
+/// How to get it and how to log in.
+const HELP: Help = Help { install: "install it with `npm install -g @anthropic-ai/claude-code`", login: LOGIN.how };
 
 /// How to tell from outside whether it is logged in and new enough.
 const LOGIN: Login = Login {
@@ -51,11 +52,12 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 
 const FLAVOUR: Flavour = Flavour {
     dialect: "claude",
-    hint: HINT,
+    help: HELP,
     unknown: "message type",
     todo_tools: &["TodoWrite"],
     hides_description: false,
-    class_of_sentence: trouble::known_sentence,
+    sentence: trouble::known_sentence,
+    input_with_cache: false,
 };
 
 const FORMAT: &[&str] = &["--output-format"];
@@ -83,12 +85,12 @@ impl Dialect for Claude {
         matches!(format_asked_for(agent, &arguments(&agent.flags)), "stream-json" | "json")
     }
 
-    fn stream(&self, hint: &'static str) -> Option<Box<dyn Reader>> {
-        Some(FLAVOUR.reader(hint))
+    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
+        Some(FLAVOUR.reader(help))
     }
 
-    fn hint(&self) -> &'static str {
-        HINT
+    fn help(&self) -> Help {
+        HELP
     }
 
     fn login(&self) -> Option<&'static Login> {

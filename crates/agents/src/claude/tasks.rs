@@ -5,7 +5,7 @@
 
 use super::line::{Block, Line};
 use crate::dialect::Told;
-use crate::todo;
+use crate::todo::{self, Held};
 use crate::tool::given;
 use ralph_core::agent_event::{TodoItem, TodoStatus};
 
@@ -17,25 +17,25 @@ const ITEMS: usize = 200;
 /// The list, and the calls about it.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
+    whole: Held,
     calls: Vec<(String, Call)>,
     items: Vec<(String, TodoItem)>,
 }
 
 #[derive(Debug)]
 enum Call {
-    Whole,
     Create { subject: String },
     Update { task: String, status: String, subject: Option<String> },
 }
 
 impl Tasks {
     /// Takes a call of a tool; says whether it is about the list.
-    pub(super) fn called(&mut self, block: &Block<'_>, todo_tools: &[&str], out: &mut Told) -> bool {
+    pub(super) fn called(&mut self, block: &Block<'_>, todo_tools: &[&str]) -> bool {
         let input = block.input.0.as_ref();
         let call = match block.name.word() {
             name if todo_tools.contains(&name) => {
-                out.extend(input.and_then(|input| todo::event(&input.todos)));
-                Call::Whole
+                self.whole.began(block.id.text(), input.and_then(|input| todo::event(&input.todos)));
+                return true;
             }
             "TaskCreate" => Call::Create { subject: input.map(|input| input.subject.text()).unwrap_or_default() },
             "TaskUpdate" => Call::Update {
@@ -52,9 +52,15 @@ impl Tasks {
 
     /// Takes the end of a tool; says whether it was about the list and needs no telling.
     pub(super) fn ended(&mut self, line: &Line<'_>, block: &Block<'_>, out: &mut Told) -> bool {
+        // Some calls are answered with what went wrong instead of an error.
+        let refused = line.tool_use_result.0.as_ref().is_some_and(|result| result.success.json() == b"false");
+        let failed = block.is_error.is_true() || !block.error.is_absent() || refused;
+        if self.whole.ended(&block.tool_use_id.text(), failed, out) {
+            return true;
+        }
         let Some(at) = self.calls.iter().position(|(call, _)| block.tool_use_id.is(call)) else { return false };
         let (_, call) = self.calls.remove(at);
-        if block.is_error.is_true() {
+        if failed {
             return false;
         }
         if self.apply(call, line, block) {
@@ -63,9 +69,13 @@ impl Tasks {
         true
     }
 
+    /// The turn is over: what was written without a word on its end is shown.
+    pub(super) fn let_go(&mut self, out: &mut Told) {
+        self.whole.let_go(out);
+    }
+
     fn apply(&mut self, call: Call, line: &Line<'_>, block: &Block<'_>) -> bool {
         match call {
-            Call::Whole => false,
             Call::Create { subject } if subject.is_empty() || self.items.len() == ITEMS => false,
             Call::Create { subject } => {
                 let stated = line.tool_use_result.0.as_ref().and_then(|result| result.task.0.as_ref());

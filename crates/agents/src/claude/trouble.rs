@@ -8,83 +8,70 @@
 use super::flavour::Flavour;
 use super::line::Line;
 use super::turn::epoch_seconds;
-use crate::complaint::{class_of_status, status_of};
+use crate::complaint::{Complaint, status_of};
+use crate::dialect::End;
+use crate::json::Raw;
 use ralph_core::observation::{Failure, FailureClass};
-use ralph_core::text;
-
-/// Characters of the client's sentence that a failure repeats.
-const QUOTED: usize = 500;
 
 /// An error that the client reported.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Trouble {
-    /// The class of the API error: `rate_limit`, `authentication_failed`, `billing_error`.
-    error: String,
-    /// The client's own word for it: `usage_limit_reached`, `connection_failed`.
-    api_error: String,
+    /// Words for the cause, from the most precise to the least: the client's own (`usage_limit_reached`,
+    /// `connection_failed`), the class of the error (`rate_limit`, `billing_error`), the provider's.
+    kinds: Vec<String>,
     /// The HTTP status.
     status: Option<u16>,
     /// The sentence.
-    pub(super) message: String,
+    message: String,
 }
 
 impl Trouble {
     /// The error that a line states in its fields, with a sentence that stands beside them.
     pub(super) fn of(line: &Line<'_>, message: String) -> Trouble {
-        // Where a client states no class, the sentence itself stands in its place.
-        let error = Some(line.error.text_within(100)).filter(|error| !error.contains(' '));
         Trouble {
-            error: error.unwrap_or_default(),
-            api_error: line.api_error.text_within(100),
+            kinds: kinds([line.api_error, line.error, line.api_error_type]),
             status: status_of(line.api_error_status),
-            message: text::cut(&text::without_controls(&message), QUOTED, "..."),
+            message,
         }
+    }
+
+    /// The error because of which the client asks its provider again.
+    pub(super) fn of_retry(line: &Line<'_>) -> Trouble {
+        let message = format!("the provider refused: {}", line.error.text_within(100));
+        Trouble { kinds: kinds([line.error]), status: status_of(line.error_status), message }
     }
 
     /// Takes over what an earlier line of the same turn stated more precisely.
     pub(super) fn or(self, earlier: Option<&Trouble>) -> Trouble {
         let Some(earlier) = earlier else { return self };
-        let either = |this: String, that: &String| if this.is_empty() { that.clone() } else { this };
-        Trouble {
-            error: either(self.error, &earlier.error),
-            api_error: either(self.api_error, &earlier.api_error),
-            status: self.status.or(earlier.status),
-            message: either(self.message, &earlier.message),
-        }
+        let message = if self.message.is_empty() { earlier.message.clone() } else { self.message };
+        Trouble { kinds: [self.kinds, earlier.kinds.clone()].concat(), status: self.status.or(earlier.status), message }
     }
 
     /// The failure that this amounts to; `resets_at` is when the provider said that a limit ends.
-    pub(super) fn failure(&self, flavour: &Flavour, resets_at: Option<i64>) -> Failure {
-        let class = self.class(flavour);
-        let message = match class {
-            FailureClass::CannotRun if self.is_a_matter_of_login() => format!("{}; {}", self.message, flavour.hint),
-            _ => self.message.clone(),
-        };
-        let resets_at = resets_at.or_else(|| reset_behind(&self.message)).filter(|_| class == FailureClass::Limited);
-        Failure { class, message, resets_at }
+    pub(super) fn failure(&self, flavour: &Flavour, resets_at: Option<i64>, end: &End<'_>) -> Failure {
+        let failure = self.complaint(flavour).failure(flavour.help, end);
+        let stated =
+            resets_at.or_else(|| reset_behind(&self.message)).filter(|_| failure.class == FailureClass::Limited);
+        Failure { resets_at: stated.or(failure.resets_at), ..failure }
     }
 
-    fn class(&self, flavour: &Flavour) -> FailureClass {
-        // From the most precise word to the least. A refused payment can have the status of a rate limit.
-        match (self.api_error.as_str(), self.error.as_str(), self.status) {
-            ("usage_limit_reached", ..) => FailureClass::Limited,
-            ("connection_failed", ..) => FailureClass::Transient,
-            (_, "authentication_failed" | "billing_error" | "model_not_found", _) => FailureClass::CannotRun,
-            (_, "rate_limit", _) => FailureClass::Limited,
-            (_, "server_error" | "overloaded", _) => FailureClass::Transient,
-            (_, _, Some(status)) => class_of_status(status),
-            (_, "", None) => (flavour.class_of_sentence)(&self.message),
-            _ => FailureClass::Other,
+    /// The error as the client states it.
+    pub(super) fn complaint(&self, flavour: &Flavour) -> Complaint {
+        if self.kinds.is_empty() && self.status.is_none() {
+            return (flavour.sentence)(&self.message);
         }
+        Complaint::stated(self.status, self.kinds.clone(), &self.message)
     }
+}
 
-    fn is_a_matter_of_login(&self) -> bool {
-        self.error == "authentication_failed"
-            || self.status == Some(401)
-            || ["Not logged in", "Invalid API key", "[API Error: 401", "No auth type"]
-                .iter()
-                .any(|sentence| self.message.starts_with(sentence))
-    }
+/// The words of fields. Where a client states no class, the sentence itself stands in its place.
+fn kinds<const N: usize>(fields: [Raw<'_>; N]) -> Vec<String> {
+    fields
+        .map(|field| field.text_within(100))
+        .into_iter()
+        .filter(|word| !word.is_empty() && !word.contains(' '))
+        .collect()
 }
 
 /// The sentence of older versions, with the end of the limit behind it in seconds since the epoch.
@@ -94,21 +81,27 @@ fn reset_behind(message: &str) -> Option<i64> {
     message.strip_prefix(LIMIT_REACHED)?.strip_prefix('|')?.trim().parse().ok().and_then(epoch_seconds)
 }
 
-/// The class of the sentences that Claude Code prints without any field.
-pub(super) fn known_sentence(message: &str) -> FailureClass {
-    const SENTENCES: &[(&str, FailureClass)] = &[
-        ("Not logged in", FailureClass::CannotRun),
-        ("Invalid API key", FailureClass::CannotRun),
-        ("Credit balance is too low", FailureClass::CannotRun),
-        (LIMIT_REACHED, FailureClass::Limited),
+/// The sentences that Claude Code prints without any field.
+pub(super) fn known_sentence(message: &str) -> Complaint {
+    const SENTENCES: &[(&str, &str)] = &[
+        ("Not logged in", "authentication_failed"),
+        ("Invalid API key", "authentication_failed"),
+        ("Credit balance is too low", "billing_error"),
+        (LIMIT_REACHED, "usage_limit_reached"),
     ];
     let said = SENTENCES.iter().find(|(sentence, _)| message.starts_with(sentence));
-    said.map_or(FailureClass::Other, |&(_, class)| class)
+    Complaint::stated(None, said.map(|(_, kind)| (*kind).to_owned()).into_iter().collect(), message)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::tests::end_of;
+    use ralph_core::observation::Ending;
+
+    fn failure(trouble: &Trouble, resets_at: Option<i64>) -> Failure {
+        trouble.failure(&crate::claude::FLAVOUR, resets_at, &end_of(&Ending::Exited { code: 1 }, ""))
+    }
 
     #[test]
     fn i06_i07_i08_fields_decide_the_class() {
@@ -121,6 +114,7 @@ mod tests {
             ("", "", Some(402), "", FailureClass::CannotRun),
             ("", "", Some(403), "", FailureClass::CannotRun),
             ("rate_limit", "usage_limit_reached", Some(429), "", FailureClass::Limited),
+            ("rate_limit", "", Some(429), "Check your API key, login and billing", FailureClass::Limited),
             ("", "", Some(429), "", FailureClass::Limited),
             ("server_error", "connection_failed", None, "", FailureClass::Transient),
             ("", "", Some(500), "", FailureClass::Transient),
@@ -131,13 +125,10 @@ mod tests {
             ("", "", None, "Claude AI usage limit reached|1799999999", FailureClass::Limited),
             ("", "", None, "The server said 429 rate limit, 401, overloaded", FailureClass::Other),
         ] {
-            let trouble = Trouble {
-                error: error.to_owned(),
-                api_error: api_error.to_owned(),
-                status,
-                message: message.to_owned(),
-            };
-            let failure = trouble.failure(&crate::claude::FLAVOUR, Some(7));
+            let kinds =
+                [api_error, error].iter().filter(|kind| !kind.is_empty()).map(|kind| (*kind).to_owned()).collect();
+            let trouble = Trouble { kinds, status, message: message.to_owned() };
+            let failure = failure(&trouble, Some(7));
             assert_eq!(failure.class, class, "{trouble:?}");
             assert_eq!(failure.resets_at, (class == FailureClass::Limited).then_some(7));
         }
@@ -147,7 +138,7 @@ mod tests {
     fn i02_a_reset_behind_the_sentence_is_one() {
         for (behind, resets_at) in [("|1799999999", Some(1_799_999_999)), ("", None), ("|soon", None), ("|", None)] {
             let trouble = Trouble { message: format!("{LIMIT_REACHED}{behind}"), ..Trouble::default() };
-            assert_eq!(trouble.failure(&crate::claude::FLAVOUR, None).resets_at, resets_at, "{behind}");
+            assert_eq!(failure(&trouble, None).resets_at, resets_at, "{behind}");
         }
     }
 }

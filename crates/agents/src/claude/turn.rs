@@ -7,7 +7,9 @@ use super::flavour::Flavour;
 use super::line::{LimitInfo, Line};
 use super::trouble::Trouble;
 use crate::complaint::ErrorObject;
+use crate::dialect::End;
 use crate::json::{Loose, read};
+use crate::reset::{self, Reset};
 use crate::stream::Outcome;
 use crate::tool::given;
 use ralph_core::observation::{Failure, FailureClass};
@@ -17,10 +19,19 @@ use ralph_core::observation::{Failure, FailureClass};
 pub(super) struct Turn {
     /// The last error that the client wrote in the model's place, until the model speaks again.
     trouble: Option<Trouble>,
+    /// Why the client last asked its provider again, until the model speaks: a result knows better.
+    retry: Option<Trouble>,
     /// The provider's last refusal.
     refusal: Option<Refusal>,
     /// How the turn ended; `None` while it is going on.
-    outcome: Option<Outcome>,
+    ended: Option<Ended>,
+}
+
+#[derive(Debug)]
+enum Ended {
+    Answered,
+    Empty,
+    Failed(Trouble),
 }
 
 #[derive(Debug)]
@@ -33,14 +44,14 @@ struct Refusal {
 impl Turn {
     /// A turn begins: its result is still to come.
     pub(super) fn begins(&mut self) {
-        self.outcome = None;
+        self.ended = None;
     }
 
     /// The model speaks, so whatever the client complained about is over, and a turn goes on even if nobody
     /// said that it began.
     pub(super) fn model_speaks(&mut self) {
-        self.trouble = None;
-        self.outcome = None;
+        (self.trouble, self.retry) = (None, None);
+        self.ended = None;
         if let Some(refusal) = &mut self.refusal {
             // The client does not repeat the event of a limit, so the time of its reset is kept.
             refusal.stands = false;
@@ -53,6 +64,11 @@ impl Turn {
         if let Some(info) = line.api_error_params.0.as_ref().and_then(|params| params.rate_limit_info.0.as_ref()) {
             self.limit_stated(info);
         }
+    }
+
+    /// The client asks its provider again. What made it do so is over as soon as the model speaks.
+    pub(super) fn client_retries(&mut self, line: &Line<'_>) {
+        self.retry = Some(Trouble::of_retry(line));
     }
 
     /// The provider's word on a limit; says whether work is refused, and until when.
@@ -68,27 +84,33 @@ impl Turn {
         // `subtype` says "success" of many errors, and some lines have nothing else.
         if line.is_error.is_true() || line.subtype.word().starts_with("error") {
             let trouble = Trouble::of(line, error_sentence(line, text)).or(self.trouble.as_ref());
-            self.outcome = Some(Outcome::Failed(trouble.failure(flavour, self.resets_at())));
-            return Some(trouble.message);
+            let message = trouble.complaint(flavour).message;
+            self.ended = Some(Ended::Failed(trouble));
+            return Some(message);
         }
-        self.outcome = Some(Outcome::of_answer(text));
+        self.ended = Some(if text.trim().is_empty() { Ended::Empty } else { Ended::Answered });
         None
     }
 
     /// Whether there is a result and no later turn.
     pub(super) fn is_over(&self) -> bool {
-        self.outcome.is_some()
+        self.ended.is_some()
     }
 
     /// How it ended.
-    pub(super) fn outcome(&self, flavour: &Flavour) -> Outcome {
-        self.outcome.clone().unwrap_or_else(|| Outcome::Unfinished(self.stated_cause(flavour)))
+    pub(super) fn outcome(&self, flavour: &Flavour, end: &End<'_>) -> Outcome {
+        match &self.ended {
+            Some(Ended::Answered) => Outcome::Answered,
+            Some(Ended::Empty) => Outcome::Empty,
+            Some(Ended::Failed(trouble)) => Outcome::Failed(trouble.failure(flavour, self.resets_at(), end)),
+            None => Outcome::Unfinished(self.stated_cause(flavour, end)),
+        }
     }
 
     /// Why there is no result, if the stream said so before it broke off.
-    fn stated_cause(&self, flavour: &Flavour) -> Option<Failure> {
-        if let Some(trouble) = &self.trouble {
-            return Some(trouble.failure(flavour, self.resets_at()));
+    fn stated_cause(&self, flavour: &Flavour, end: &End<'_>) -> Option<Failure> {
+        if let Some(trouble) = self.trouble.as_ref().or(self.retry.as_ref()) {
+            return Some(trouble.failure(flavour, self.resets_at(), end));
         }
         let refusal = self.refusal.as_ref().filter(|refusal| refusal.stands)?;
         let mut failure = Failure::new(FailureClass::Limited, "the provider refuses work until its limit is reset");
@@ -113,9 +135,7 @@ fn error_sentence(line: &Line<'_>, text: &str) -> String {
         .unwrap_or_else(|| format!("the agent reports {}", line.subtype.text_within(100)))
 }
 
-/// Seconds since the epoch. Milliseconds, which other fields of the stream use, are recognised by
-/// their size: as seconds they would be some thirty thousand years away.
+/// Seconds since the epoch, from a number of a client.
 pub(super) fn epoch_seconds(number: f64) -> Option<i64> {
-    let seconds = if number > 1e12 { number / 1000.0 } else { number };
-    (0.0..1e12).contains(&seconds).then_some(seconds as i64)
+    if let Some(Reset::At(at)) = reset::epoch(number) { Some(at) } else { None }
 }

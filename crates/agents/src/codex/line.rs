@@ -20,6 +20,13 @@ fields! {
         changes: List<Change<'a>>,
         server, tool, query,
         items: List<Todo<'a>>,
+        result: Loose<CallResult<'a>>,
+        error,
+    }
+
+    /// What a tool of a server answered.
+    pub(super) struct CallResult<'a> {
+        content,
     }
 
     pub(super) struct Change<'a> {

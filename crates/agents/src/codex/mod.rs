@@ -7,6 +7,7 @@ mod limit;
 mod line;
 mod reader;
 
+use crate::advice::Help;
 use crate::command::{Arguments, arguments, delivery};
 use crate::dialect::{CommandLine, Delivery, Dialect, Reader};
 use crate::login::{Login, Unseen, file};
@@ -17,8 +18,8 @@ use reader::Items;
 /// The dialect of Codex.
 pub(crate) struct Codex;
 
-/// How to get it and log in.
-const HINT: &str = "install it with `npm install -g @openai/codex`, then log in with `codex login`";
+/// How to get it and how to log in.
+const HELP: Help = Help { install: "install it with `npm install -g @openai/codex`", login: LOGIN.how };
 
 /// How to tell from outside whether it is logged in and new enough.
 const LOGIN: Login = Login {
@@ -27,7 +28,7 @@ const LOGIN: Login = Login {
     files: &[file("CODEX_HOME", ".codex", "auth.json")],
     // `cli_auth_credentials_store` can name the system's keyring.
     unseen: Unseen::Anywhere,
-    how: "codex login",
+    how: "run `codex login`, or export CODEX_API_KEY",
 };
 
 /// The ways to say what it may do by itself; `--full-auto` is one of older versions.
@@ -63,12 +64,12 @@ impl Dialect for Codex {
         agent.stream || arguments(&agent.flags).iter().any(|arg| arg == "--json")
     }
 
-    fn stream(&self, hint: &'static str) -> Option<Box<dyn Reader>> {
-        Some(Box::new(StreamReader::new(Speaker { dialect: self.name(), hint }, Items::new(hint))))
+    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
+        Some(Box::new(StreamReader::new(Speaker { dialect: self.name(), help }, Items::new(help))))
     }
 
-    fn hint(&self) -> &'static str {
-        HINT
+    fn help(&self) -> Help {
+        HELP
     }
 
     fn login(&self) -> Option<&'static Login> {

@@ -5,35 +5,36 @@
 
 use super::limit;
 use super::line::{Item, Line};
+use crate::advice::Help;
 use crate::complaint::Complaint;
 use crate::dialect::{End, SideFile, Told};
-use crate::json::{Loose, Raw};
+use crate::json::Loose;
 use crate::stream::{Outcome, Stream, Turn, say, unknown};
 use crate::todo;
 use crate::tool::{self, Calls, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
-use ralph_core::observation::{FailureClass, Tokens};
+use ralph_core::observation::{Failure, FailureClass, Tokens};
 use ralph_core::text;
 
 /// Reads one process.
 pub(super) struct Items {
-    hint: &'static str,
+    help: Help,
     thread: String,
     /// The last message of the turn.
     answer: String,
     /// Items whose beginning was told; older clients tell only of the end.
     begun: Calls,
     /// What the client last complained about, until the turn goes on.
-    trouble: Option<String>,
+    trouble: Option<Complaint>,
     turn: Turn,
 }
 
 impl Items {
-    /// For one process; `hint` says how to get the program.
-    pub(super) fn new(hint: &'static str) -> Items {
+    /// For one process of the program that `help` is about.
+    pub(super) fn new(help: Help) -> Items {
         Items {
-            hint,
+            help,
             thread: String::new(),
             answer: String::new(),
             begun: Calls::default(),
@@ -62,7 +63,7 @@ impl Stream for Items {
             ("item.started" | "item.updated" | "item.completed", _) => {}
             ("error", _) => {
                 let text = line.message.text_within(2000);
-                self.trouble = Some(text.clone());
+                self.trouble = Some(Complaint::new(&text));
                 out.push(AgentEvent::Progress { text });
             }
             ("turn.completed", _) => self.turn_completed(line, out),
@@ -77,23 +78,15 @@ impl Stream for Items {
 
     fn outcome(&self, end: &End<'_>) -> Outcome {
         match &self.turn {
-            Turn::Failed(sentence) => {
-                let mut failure = Complaint::new(sentence).failure(self.hint);
-                if failure.class == FailureClass::Limited {
-                    failure.resets_at = limit::reset(sentence, end);
-                }
-                Outcome::Failed(failure)
-            }
+            Turn::Failed(complaint) => Outcome::Failed(self.failure(complaint, end)),
             Turn::Ended => Outcome::of_answer(&self.answer),
-            Turn::Open => {
-                Outcome::Unfinished(self.trouble.as_ref().map(|sentence| Complaint::new(sentence).failure(self.hint)))
-            }
+            Turn::Open => Outcome::Unfinished(self.trouble.as_ref().map(|complaint| self.failure(complaint, end))),
         }
     }
 
     fn side_file(&self) -> Option<SideFile> {
-        let Turn::Failed(sentence) = &self.turn else { return None };
-        let wanted = Complaint::new(sentence).class() == FailureClass::Limited && !limit::is_stated(sentence);
+        let Turn::Failed(complaint) = &self.turn else { return None };
+        let wanted = complaint.class() == FailureClass::Limited && !complaint.says_when();
         (wanted && !self.thread.is_empty()).then(|| SideFile {
             variable: "CODEX_HOME",
             below_home: ".codex",
@@ -104,6 +97,13 @@ impl Stream for Items {
 }
 
 impl Items {
+    fn failure(&self, complaint: &Complaint, end: &End<'_>) -> Failure {
+        let failure = complaint.failure(self.help, end);
+        let beside = || limit::reset(&complaint.message, end);
+        let limited = failure.class == FailureClass::Limited;
+        Failure { resets_at: failure.resets_at.or_else(|| if limited { beside() } else { None }), ..failure }
+    }
+
     fn started(&mut self, item: &Item<'_>, out: &mut Told) {
         self.trouble = None;
         match item.kind.word() {
@@ -148,8 +148,9 @@ impl Items {
                 if !self.begun.ended(&item.id.text()) {
                     begin(item, out);
                 }
+                let printed = item.result.0.as_ref().map(|result| result.content).unwrap_or_default();
                 for (id, _) in names(item) {
-                    out.tool_ended(id, Raw::default(), Went::badly_if(failed));
+                    out.tool_failed_with(id, printed, item.error, Went::badly_if(failed || !item.error.is_absent()));
                 }
             }
             kind => out.push(unknown("codex item type", kind)),
@@ -160,22 +161,24 @@ impl Items {
         self.turn = Turn::Ended;
         let mut counter = Counter::default();
         // A resumed thread counts on from where it was; every iteration begins a new one.
-        let tokens = line.usage.0.as_ref().map(|usage| Tokens {
-            input: counter.count(usage.input_tokens),
-            output: counter.count(usage.output_tokens),
-            cache_read: counter.count(usage.cached_input_tokens),
-            cache_write: counter.count(usage.cache_write_input_tokens),
+        let tokens = line.usage.0.as_ref().map(|usage| {
+            usage::with_cache_inside(Tokens {
+                input: counter.count(usage.input_tokens),
+                output: counter.count(usage.output_tokens),
+                cache_read: counter.count(usage.cached_input_tokens),
+                cache_write: counter.count(usage.cache_write_input_tokens),
+            })
         });
         usage::tell(counter.suspect, out);
         out.push(AgentEvent::Result { text: self.answer.clone(), is_error: false, cost_usd: None, tokens });
     }
 
     fn turn_failed(&mut self, line: &Line<'_>, out: &mut Told) {
-        let stated = line.error.0.as_ref().and_then(|error| tool::given(error.message));
-        let sentence = stated.or_else(|| self.trouble.take()).unwrap_or_else(|| "the turn failed".to_owned());
-        Complaint::new(&sentence).tell(out);
+        let stated = line.error.0.as_ref().and_then(|error| error.complaint());
+        let complaint = stated.or_else(|| self.trouble.take()).unwrap_or_else(|| Complaint::new("the turn failed"));
+        complaint.tell(out);
         out.push(AgentEvent::Result { text: String::new(), is_error: true, cost_usd: None, tokens: None });
-        self.turn = Turn::Failed(sentence);
+        self.turn = Turn::Failed(complaint);
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod reader;
 
+use crate::advice::Help;
 use crate::command::{Arguments, arguments, delivery, value_of};
 use crate::dialect::{CommandLine, Delivery, Dialect, Reader};
 use crate::login::{Login, Unseen};
@@ -14,8 +15,8 @@ use reader::Events;
 /// The dialect of GitHub Copilot CLI.
 pub(crate) struct Copilot;
 
-/// How to get it and log in.
-const HINT: &str = "install it with `npm install -g @github/copilot`, then run `copilot` once and use `/login`";
+/// How to get it and how to log in.
+const HELP: Help = Help { install: "install it with `npm install -g @github/copilot`", login: LOGIN.how };
 
 /// How to tell from outside whether it is logged in and new enough.
 const LOGIN: Login = Login {
@@ -51,12 +52,12 @@ impl Dialect for Copilot {
         value_of(&arguments(&agent.flags), FORMAT).map_or(agent.stream, |format| format == "json")
     }
 
-    fn stream(&self, hint: &'static str) -> Option<Box<dyn Reader>> {
-        Some(Box::new(StreamReader::new(Speaker { dialect: self.name(), hint }, Events::new(hint))))
+    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
+        Some(Box::new(StreamReader::new(Speaker { dialect: self.name(), help }, Events::new(help))))
     }
 
-    fn hint(&self) -> &'static str {
-        HINT
+    fn help(&self) -> Help {
+        HELP
     }
 
     fn login(&self) -> Option<&'static Login> {

@@ -3,12 +3,13 @@
 //! The prompt stands in it as a message of the user, and messages come piece by piece and as a whole;
 //! only the whole of the assistant's is read.
 
-use crate::complaint::{Complaint, ErrorObject, status_of};
+use crate::advice::Help;
+use crate::complaint::{Complaint, status_of};
 use crate::dialect::{End, Told};
 use crate::json::{Loose, Raw, fields, read};
 use crate::stream::{Outcome, Stream, say, unknown};
-use crate::todo;
-use crate::tool::{self, Calls, Input, Went};
+use crate::todo::{self, Held};
+use crate::tool::{self, Input, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::Tokens;
@@ -30,9 +31,9 @@ fields! {
         arguments: Loose<Input<'a>>,
         success,
         result: Loose<ToolResult<'a>>,
-        error: Loose<ErrorObject<'a>>,
+        error,
         shell_execution: Loose<ShellExecution<'a>> = "shellExecution",
-        error_type = "errorType", error_message = "errorMessage", message, status_code = "statusCode", reason,
+        error_type = "errorType", error_code = "errorCode", error_message = "errorMessage", message, status_code = "statusCode", reason,
         input_tokens = "inputTokens", output_tokens = "outputTokens", cache_read_tokens = "cacheReadTokens",
         cache_write_tokens = "cacheWriteTokens",
     }
@@ -48,11 +49,11 @@ fields! {
 
 /// Reads one process.
 pub(super) struct Events {
-    hint: &'static str,
+    help: Help,
     /// The last message.
     answer: String,
-    /// Calls that only write the todo list, whose ends say nothing.
-    todo_calls: Calls,
+    /// Calls that only write the todo list.
+    lists: Held,
     /// The last error of the session, or of a call to the model.
     trouble: Option<Complaint>,
     /// Somebody stopped it; its result says nevertheless that it exits with 0.
@@ -63,10 +64,10 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// For one process; `hint` says how to get the program.
-    pub(super) fn new(hint: &'static str) -> Events {
-        let (answer, todo_calls) = (String::new(), Calls::default());
-        Events { hint, answer, todo_calls, trouble: None, aborted: false, result: None, tokens: None }
+    /// For one process of the program that `help` is about.
+    pub(super) fn new(help: Help) -> Events {
+        let (answer, lists) = (String::new(), Held::default());
+        Events { help, answer, lists, trouble: None, aborted: false, result: None, tokens: None }
     }
 }
 
@@ -93,7 +94,7 @@ impl Stream for Events {
             }
             "result" => self.end_of_run(line, out),
             "model.call_failure" => {
-                let sentence = data.error_message.text_within(2000);
+                let sentence = data.error_message.text_within(8000);
                 let quoted: Option<Raw<'_>> = read(&sentence).filter(|_| sentence.starts_with('"'));
                 let sentence = quoted.map(Raw::text).unwrap_or_else(|| sentence.clone());
                 self.trouble = Some(Complaint::new(&sentence).with_status(status_of(data.status_code)));
@@ -109,15 +110,19 @@ impl Stream for Events {
         self.result.is_some()
     }
 
-    fn outcome(&self, _end: &End<'_>) -> Outcome {
-        let failure = self.trouble.as_ref().map(|complaint| complaint.failure(self.hint));
+    fn end(&mut self, out: &mut Told) {
+        self.lists.let_go(out);
+    }
+
+    fn outcome(&self, end: &End<'_>) -> Outcome {
+        let failure = self.trouble.as_ref().map(|complaint| complaint.failure(self.help, end));
         match (self.result, failure) {
             (None, failure) => Outcome::Unfinished(failure),
             (Some(_), failure) if self.aborted => Outcome::Unfinished(failure),
             (Some(0), _) => Outcome::of_answer(&self.answer),
             (Some(_), Some(failure)) => Outcome::Failed(failure),
             (Some(code), None) => {
-                Outcome::Failed(Complaint::new(&format!("the agent reports exit code {code}")).failure(self.hint))
+                Outcome::Failed(Complaint::new(&format!("the agent reports exit code {code}")).failure(self.help, end))
             }
         }
     }
@@ -141,51 +146,48 @@ impl Events {
             return out.push(AgentEvent::Progress { text });
         }
         if data.tool_name.is("update_todo") {
-            self.todo_calls.began(data.tool_call_id.text());
-            return out.extend(input.and_then(|input| todo::event(&input.todos)));
+            return self.lists.began(data.tool_call_id.text(), input.and_then(|input| todo::event(&input.todos)));
         }
         out.tool_began(data.tool_call_id.text(), data.tool_name.text(), input);
     }
 
     fn tool_end(&mut self, data: &Data<'_>, out: &mut Told) {
         let failed = !data.success.is_true();
-        let of_a_list = self.todo_calls.ended(&data.tool_call_id.text());
-        if !data.parent_tool_call_id.is_absent() || of_a_list && !failed {
+        let of_a_list = self.lists.ended(&data.tool_call_id.text(), failed, out);
+        if !data.parent_tool_call_id.is_absent() || of_a_list {
             return;
         }
-        let printed = match (&data.result.0, &data.error.0) {
-            (Some(result), _) => result.content,
-            (None, Some(error)) => error.message,
-            (None, None) => Raw::default(),
-        };
+        let printed = data.result.0.as_ref().map(|result| result.content).unwrap_or_default();
         // A command that failed is a success of the tool.
         let exit = data.shell_execution.0.as_ref().and_then(|shell| tool::exit_code(shell.exit_code));
         let went = exit.map_or(Went::badly_if(failed), Went::Exited);
-        out.tool_ended(data.tool_call_id.text(), printed, went);
+        out.tool_failed_with(data.tool_call_id.text(), printed, data.error, went);
     }
 
     fn spend(&mut self, data: &Data<'_>, out: &mut Told) {
         let mut counter = Counter::default();
-        let tokens = self.tokens.unwrap_or_default().plus(Tokens {
+        let tokens = self.tokens.unwrap_or_default().plus(usage::with_cache_inside(Tokens {
             input: counter.count(data.input_tokens),
             output: counter.count(data.output_tokens),
             cache_read: counter.count(data.cache_read_tokens),
             cache_write: counter.count(data.cache_write_tokens),
-        });
+        }));
         usage::tell(counter.suspect, out);
         self.tokens = Some(tokens);
         out.push(AgentEvent::Spent { cost_usd: None, tokens: self.tokens });
     }
 
     fn complain(&mut self, data: &Data<'_>, out: &mut Told) {
-        let complaint = Complaint::new(&data.message.text_within(2000))
+        let complaint = Complaint::new(&data.message.text_within(8000))
             .with_status(status_of(data.status_code))
-            .with_kind(data.error_type.text_within(100));
+            .with_kind(&data.error_code.text_within(100))
+            .with_kind(&data.error_type.text_within(100));
         complaint.tell(out);
         self.trouble = Some(complaint);
     }
 
     fn end_of_run(&mut self, line: &Line<'_>, out: &mut Told) {
+        self.lists.let_go(out);
         out.push(AgentEvent::Progress { text: format!("session: {}", line.session.text_within(200)) });
         // A result without a code would be a change of the format, and no error by itself.
         let code = tool::exit_code(line.exit_code).unwrap_or_default();

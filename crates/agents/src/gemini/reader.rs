@@ -4,17 +4,18 @@
 //! and its exit code is nowhere, so the commands of this program prove nothing and are not passed on
 //! as evidence.
 
+use crate::advice::Help;
 use crate::complaint::{Complaint, ErrorObject};
 use crate::dialect::{End, Told};
-use crate::json::{Loose, fields};
+use crate::ending::ended_badly;
+use crate::json::{Loose, fields, read};
 use crate::stream::{Outcome, Stream, Turn, say, say_piece, unknown};
-use crate::todo;
-use crate::tool::{self, Calls, Input, Went};
+use crate::todo::{self, Held};
+use crate::tool::{self, Input, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
-use ralph_core::observation::{Ending, FailureClass, Tokens};
+use ralph_core::observation::{Ending, Tokens};
 use ralph_core::text;
-use ralph_core::time::Millis;
 
 fields! {
     /// One object of the stream.
@@ -22,8 +23,7 @@ fields! {
         kind = "type", session_id, role, content, delta, tool_name, tool_id,
         parameters: Loose<Input<'a>>,
         status, output,
-        error: Loose<ErrorObject<'a>>,
-        severity, message,
+        error, severity, message,
         stats: Loose<Stats<'a>>,
     }
 
@@ -37,20 +37,20 @@ const ANSWER_BYTES: usize = 1 << 16;
 
 /// Reads one process.
 pub(super) struct Deltas {
-    hint: &'static str,
+    help: Help,
     /// What was said since the last tool.
     answer: String,
-    /// Calls that only write the todo list, whose ends say nothing.
-    todo_calls: Calls,
+    /// Calls that only write the todo list.
+    lists: Held,
     /// The last error that the client reported.
-    trouble: Option<String>,
+    trouble: Option<Complaint>,
     turn: Turn,
 }
 
 impl Deltas {
-    /// For one process; `hint` says how to get the program.
-    pub(super) fn new(hint: &'static str) -> Deltas {
-        Deltas { hint, answer: String::new(), todo_calls: Calls::default(), trouble: None, turn: Turn::Open }
+    /// For one process of the program that `help` is about.
+    pub(super) fn new(help: Help) -> Deltas {
+        Deltas { help, answer: String::new(), lists: Held::default(), trouble: None, turn: Turn::Open }
     }
 }
 
@@ -72,7 +72,7 @@ impl Stream for Deltas {
                 if line.severity.is("warning") {
                     return out.push(AgentEvent::Progress { text: message });
                 }
-                self.trouble = Some(message.clone());
+                self.trouble = Some(Complaint::new(&message));
                 out.push(AgentEvent::Error { message });
             }
             "result" => self.result(line, out),
@@ -85,19 +85,23 @@ impl Stream for Deltas {
     }
 
     fn outcome(&self, end: &End<'_>) -> Outcome {
-        let failure =
-            |sentence: &String| Complaint::new(sentence).with_status(status_behind(end.ending)).failure(self.hint);
+        let status = status_behind(end.ending);
+        let failure = |complaint: &Complaint| complaint.clone().with_status(status).failure(self.help, end);
         match &self.turn {
-            Turn::Failed(sentence) => {
-                let mut failure = failure(sentence);
-                if failure.class == FailureClass::Limited {
-                    failure.resets_at = reset(sentence).map(|span| (end.now.0 / 1000).saturating_add(span));
-                }
-                Outcome::Failed(failure)
-            }
+            Turn::Failed(complaint) => Outcome::Failed(failure(complaint)),
             Turn::Ended => Outcome::of_answer(&self.answer),
-            Turn::Open => Outcome::Unfinished(self.trouble.as_ref().map(failure)),
+            Turn::Open => Outcome::Unfinished(match &self.trouble {
+                Some(complaint) => Some(failure(complaint)),
+                // It said nothing about its end, but the exit code does.
+                None => status
+                    .and(ended_badly(end.ending, end.stderr_tail))
+                    .map(|ended| failure(&Complaint::stated(None, Vec::new(), &ended.message))),
+            }),
         }
+    }
+
+    fn end(&mut self, out: &mut Told) {
+        self.lists.let_go(out);
     }
 }
 
@@ -119,8 +123,7 @@ impl Deltas {
         self.answer.clear();
         let input = line.parameters.0.as_ref();
         if line.tool_name.is("write_todos") {
-            self.todo_calls.began(line.tool_id.text());
-            return out.extend(input.and_then(|input| todo::event(&input.todos)));
+            return self.lists.began(line.tool_id.text(), input.and_then(|input| todo::event(&input.todos)));
         }
         out.tool_began(line.tool_id.text(), line.tool_name.text(), input);
         if let Some(AgentEvent::ToolStart { command, .. }) = out.last_mut() {
@@ -129,35 +132,35 @@ impl Deltas {
     }
 
     fn tool_result(&mut self, line: &Line<'_>, out: &mut Told) {
-        let failed = line.status.is("error");
-        if self.todo_calls.ended(&line.tool_id.text()) && !failed {
-            return;
+        let failed = line.status.is("error") || !line.error.is_absent();
+        if !self.lists.ended(&line.tool_id.text(), failed, out) {
+            out.tool_failed_with(line.tool_id.text(), line.output, line.error, Went::badly_if(failed));
         }
-        let printed = match &line.error.0 {
-            Some(error) if line.output.is_absent() => error.message,
-            _ => line.output,
-        };
-        out.tool_ended(line.tool_id.text(), printed, Went::badly_if(failed));
     }
 
     fn result(&mut self, line: &Line<'_>, out: &mut Told) {
+        self.lists.let_go(out);
         let mut counter = Counter::default();
-        let tokens = line.stats.0.as_ref().map(|stats| Tokens {
-            input: counter.count(stats.input_tokens),
-            output: counter.count(stats.output_tokens),
-            cache_read: counter.count(stats.cached),
-            cache_write: 0,
+        let tokens = line.stats.0.as_ref().map(|stats| {
+            usage::with_cache_inside(Tokens {
+                input: counter.count(stats.input_tokens),
+                output: counter.count(stats.output_tokens),
+                cache_read: counter.count(stats.cached),
+                cache_write: 0,
+            })
         });
         usage::tell(counter.suspect, out);
         let is_error = !line.status.is("success");
         if is_error {
-            let stated = line.error.0.as_ref().and_then(|error| tool::given(error.message));
+            let Loose(error): Loose<ErrorObject<'_>> = read(line.error.json()).unwrap_or_default();
+            let in_words = tool::given(line.error).map(|sentence| Complaint::new(&sentence));
+            let stated = error.and_then(|error| error.complaint()).or(in_words);
             // The error before it was told when it came.
-            if let Some(sentence) = &stated {
-                Complaint::new(sentence).tell(out);
+            if let Some(complaint) = &stated {
+                complaint.tell(out);
             }
-            let sentence = stated.or_else(|| self.trouble.take());
-            self.turn = Turn::Failed(sentence.unwrap_or_else(|| "the agent reports an error".to_owned()));
+            let complaint = stated.or_else(|| self.trouble.take());
+            self.turn = Turn::Failed(complaint.unwrap_or_else(|| Complaint::new("the agent reports an error")));
         } else {
             self.turn = Turn::Ended;
         }
@@ -166,16 +169,9 @@ impl Deltas {
     }
 }
 
-/// In how many seconds a quota is filled again: `Your quota will reset after 2h15m3s.`
-fn reset(sentence: &str) -> Option<i64> {
-    let (_, rest) = sentence.split_once("reset after ")?;
-    let span = rest.split_whitespace().next()?.trim_end_matches(['.', ',', ']']);
-    i64::try_from(span.parse::<Millis>().ok()?.0 / 1000).ok()
-}
-
 /// The HTTP status that the program tried to exit with; the system keeps its lowest eight bits.
 fn status_behind(ending: &Ending) -> Option<u16> {
-    const STATUSES: [u16; 12] = [400, 401, 402, 403, 404, 408, 429, 500, 502, 503, 504, 529];
+    const STATUSES: [u16; 13] = [400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529];
     let Ending::Exited { code } = ending else { return None };
     STATUSES.into_iter().find(|status| i32::from(status % 256) == *code)
 }

@@ -33,6 +33,11 @@ impl<'a> Cursor<'a> {
         Cursor { rest: text, depth: 0, escaped: false }
     }
 
+    /// What is not walked over yet.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// What comes next behind blanks; `None` at the end.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {

@@ -5,6 +5,7 @@
 
 mod reader;
 
+use crate::advice::Help;
 use crate::command::{Arguments, arguments, value_of};
 use crate::dialect::{CommandLine, Dialect, Reader};
 use crate::login::{Login, PROVIDERS, Unseen, file};
@@ -15,8 +16,8 @@ use reader::Steps;
 /// The dialect of opencode.
 pub(crate) struct Opencode;
 
-/// How to get it and log in.
-const HINT: &str = "install it with `npm install -g opencode-ai`, then log in with `opencode auth login`";
+/// How to get it and how to log in.
+const HELP: Help = Help { install: "install it with `npm install -g opencode-ai`", login: LOGIN.how };
 
 /// How to tell from outside whether it is logged in and new enough.
 const LOGIN: Login = Login {
@@ -24,7 +25,7 @@ const LOGIN: Login = Login {
     variables: PROVIDERS,
     files: &[file("XDG_DATA_HOME", ".local/share", "opencode/auth.json")],
     unseen: Unseen::Anywhere,
-    how: "opencode auth login",
+    how: "run `opencode auth login`, or export the key of your provider",
 };
 
 const FORMAT: &[&str] = &["--format"];
@@ -49,12 +50,12 @@ impl Dialect for Opencode {
         value_of(&arguments(&agent.flags), FORMAT).map_or(agent.stream, |format| format == "json")
     }
 
-    fn stream(&self, hint: &'static str) -> Option<Box<dyn Reader>> {
-        Some(Box::new(StreamReader::new(Speaker { dialect: self.name(), hint }, Steps::new(hint))))
+    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
+        Some(Box::new(StreamReader::new(Speaker { dialect: self.name(), help }, Steps::new(help))))
     }
 
-    fn hint(&self) -> &'static str {
-        HINT
+    fn help(&self) -> Help {
+        HELP
     }
 
     fn login(&self) -> Option<&'static Login> {

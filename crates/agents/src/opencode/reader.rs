@@ -3,6 +3,7 @@
 //! It has no last event. A run is over when a step ended for another reason than a tool's call and
 //! no further one began; the text of that step is the answer.
 
+use crate::advice::Help;
 use crate::complaint::{Complaint, status_of};
 use crate::dialect::{End, Told};
 use crate::json::{Loose, fields};
@@ -59,34 +60,42 @@ fields! {
     pub(super) struct ErrorData<'a> {
         message, status = "statusCode",
         headers: Loose<Headers<'a>> = "responseHeaders",
+        body = "responseBody",
     }
 
     pub(super) struct Headers<'a> {
-        /// Seconds, in a string; a date in its place is not read.
+        /// Seconds or a date, in a string.
         retry_after = "retry-after",
     }
 }
 
 /// Reads one process.
 pub(super) struct Steps {
-    hint: &'static str,
+    help: Help,
     greeted: bool,
     /// The last text of the step.
     answer: String,
     over: bool,
     /// Why nothing follows, if nothing follows.
-    trouble: Option<Failure>,
-    /// In how many seconds the provider wants to be asked again.
-    retry_after: Option<i64>,
+    trouble: Option<Trouble>,
     cost: f64,
     tokens: Tokens,
 }
 
+/// Why nothing follows.
+#[derive(Debug)]
+enum Trouble {
+    /// The provider, or the client itself, complains.
+    Stated(Complaint),
+    /// A tool needed an answer.
+    Asked(String),
+}
+
 impl Steps {
-    /// For one process; `hint` says how to get the program.
-    pub(super) fn new(hint: &'static str) -> Steps {
+    /// For one process of the program that `help` is about.
+    pub(super) fn new(help: Help) -> Steps {
         let (answer, tokens) = (String::new(), Tokens::default());
-        Steps { hint, greeted: false, answer, over: false, trouble: None, retry_after: None, cost: 0.0, tokens }
+        Steps { help, greeted: false, answer, over: false, trouble: None, cost: 0.0, tokens }
     }
 }
 
@@ -114,7 +123,10 @@ impl Stream for Steps {
     }
 
     fn outcome(&self, end: &End<'_>) -> Outcome {
-        let trouble = self.trouble.clone().map(|failure| self.dated(failure, end));
+        let trouble = self.trouble.as_ref().map(|trouble| match trouble {
+            Trouble::Stated(complaint) => complaint.failure(self.help, end),
+            Trouble::Asked(message) => Failure::new(FailureClass::Other, message.clone()),
+        });
         match (self.over, trouble) {
             // It came behind the answer: what came before it was over with the step.
             (true, Some(failure)) => Outcome::Failed(failure),
@@ -125,12 +137,6 @@ impl Stream for Steps {
 }
 
 impl Steps {
-    fn dated(&self, failure: Failure, end: &End<'_>) -> Failure {
-        let limited = failure.class == FailureClass::Limited;
-        let resets_at = self.retry_after.filter(|_| limited).map(|seconds| (end.now.0 / 1000).saturating_add(seconds));
-        Failure { resets_at, ..failure }
-    }
-
     fn begin(&mut self, line: &Line<'_>, out: &mut Told) {
         self.over = false;
         self.trouble = None;
@@ -154,24 +160,24 @@ impl Steps {
             let message = format!(
                 "the agent stopped after a tool failed: {refused}; nobody is there to be asked, so `--auto` is needed"
             );
-            self.trouble = Some(Failure::new(FailureClass::Other, message)).filter(|_| refused.contains("rejected"));
+            self.trouble = Some(Trouble::Asked(message)).filter(|_| refused.contains("rejected"));
         }
         out.tool_began(part.call.text(), part.tool.text(), input);
         let exit = state.metadata.0.as_ref().and_then(|metadata| tool::exit_code(metadata.exit));
-        let printed = if state.status.is("error") { state.error } else { state.output };
-        out.tool_ended(part.call.text(), printed, exit.map_or(Went::badly_if(failed), Went::Exited));
+        let went = exit.map_or(Went::badly_if(failed), Went::Exited);
+        out.tool_failed_with(part.call.text(), state.output, state.error, went);
     }
 
     fn finish(&mut self, part: &Part<'_>, out: &mut Told) {
         let mut counter = Counter::default();
-        if let Some(usage) = &part.tokens.0 {
-            let cache = usage.cache.0.as_ref();
-            self.tokens = self.tokens.plus(Tokens {
-                input: counter.count(usage.input),
-                output: counter.count(usage.output).saturating_add(counter.count(usage.reasoning)),
+        if let Some(stated) = &part.tokens.0 {
+            let cache = stated.cache.0.as_ref();
+            self.tokens = self.tokens.plus(usage::with_cache_beside(Tokens {
+                input: counter.count(stated.input),
+                output: counter.count(stated.output).saturating_add(counter.count(stated.reasoning)),
                 cache_read: cache.map_or(0, |cache| counter.count(cache.read)),
                 cache_write: cache.map_or(0, |cache| counter.count(cache.write)),
-            });
+            }));
         }
         self.cost += counter.money(part.cost);
         usage::tell(counter.suspect, out);
@@ -191,10 +197,15 @@ impl Steps {
         let Some(error) = &line.error.0 else { return };
         let data = error.data.0.as_ref();
         let sentence = data.and_then(|data| tool::given(data.message)).unwrap_or_else(|| error.name.text_within(200));
-        let complaint = Complaint::new(&sentence).with_status(data.and_then(|data| status_of(data.status)));
+        let mut complaint = Complaint::new(&sentence);
+        if let Some(data) = data {
+            let retry_after = data.headers.0.as_ref().map(|headers| headers.retry_after.text_within(60));
+            complaint = complaint.with_body(&data.body.text()).with_status(status_of(data.status));
+            complaint = complaint.with_retry_after(&retry_after.unwrap_or_default());
+        }
+        // `APIError` says less than the provider's own word.
+        let complaint = complaint.with_kind(&error.name.text_within(100));
         complaint.tell(out);
-        self.trouble = Some(complaint.failure(self.hint));
-        let headers = data.and_then(|data| data.headers.0.as_ref());
-        self.retry_after = headers.and_then(|headers| headers.retry_after.text_within(20).parse().ok());
+        self.trouble = Some(Trouble::Stated(complaint));
     }
 }

@@ -4,6 +4,7 @@
 
 mod reader;
 
+use crate::advice::Help;
 use crate::command::{Arguments, arguments, value_of};
 use crate::dialect::{CommandLine, Dialect, Reader};
 use crate::login::{Login, PROVIDERS, Unseen, file};
@@ -14,9 +15,8 @@ use reader::Turns;
 /// The dialect of pi.
 pub(crate) struct Pi;
 
-/// How to get it and log in.
-const HINT: &str =
-    "install it with `npm install -g @mariozechner/pi-coding-agent`, then run `pi` once and use `/login`";
+/// How to get it and how to log in.
+const HELP: Help = Help { install: "install it with `npm install -g @mariozechner/pi-coding-agent`", login: LOGIN.how };
 
 /// How to tell from outside whether it is logged in and new enough.
 const LOGIN: Login = Login {
@@ -54,12 +54,12 @@ impl Dialect for Pi {
         value_of(&arguments(&agent.flags), FORMAT).map_or(agent.stream, |mode| mode == "json")
     }
 
-    fn stream(&self, hint: &'static str) -> Option<Box<dyn Reader>> {
-        Some(Box::new(StreamReader::new(Speaker { dialect: self.name(), hint }, Turns::new(hint))))
+    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
+        Some(Box::new(StreamReader::new(Speaker { dialect: self.name(), help }, Turns::new(help))))
     }
 
-    fn hint(&self) -> &'static str {
-        HINT
+    fn help(&self) -> Help {
+        HELP
     }
 
     fn login(&self) -> Option<&'static Login> {

@@ -3,6 +3,7 @@
 //! A message is told of piece by piece and as a whole; only the whole is read. The program exits
 //! with 0 whatever happened: its last message says whether it was an error.
 
+use crate::advice::Help;
 use crate::complaint::Complaint;
 use crate::dialect::{End, Told};
 use crate::json::{List, Loose, Raw, fields};
@@ -50,7 +51,7 @@ fields! {
 
 /// Reads one process.
 pub(super) struct Turns {
-    hint: &'static str,
+    help: Help,
     /// The text of the last message.
     answer: String,
     /// The error of the last message.
@@ -63,10 +64,10 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// For one process; `hint` says how to get the program.
-    pub(super) fn new(hint: &'static str) -> Turns {
+    /// For one process of the program that `help` is about.
+    pub(super) fn new(help: Help) -> Turns {
         Turns {
-            hint,
+            help,
             answer: String::new(),
             trouble: None,
             begun: false,
@@ -115,8 +116,8 @@ impl Stream for Turns {
         self.over
     }
 
-    fn outcome(&self, _end: &End<'_>) -> Outcome {
-        let failure = self.trouble.as_ref().map(|sentence| Complaint::new(sentence).failure(self.hint));
+    fn outcome(&self, end: &End<'_>) -> Outcome {
+        let failure = self.trouble.as_ref().map(|sentence| Complaint::new(sentence).failure(self.help, end));
         match failure {
             failure if !self.over => Outcome::Unfinished(failure),
             Some(failure) => Outcome::Failed(failure),
@@ -143,15 +144,15 @@ impl Turns {
     }
 
     fn spend(&mut self, message: &Message<'_>, out: &mut Told) {
-        let Some(usage) = &message.usage.0 else { return };
+        let Some(stated) = &message.usage.0 else { return };
         let mut counter = Counter::default();
-        self.tokens = self.tokens.plus(Tokens {
-            input: counter.count(usage.input),
-            output: counter.count(usage.output),
-            cache_read: counter.count(usage.cache_read),
-            cache_write: counter.count(usage.cache_write),
-        });
-        self.cost += usage.cost.0.as_ref().map_or(0.0, |cost| counter.money(cost.total));
+        self.tokens = self.tokens.plus(usage::with_cache_beside(Tokens {
+            input: counter.count(stated.input),
+            output: counter.count(stated.output),
+            cache_read: counter.count(stated.cache_read),
+            cache_write: counter.count(stated.cache_write),
+        }));
+        self.cost += stated.cost.0.as_ref().map_or(0.0, |cost| counter.money(cost.total));
         usage::tell(counter.suspect, out);
         out.push(AgentEvent::Spent { cost_usd: self.cost_usd(), tokens: Some(self.tokens) });
     }

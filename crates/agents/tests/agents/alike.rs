@@ -4,7 +4,7 @@ use crate::hear;
 use ralph_agents::{by_name, names};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::claim::Claim;
-use ralph_core::observation::{Ending, FailureClass};
+use ralph_core::observation::{Ending, FailureClass, Tokens};
 
 const DONE: Ending = Ending::Exited { code: 0 };
 const CLAIM: &str = "<response>DONE</response>";
@@ -335,4 +335,193 @@ fn markers_of_every_program_are_removed_for_every_other() {
         assert!(markers.contains(&expected), "{expected}");
     }
     assert!(markers.iter().all(|name| !name.contains("SANDBOX") && !name.contains("HOME") && !name.contains("KEY")));
+}
+
+#[test]
+fn b06_b08_terminal_sequences_around_objects_lose_nothing_and_mentions_are_no_events() {
+    for tongue in TONGUES {
+        let (said, done) = (tongue.says("hi"), tongue.ends("hi"));
+        let plain = tongue.hear(&format!("{said}\n{done}"));
+        for between in [
+            "\u{1b}[0m",
+            "\u{1b}[31",
+            "\u{1b}]0;x\u{7}",
+            "\u{1b}]0;half",
+            "\u{9b}0m",
+            "\u{1b}(B",
+            "\u{1b}[200~",
+            "\r\u{1b}[K",
+            "⠋ busy\r",
+        ] {
+            let heard = tongue.hear(&format!("{between}{said}{between}\n{between}{done}{between}"));
+            assert_eq!((&heard.events, heard.noise), (&plain.events, 0), "{}: {between:?}", tongue.dialect);
+            // On one line, but not glued to words.
+            if !between.contains("busy") {
+                let heard = tongue.hear(&format!("{between}{said}{between}{done}{between}"));
+                assert_eq!((&heard.events, heard.noise), (&plain.events, 0), "{}: {between:?}", tongue.dialect);
+            }
+        }
+        let claim = tongue.says(CLAIM);
+        for before in ["log: ", "data: ", "[12:00] ", "\u{1b}[31mDEBUG \u{1b}[0m", "> ", "\u{1b}]0;"] {
+            let behind = if before.ends_with(';') { "\u{7}" } else { "" };
+            let heard = tongue.hear(&format!("{before}{claim}{behind}\n{said}\n{done}"));
+            assert_eq!(heard.observation(&DONE).claim, Claim::None, "{}: {before:?}", tongue.dialect);
+            assert_eq!(heard.text(), "hi", "{}: {before:?}", tongue.dialect);
+        }
+        // Half a line that is written over by a whole one.
+        let half = &claim[..claim.len() / 2];
+        assert_eq!(tongue.hear(&format!("{half}\r{said}\n{done}")).text(), "hi", "{}", tongue.dialect);
+        // What looks like a sequence inside a string stays there.
+        let inside = tongue.hear(&format!("{}\n{done}", tongue.says("a\u{1b}[31mb")));
+        assert_eq!(inside.text(), "a\u{1b}[31mb", "{}", tongue.dialect);
+    }
+}
+
+#[test]
+fn tokens_mean_the_same_in_every_dialect() {
+    // A program that reads 1000 anew and 500 from the cache, writes 200 to the cache and says 40.
+    let expected = Tokens { input: 1500, output: 40, cache_read: 500, cache_write: 200 };
+    let anthropic = r#""usage":{"input_tokens":1000,"output_tokens":40,"cache_read_input_tokens":500,"cache_creation_input_tokens":200}"#;
+    let claude = format!(r#"{{"type":"result","result":"ok",{anthropic}}}"#);
+    let message = format!(r#"{{"type":"assistant","message":{{"id":"m","content":[],{anthropic}}}}}"#);
+    let by_model = r#"{"type":"result","result":"ok","model_usage_since_last_result":{"m":{"inputTokens":1000,"outputTokens":40,"cacheReadInputTokens":500,"cacheCreationInputTokens":200}}}"#;
+    for (dialect, line, expected) in [
+        ("claude", claude.as_str(), expected),
+        ("claude", &message, expected),
+        ("claude", by_model, expected),
+        ("amp", &claude, expected),
+        (
+            "codex",
+            r#"{"type":"turn.completed","usage":{"input_tokens":1700,"cached_input_tokens":500,"cache_write_input_tokens":200,"output_tokens":40}}"#,
+            expected,
+        ),
+        (
+            "opencode",
+            r#"{"type":"step_finish","part":{"reason":"stop","tokens":{"input":1000,"output":30,"reasoning":10,"cache":{"read":500,"write":200}}}}"#,
+            expected,
+        ),
+        (
+            "opencode",
+            r#"{"type":"step_finish","part":{"reason":"tool-calls","tokens":{"input":1000,"output":40,"cache":{"read":500,"write":200}}}}"#,
+            expected,
+        ),
+        (
+            "pi",
+            r#"{"type":"message_end","message":{"role":"assistant","usage":{"input":1000,"output":40,"cacheRead":500,"cacheWrite":200}}}"#,
+            expected,
+        ),
+        (
+            "copilot",
+            r#"{"type":"assistant.usage","data":{"inputTokens":1700,"outputTokens":40,"cacheReadTokens":500,"cacheWriteTokens":200}}"#,
+            expected,
+        ),
+        (
+            "gemini",
+            r#"{"type":"result","status":"success","stats":{"input_tokens":1500,"output_tokens":40,"cached":500}}"#,
+            Tokens { cache_write: 0, ..expected },
+        ),
+        (
+            "qwen",
+            r#"{"type":"result","result":"ok","usage":{"input_tokens":1500,"output_tokens":40,"cache_read_input_tokens":500}}"#,
+            Tokens { cache_write: 0, ..expected },
+        ),
+    ] {
+        let tokens = hear(dialect, "", line.as_bytes()).observation(&DONE).tokens;
+        assert_eq!(tokens, expected, "{dialect}: {line}");
+        assert_eq!(tokens.total(), 1540 + tokens.cache_write, "{dialect}");
+    }
+}
+
+#[test]
+fn a_refused_list_replaces_nothing_and_the_error_of_a_tool_is_shown() {
+    let list = r#"{"todos":[{"content":"a","description":"a","status":"pending"}]}"#;
+    // The call, its good end, its refusal, and the end of the turn.
+    let anthropic = |tool: &str| {
+        [
+            format!(r#"{{"type":"assistant","message":{{"content":[{{"type":"tool_use","id":"t","name":"{tool}","input":{list}}}]}}}}"#),
+            r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]}}"#.to_owned(),
+            r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"no such tool","is_error":true}]}}"#.to_owned(),
+            r#"{"type":"result","result":"ok"}"#.to_owned(),
+        ]
+    };
+    let gemini = [
+        format!(r#"{{"type":"tool_use","tool_id":"t","tool_name":"write_todos","parameters":{list}}}"#),
+        r#"{"type":"tool_result","tool_id":"t","status":"success","output":"ok"}"#.to_owned(),
+        r#"{"type":"tool_result","tool_id":"t","status":"error","output":"","error":{"type":"x","message":"no such tool"}}"#.to_owned(),
+        r#"{"type":"result","status":"success"}"#.to_owned(),
+    ];
+    let copilot = [
+        format!(r#"{{"type":"tool.execution_start","data":{{"toolCallId":"t","toolName":"update_todo","arguments":{list}}}}}"#),
+        r#"{"type":"tool.execution_complete","data":{"toolCallId":"t","success":true,"result":{"content":"ok"}}}"#.to_owned(),
+        r#"{"type":"tool.execution_complete","data":{"toolCallId":"t","success":false,"error":{"message":"no such tool","code":"failure"}}}"#.to_owned(),
+        r#"{"type":"result","exitCode":0}"#.to_owned(),
+    ];
+    for (dialect, [call, well, badly, end]) in [
+        ("claude", anthropic("TodoWrite")),
+        ("qwen", anthropic("todo_write")),
+        ("amp", anthropic("todo_write")),
+        ("gemini", gemini),
+        ("copilot", copilot),
+    ] {
+        let shown = |lines: &[&String]| {
+            let stream = lines.iter().map(|line| line.as_str()).collect::<Vec<_>>().join("\n");
+            let heard = hear(dialect, "", stream.as_bytes());
+            let lists = heard.count(|event| matches!(event, AgentEvent::Todo { .. }));
+            let error = heard.events.iter().find_map(|event| match event {
+                AgentEvent::ToolEnd { output, error: true, .. } => Some(output.clone()),
+                _ => None,
+            });
+            (lists, error)
+        };
+        assert_eq!(shown(&[&call, &well, &end]), (1, None), "{dialect}");
+        assert_eq!(shown(&[&call, &badly, &end]), (0, Some("no such tool".to_owned())), "{dialect}");
+        assert_eq!(shown(&[&call, &end]), (1, None), "{dialect}: its end was not told");
+        assert_eq!(shown(&[&call]), (1, None), "{dialect}: the stream broke off");
+    }
+    let refused = [
+        r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"TaskCreate","input":{"subject":"first"}}]}}"#,
+        r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":"no"}]},"tool_use_result":{"success":false}}"#,
+    ];
+    assert_eq!(
+        hear("claude", "", refused.join("\n").as_bytes()).count(|event| matches!(event, AgentEvent::Todo { .. })),
+        0
+    );
+}
+
+#[test]
+fn what_a_tool_printed_and_its_error_are_shown_once() {
+    for (output, error, shown) in [
+        (r#""File not found.""#, r#"{"message":"File not found: a.txt"}"#, "File not found: a.txt\nFile not found."),
+        (r#""no: it is gone""#, r#"{"message":"it is gone"}"#, "no: it is gone"),
+        (r#""gone""#, r#"{"message":"it is gone"}"#, "it is gone"),
+        ("null", r#"{"message":"it is gone"}"#, "it is gone"),
+        (r#""""#, r#""it is gone""#, "it is gone"),
+        (r#""half of it""#, r#"{"message":"it broke"}"#, "it broke\nhalf of it"),
+    ] {
+        let line =
+            format!(r#"{{"type":"tool_result","tool_id":"t","status":"error","output":{output},"error":{error}}}"#);
+        let heard = hear("gemini", "", line.as_bytes());
+        let [AgentEvent::ToolEnd { output, lines, error: true, .. }] = heard.events.as_slice() else {
+            panic!("{:?}", heard.events)
+        };
+        assert_eq!((output.as_str(), *lines), (shown, shown.lines().count() as u64));
+    }
+    for (dialect, line) in [
+        (
+            "codex",
+            r#"{"type":"item.completed","item":{"id":"t","type":"mcp_tool_call","server":"s","tool":"x","status":"failed","error":{"message":"it is gone"}}}"#,
+        ),
+        (
+            "opencode",
+            r#"{"type":"tool_use","part":{"tool":"read","callID":"t","state":{"status":"error","error":"it is gone"}}}"#,
+        ),
+        (
+            "claude",
+            r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","error":{"message":"it is gone"}}]}}"#,
+        ),
+    ] {
+        let heard = hear(dialect, "", line.as_bytes());
+        let Some(AgentEvent::ToolEnd { output, error, .. }) = heard.events.last() else { panic!("{:?}", heard.events) };
+        assert_eq!((output.as_str(), *error), ("it is gone", true), "{dialect}");
+    }
 }

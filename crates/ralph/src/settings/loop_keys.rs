@@ -121,13 +121,13 @@ pub struct LimitSettings {
     /// What a whole run may cost, in US dollars; 0 means without limit.
     #[schemars(range(min = 0))]
     pub max_cost_usd: f64,
-    /// How many tokens a whole run may use; 0 means without limit.
+    /// How many tokens a whole run may use: read, with the cached part, written to the cache, and said; 0 means without limit.
     #[schemars(range(min = 0, max = LARGEST_COUNT))]
     pub max_tokens: u64,
     /// What all runs of one task together may cost, in US dollars; 0 means without limit.
     #[schemars(range(min = 0))]
     pub task_max_cost_usd: f64,
-    /// How many tokens all runs of one task together may use; 0 means without limit.
+    /// How many tokens all runs of one task together may use, counted alike; 0 means without limit.
     #[schemars(range(min = 0, max = LARGEST_COUNT))]
     pub task_max_tokens: u64,
     /// Wait until a provider's limit is over, and then repeat the iteration; false ends the run instead.

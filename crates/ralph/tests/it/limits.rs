@@ -139,3 +139,28 @@ fn a_client_without_a_price_says_so() {
     let last = env.ralph(["run", "-p", "y", "--json"]).stdout_any().run().json_lines().pop().unwrap();
     assert_eq!(last["cost_usd"], Value::Null);
 }
+
+#[test]
+fn a_budget_of_tokens_counts_what_came_from_the_cache_between_iterations_and_within_one() {
+    let env = env();
+    // Each iteration reads 10 anew and 500 from the cache, and says 20.
+    env.agent_as("claude").script("claude-init\nclaude-text working\nclaude-result working cost=0.01 in=10 out=20\n");
+    let run = env
+        .ralph(["run", "-p", "x", "-m", "9", "--max-tokens", "1000", "--json"])
+        .stdout_any()
+        .stderr_any()
+        .code(4)
+        .run();
+    let end = run.json_lines().pop().unwrap();
+    assert_eq!((&end["stop_reason"], &end["iterations"]), (&json!("budget"), &json!(2)), "{end}");
+
+    let usage = r#""usage":{"input_tokens":10,"cache_read_input_tokens":500,"cache_creation_input_tokens":600,"output_tokens":1}"#;
+    let message = format!(
+        r#"{{"type":"assistant","message":{{"id":"m","content":[{{"type":"text","text":"on it"}}],{usage}}}}}"#
+    );
+    env.script(&format!("claude-init\nraw {message}\nsleep 60s\n"));
+    let run = env.ralph(["run", "-p", "y", "--max-tokens", "1000", "--json"]).stdout_any().stderr_any().code(4).run();
+    let end = run.json_lines().pop().unwrap();
+    assert_eq!(end["stop_reason"], "budget", "{end}");
+    assert!(run.took < std::time::Duration::from_secs(50), "it was ended while it ran: {:?}", run.took);
+}

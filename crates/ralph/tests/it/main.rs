@@ -34,6 +34,7 @@ mod shell;
 mod signals;
 mod sizes;
 mod story;
+mod streams;
 mod supervise;
 mod tree;
 mod usage;

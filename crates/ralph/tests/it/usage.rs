@@ -423,7 +423,11 @@ fn the_json_lines_of_a_run_have_every_promised_field_in_its_type() {
     let end = lines.last().unwrap();
     assert_eq!((&end["verified"], &end["exit_code"], &end["iterations"]), (&json!(true), &json!(0), &json!(2)));
     assert!((end["cost_usd"].as_f64().unwrap() - 0.12).abs() < 1e-9, "{end}");
-    assert_eq!((&end["tokens"]["input"], &end["tokens"]["output"]), (&json!(8010), &json!(260)));
+    assert_eq!(
+        (&end["tokens"]["input"], &end["tokens"]["output"]),
+        (&json!(9010), &json!(260)),
+        "with 500 from the cache in each iteration"
+    );
     assert_eq!((&lines[0]["resumed"], &lines[0]["kind"]), (&json!(false), &json!("prompt")));
 }
 

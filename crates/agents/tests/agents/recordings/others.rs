@@ -19,8 +19,8 @@ pub(super) const CODEX: &[Recording] = recordings![ "codex":
     "empty"              exit(0)        "Warning: no last agent message" => Some((Other, "empty answer")),                                      false, None, (1200, 0),   [0, 0, 0], 0;
     "e400_billing"       exit(1)        "" => Some((CannotRun, "Your credit balance is too low to access")),                                    false, None, (0, 0),      [0, 0, 0], 1;
     "e400_toolong"       exit(1)        "" => Some((Other, "prompt is too long: 250000 tokens > 200000 maximum")),                              false, None, (0, 0),      [0, 0, 0], 1;
-    "e401"               exit(1)        "" => Some((CannotRun, "then log in with `codex login`")),                                              false, None, (0, 0),      [0, 0, 0], 1;
-    "no_auth"            exit(1)        "" => Some((CannotRun, "Missing environment variable: `MOCK_API_KEY`.; install it")),                   false, None, (0, 0),      [0, 0, 0], 1;
+    "e401"               exit(1)        "" => Some((CannotRun, "; to log in: run `codex login`, or export CODEX_API_KEY")),                                              false, None, (0, 0),      [0, 0, 0], 1;
+    "no_auth"            exit(1)        "" => Some((CannotRun, "Missing environment variable: `MOCK_API_KEY`.; set it where ralph is started or in `agent.env`")),                   false, None, (0, 0),      [0, 0, 0], 1;
     "e429_forever"       exit(1)        "" => Some((Limited, "last status: 429 Too Many Requests")),                                            false, None, (0, 0),      [0, 0, 0], 1;
     "usage_limit"        exit(1)        "" => Some((Limited, "hit your usage limit")),                                                          false, None, (0, 0),      [0, 0, 0], 1;
     "no_network"         signal(9)      "" => Some((Transient, "waiting for network (Connection failed: error sending request)")),              false, None, (0, 0),      [0, 0, 0], 0;
@@ -41,7 +41,7 @@ pub(super) const GEMINI: &[Recording] = recordings![ "gemini":
     // It exits with 0 here as well.
     "empty"              exit(0)        "" => Some((Other, "The model returned an empty response")),                                            false, None, (4800, 0),   [0, 0, 0], 1;
     // 145 is what is left of 401.
-    "e401"               exit(145)      "" => Some((CannotRun, "invalid x-api-key; install it")),                                               false, None, (0, 0),      [0, 0, 0], 1;
+    "e401"               exit(145)      "" => Some((CannotRun, "invalid x-api-key; to log in: ")),                                               false, None, (0, 0),      [0, 0, 0], 1;
     "e429_forever"       exit(1)        "" => Some((Other, "exited with code 1")),                                                              false, None, (0, 0),      [0, 0, 0], 0;
     "sigterm_stream"     exit(0)        "" => Some((Other, "ended without a result")),                                                          false, None, (0, 0),      [1, 1, 0], 0;
     "sigterm_group"      exit(0)        "" => Some((Other, "ended without a result")),                                                          false, None, (0, 0),      [1, 0, 0], 0;
@@ -49,12 +49,12 @@ pub(super) const GEMINI: &[Recording] = recordings![ "gemini":
 
 #[rustfmt::skip]
 pub(super) const OPENCODE: &[Recording] = recordings![ "opencode":
-    "success"            exit(0)        "" => None,                                                                                             true,  Some(0.027600000000000003), (8000, 240), [5, 5, 0], 0;
-    "tool_error"         exit(0)        "" => None,                                                                                             true,  Some(0.01914), (5600, 156), [3, 3, 3], 0;
-    "drop"               exit(0)        "" => None,                                                                                             true,  Some(0.00645), (2000, 30),  [0, 0, 0], 0;
-    "e529_once"          exit(0)        "" => None,                                                                                             true,  Some(0.00645), (2000, 30),  [0, 0, 0], 0;
+    "success"            exit(0)        "" => None,                                                                                             true,  Some(0.027600000000000003), (8500, 240), [5, 5, 0], 0;
+    "tool_error"         exit(0)        "" => None,                                                                                             true,  Some(0.01914), (6100, 156), [3, 3, 3], 0;
+    "drop"               exit(0)        "" => None,                                                                                             true,  Some(0.00645), (2500, 30),  [0, 0, 0], 0;
+    "e529_once"          exit(0)        "" => None,                                                                                             true,  Some(0.00645), (2500, 30),  [0, 0, 0], 0;
     "empty"              exit(0)        "" => Some((Other, "empty answer")),                                                                    false, Some(0.0036),  (1200, 0),   [0, 0, 0], 0;
-    "e401"               exit(1)        "" => Some((CannotRun, "invalid x-api-key; install it")),                                               false, None,          (0, 0),      [0, 0, 0], 1;
+    "e401"               exit(1)        "" => Some((CannotRun, "invalid x-api-key; to log in: ")),                                               false, None,          (0, 0),      [0, 0, 0], 1;
     "e429_forever"       exit(1)        "" => Some((Limited, "Rate limited, slow down")),                                                       false, None,          (0, 0),      [0, 0, 0], 1;
     // A question that nobody answered; it exits with 0 here as well.
     "no_auto"            exit(0)        "" => Some((Other, "rejected permission to use this specific tool call.; nobody is there to be asked, so `--auto` is needed")), false, Some(0.00846), (2400, 84), [2, 2, 1], 0;
@@ -66,8 +66,8 @@ pub(super) const QWEN: &[Recording] = recordings![ "qwen":
     "success"            exit(0)        "" => None,                                                                                             true,  None, (8500, 240), [6, 6, 0], 0;
     "hooks_act"          exit(0)        "" => None,                                                                                             true,  None, (7300, 198), [3, 3, 1], 0;
     "empty"              exit(1)        "" => Some((Other, "Model stream ended with empty response text")),                                     false, None, (6000, 0),   [0, 0, 0], 1;
-    "no_auth"            exit(1)        "" => Some((CannotRun, "before running in non-interactive mode.; install it")),                                                   false, None, (0, 0),      [0, 0, 0], 1;
-    "e401"               exit(1)        "" => Some((CannotRun, "[API Error: 401 invalid x-api-key]; install it")),                              false, None, (0, 0),      [0, 0, 0], 1;
+    "no_auth"            exit(1)        "" => Some((CannotRun, "before running in non-interactive mode.; to log in: ")),                                                   false, None, (0, 0),      [0, 0, 0], 1;
+    "e401"               exit(1)        "" => Some((CannotRun, "[API Error: 401 invalid x-api-key]; to log in: ")),                              false, None, (0, 0),      [0, 0, 0], 1;
     "sigterm_tool"       signal(15)     "" => Some((Other, "killed by SIGTERM (exit code 143)")),                                               false, None, (1200, 42),  [1, 0, 0], 0;
 ];
 
@@ -85,12 +85,12 @@ pub(super) const COPILOT: &[Recording] = recordings![ "copilot":
 
 #[rustfmt::skip]
 pub(super) const PI: &[Recording] = recordings![ "pi":
-    "trivial"            exit(0)        "" => None,                                                                                             true,  Some(0.00645), (2000, 30),  [0, 0, 0], 0;
-    "success"            exit(0)        "" => None,                                                                                             true,  Some(0.027600000000000003), (8000, 240), [6, 6, 0], 0;
-    "tool_error"         exit(0)        "" => None,                                                                                             true,  Some(0.01914), (5600, 156), [3, 3, 3], 0;
+    "trivial"            exit(0)        "" => None,                                                                                             true,  Some(0.00645), (2500, 30),  [0, 0, 0], 0;
+    "success"            exit(0)        "" => None,                                                                                             true,  Some(0.027600000000000003), (8500, 240), [6, 6, 0], 0;
+    "tool_error"         exit(0)        "" => None,                                                                                             true,  Some(0.01914), (6100, 156), [3, 3, 3], 0;
     // It exits with 0 whatever happened.
     "empty"              exit(0)        "" => Some((Other, "empty answer")),                                                                    false, Some(0.0036),  (1200, 0),   [0, 0, 0], 0;
-    "e401"               exit(0)        "" => Some((CannotRun, "401 invalid x-api-key; install it")),                                           false, None,          (0, 0),      [0, 0, 0], 1;
+    "e401"               exit(0)        "" => Some((CannotRun, "401 invalid x-api-key; to log in: ")),                                           false, None,          (0, 0),      [0, 0, 0], 1;
     "sigterm_tool"       exit(143)      "" => Some((Other, "exited with code 143 (128+15: SIGTERM)")),                                          false, Some(0.00423), (1200, 42),  [1, 0, 0], 0;
 ];
 
@@ -262,7 +262,7 @@ fn i01_a_refusal_is_told_as_a_limit() {
     let busy = format!("{busy}\n{{\"type\":\"agent_end\"}}");
     for (agent, stream, scope) in [
         ("codex", include_str!("../../streams/codex/usage_limit.jsonl"), "usage"),
-        ("opencode", include_str!("../../streams/opencode/e429_forever.jsonl"), "usage"),
+        ("opencode", include_str!("../../streams/opencode/e429_forever.jsonl"), "rate_limit_error"),
         ("gemini", quota, "usage"),
         ("copilot", rate, "rate_limit"),
         ("pi", &busy, "usage"),
@@ -281,7 +281,9 @@ fn i02_spans_until_a_reset_are_counted_from_now() {
     let failure = hear("gemini", "", quota.as_bytes()).failure(&exit(173), "").unwrap();
     assert_eq!((failure.class, failure.resets_at), (Limited, Some(now + 8103)));
     let refused = include_str!("../../streams/opencode/e429_forever.jsonl");
-    for (header, resets_at) in [("\"1\"", Some(now + 1)), ("\"Wed, 21 Oct 2026 07:28:00 GMT\"", None), ("null", None)] {
+    for (header, resets_at) in
+        [("\"1\"", Some(now + 1)), ("\"Wed, 21 Oct 2026 07:28:00 GMT\"", Some(1_792_567_680)), ("null", None)]
+    {
         let stream = refused.replace("\"retry-after\":\"1\"", &format!("\"retry-after\":{header}"));
         let failure = hear("opencode", "", stream.as_bytes()).failure(&exit(1), "").unwrap();
         assert_eq!((failure.class, failure.resets_at), (Limited, resets_at), "{header}");
@@ -328,13 +330,19 @@ fn i06_i10_a_program_that_refuses_to_start_says_why_and_what_to_do() {
             CannotRun,
             &["Unknown argument: no-such-flag"],
         ),
-        ("gemini", 41, "Please set an Auth method in your settings.json\n", CannotRun, &["Auth method", "log in"]),
+        (
+            "gemini",
+            41,
+            "Please set an Auth method in your settings.json\n",
+            CannotRun,
+            &["Auth method", "; to log in: "],
+        ),
         (
             "gemini",
             41,
             "YOLO mode is enabled. All tool calls will be automatically approved.\nInvalid auth method selected.\n",
             CannotRun,
-            &["refused to start: Invalid auth method selected.; install it"],
+            &["refused to start: Invalid auth method selected.; to log in: run `gemini` once"],
         ),
         (
             "opencode",
@@ -371,7 +379,7 @@ fn i06_a_program_that_asks_for_a_login_cannot_run() {
     let asked = "No API key found. Starting login flow...\nWhen prompted, paste your code here: ";
     let no_code = "Login failed: That code looks incomplete. Copy the full code from the browser and try again.\n";
     for (agent, stdout, stderr, piece) in [
-        ("pi", session, no_key, "No API key found for the selected model.; install it"),
+        ("pi", session, no_key, "No API key found for the selected model.; to log in: run `pi` once and type /login"),
         ("amp", asked, no_code, "Login failed"),
     ] {
         let failure = hear(agent, "", stdout.as_bytes()).failure(&exit(1), stderr).unwrap();

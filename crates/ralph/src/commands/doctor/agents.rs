@@ -131,7 +131,7 @@ impl Agent {
     }
 
     fn finding(&self, answers: &Answers, check: String) -> Finding {
-        let missing = |reason: &str| Finding::note(&check, reason).fix(self.dialect.hint());
+        let missing = |reason: &str| Finding::note(&check, reason).fix(self.dialect.help().install);
         match &self.presence {
             Presence::Absent(reason) => missing(reason),
             Presence::There(why) => {
@@ -152,7 +152,7 @@ impl Agent {
             Ok(version) => match Version::find(login.measured).filter(|oldest| version.is_older_than(oldest)) {
                 Some(oldest) => (
                     format!("{name} {version} is older than {oldest}, which ralph was made with;"),
-                    Some(self.dialect.hint().to_owned()),
+                    Some(self.dialect.help().install.to_owned()),
                 ),
                 None => (format!("{name} {version},"), None),
             },
@@ -206,7 +206,10 @@ impl Agents {
                 None => {
                     let known: Vec<&str> = ralph_agents::programs().collect();
                     let detail = format!("none is configured and none was found; looked for {}", known.join(", "));
-                    let hint = known.first().and_then(|name| ralph_agents::by_name(name)).map(|dialect| dialect.hint());
+                    let hint = known
+                        .first()
+                        .and_then(|name| ralph_agents::by_name(name))
+                        .map(|dialect| dialect.help().install);
                     Finding::problem("agent", detail, exit::AGENT).fix(hint.unwrap_or("ralph init"))
                 }
             },
@@ -216,7 +219,7 @@ impl Agents {
     /// What to do about an agent that is not there.
     fn instead(&self, agent: &Agent, answers: &Answers) -> String {
         match self.usable(answers) {
-            _ if agent.dialect.login().is_some() => agent.dialect.hint().to_owned(),
+            _ if agent.dialect.login().is_some() => agent.dialect.help().install.to_owned(),
             // Not `init --force`: everything else in the settings would be lost.
             other => format!("ralph run --agent {} …", other.unwrap_or("COMMAND")),
         }

@@ -18,10 +18,10 @@ pub fn tokens(tokens: Tokens) -> String {
     format!("tokens: {}", in_and_out(tokens))
 }
 
-/// `1.2M in (850K cached) / 45K out`.
+/// `1.2M in (850K cached) / 45K out`: what was sent anew, and what was read from the cache besides.
 pub fn in_and_out(tokens: Tokens) -> String {
     let cached = if tokens.cache_read > 0 { format!(" ({} cached)", count(tokens.cache_read)) } else { String::new() };
-    format!("{} in{cached} / {} out", count(tokens.input), count(tokens.output))
+    format!("{} in{cached} / {} out", count(tokens.fresh_input()), count(tokens.output))
 }
 
 /// `500`, `25K`, `1.2M`.

@@ -198,13 +198,18 @@ impl Renderer {
             if *error { (Tone::Bad, marks.error(), "Error") } else { (Tone::Good, marks.ok(), "Result") };
         out.add(tone, &format!("{mark} {word}{name} ({lines} lines, {chars} chars)"));
         let clean = text::for_terminal(output);
-        let shown: Vec<&str> = clean.trim_end_matches('\n').lines().take(self.options.max_output_lines).collect();
-        for (index, line) in shown.iter().enumerate() {
+        // Blank lines say nothing, so they take no room.
+        let spoken = clean.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let shown: Vec<(usize, &str)> = spoken.take(self.options.max_output_lines).collect();
+        for (index, (_, line)) in shown.iter().enumerate() {
             let lead = if index == 0 { format!("  {}  ", marks.below()) } else { " ".repeat(6) };
             out.add(Tone::Dim, &format!("{lead}{}", shorten(line, self.options.max_output_chars)));
         }
-        let more = lines.saturating_sub(shown.len() as u64);
-        if more > 0 && !shown.is_empty() {
+        let passed = shown.last().map_or(0, |(at, _)| at + 1);
+        let is_whole = output.lines().count() as u64 >= *lines;
+        let ends_here = is_whole && clean.lines().skip(passed).all(|line| line.trim().is_empty());
+        let more = lines.saturating_sub(passed as u64);
+        if more > 0 && !shown.is_empty() && !ends_here {
             out.add(Tone::Dim, &format!("  {}  ... {more} more lines", marks.below()));
         }
     }

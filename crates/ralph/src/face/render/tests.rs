@@ -114,6 +114,7 @@ fn events_are_shown_as_the_table_says() {
             for line in &row.lines {
                 reader.line(line.as_bytes(), &mut heard);
             }
+            reader.end(&mut heard);
             assert_eq!(render(options, &heard), row.output, "{}", row.name);
         }
         assert!(!(heard.is_empty() && row.events.is_empty()), "{}: nothing to show", row.name);
@@ -205,6 +206,15 @@ fn limits_of_output_hold_and_what_is_left_out_is_counted() {
     {
         let options = RenderOptions { max_output_lines: lines, ..options() };
         assert_eq!(render(options, &[end("x", output, false)]), format!("✅ Result (4 lines, 8 chars)\n{shown}"));
+    }
+    // Blank lines take no room, and those at the end are not left out.
+    for (output, shown) in [
+        ("\n\na\n\n  \nb\n\nc\n", "✅ Result (8 lines, 13 chars)\n  ⎿  a\n      b\n      c\n"),
+        ("a\n\nb\n\nc\n\nd", "✅ Result (7 lines, 10 chars)\n  ⎿  a\n      b\n      c\n  ⎿  ... 2 more lines\n"),
+        ("a\n\n\n", "✅ Result (3 lines, 4 chars)\n  ⎿  a\n"),
+        ("\n \n", "✅ Result (2 lines, 3 chars)\n"),
+    ] {
+        assert_eq!(render(options(), &[end("x", output, false)]), shown);
     }
     // An event carries only the beginning of a long output.
     let AgentEvent::ToolEnd { id, chars, .. } = end("x", output, true) else { return };

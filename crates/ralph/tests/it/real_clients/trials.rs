@@ -108,7 +108,7 @@ pub fn a_refused_key(client: Client, refusal: Refusal) {
     assert_eq!((&end["stop_reason"], &end["iterations"]), (&json!("error"), &json!(0)), "{end}");
     assert_eq!(lines(&run, "iteration.started").len(), 1, "nothing is tried twice");
     let message = end["message"].as_str().unwrap_or_default();
-    assert!(message.contains("; install it with `npm install "), "it says what to do: {message}");
+    assert!(message.contains("; to log in: ") && !message.contains("npm install"), "it says what to do: {message}");
 }
 
 /// The provider's limit is waited for until a minute after its reset; an interrupted wait is taken up
