@@ -34,7 +34,8 @@ type End = (StopReason, u8, u32);
 
 #[test]
 fn every_way_to_end_has_its_reason_and_code() {
-    use Agent::{CannotRun, Claims, Fails, Killed, TimesOut, Works};
+    use Agent::{CannotRun, Claims, Fails, Killed, NotStarted, TimesOut, Works};
+    use ralph_core::observation::StartFault::{Folder, Machine};
     let blocked = || Agent::Blocked("no key");
     let gone = Turn { base: Some(Err("prompt.md is gone".to_owned())), ..turn(Works) };
     let not_a_file = Turn { marker: Marker::WrongKind("directory".to_owned()), ..turn(Claims) };
@@ -49,6 +50,8 @@ fn every_way_to_end_has_its_reason_and_code() {
         ("blocked wins over DONE", checked(&["a"]), vec![done_and_blocked], (Blocked, 3, 1)),
         ("no agent", policy(), turns(&[CannotRun]), (Error, 5, 0)),
         ("no agent any more", policy(), turns(&[Works, CannotRun]), (Error, 5, 1)),
+        ("no folder any more", policy(), turns(&[Works, NotStarted(Folder)]), (Error, 2, 1)),
+        ("no descriptors left", policy(), turns(&[Works, NotStarted(Machine)]), (Error, 74, 1)),
         ("three failures in a row", policy(), turns(&[Works, Fails, TimesOut, Killed]), (Error, 5, 4)),
         ("a success between", at_most(6), turns(&[Fails, Fails, Works, Fails, Fails, Works]), (MaxIterations, 1, 6)),
         (

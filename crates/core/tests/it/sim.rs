@@ -13,7 +13,7 @@ use ralph_core::id::{RunId, TaskName};
 use ralph_core::inbox::{Heard, Request};
 use ralph_core::memory::{Views, human_feedback, merge_feedback};
 use ralph_core::notice::Notice;
-use ralph_core::observation::{Ending, Failure, FailureClass, Marker, Markers, Observation, Tokens};
+use ralph_core::observation::{Ending, Failure, FailureClass, Marker, Markers, Observation, StartFault, Tokens};
 use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::policy::{
     AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, PromptVia, StopCriteria, VerifyPolicy,
@@ -173,6 +173,8 @@ pub enum Agent {
     Fails,
     TimesOut,
     CannotRun,
+    /// It could run, but for its folder or the machine.
+    NotStarted(StartFault),
     /// It is killed from outside while it claims, and its dialect sees nothing wrong.
     Killed,
 }
@@ -794,7 +796,8 @@ fn how(agent: &Agent) -> Ending {
         Agent::Claims | Agent::Blocked(_) | Agent::Works => Ending::Exited { code: 0 },
         Agent::Fails => Ending::Exited { code: 1 },
         Agent::TimesOut => Ending::TimedOut { limit: Millis::from_secs(60) },
-        Agent::CannotRun => Ending::NotStarted { reason: "not found".to_owned(), fault: Default::default() },
+        Agent::CannotRun => Ending::NotStarted { reason: "not found".to_owned(), fault: StartFault::Program },
+        Agent::NotStarted(fault) => Ending::NotStarted { reason: "not started".to_owned(), fault: *fault },
         Agent::Killed => Ending::Signalled { signal: 9 },
     }
 }
@@ -806,9 +809,10 @@ pub fn observation(agent: &Agent, ending: Ending) -> Observation {
         Agent::Fails => Some(Failure::new(FailureClass::Other, "exit code 1")),
         Agent::TimesOut => Some(Failure::new(FailureClass::Other, "ran longer than 1m00s")),
         Agent::CannotRun => Some(Failure::new(FailureClass::CannotRun, "agent: not found")),
+        Agent::NotStarted(_) => Some(Failure::new(FailureClass::Other, "agent: not started")),
     };
     let claim = match agent {
-        Agent::Works | Agent::CannotRun => Claim::None,
+        Agent::Works | Agent::CannotRun | Agent::NotStarted(_) => Claim::None,
         Agent::Blocked(reason) => Claim::Blocked { reason: (*reason).to_owned() },
         Agent::Claims | Agent::Fails | Agent::TimesOut | Agent::Killed => Claim::Complete,
     };

@@ -22,7 +22,8 @@ fn rests(sim: &Sim) -> usize {
 
 #[test]
 fn only_done_used_up_restarts_and_people_end_it() {
-    use Agent::{CannotRun, Fails, Killed, TimesOut, Works};
+    use Agent::{CannotRun, Fails, Killed, NotStarted, TimesOut, Works};
+    use ralph_core::observation::StartFault::Machine;
     let wrong = |agent| Turn { marker: Marker::WrongKind("directory".to_owned()), ..turn(agent) };
     let waits = |agent| Turn { wait: Marker::Present, ..turn(agent) };
     let table = [
@@ -33,6 +34,7 @@ fn only_done_used_up_restarts_and_people_end_it() {
         ("DONE outweighs a failure", vec![done(Fails)], StopReason::Complete, 0, 1, 0),
         ("DONE of a wrong kind is an error", vec![wrong(Works)], StopReason::Error, 2, 1, 0),
         ("so is a command that cannot run", turns(&[CannotRun]), StopReason::Error, 5, 1, 0),
+        ("and one that finds no processes left", turns(&[NotStarted(Machine)]), StopReason::Error, 74, 1, 0),
         ("a wish to wait outweighs a failure", vec![waits(Fails)], StopReason::Waiting, 6, 1, 0),
         (
             "DONE outweighs a wish to wait",
