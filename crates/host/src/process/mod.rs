@@ -37,6 +37,7 @@ mod keeper;
 mod sys;
 mod tree;
 mod wire;
+mod work;
 
 pub use find::find_program;
 pub use keeper::keeper_main;
@@ -205,7 +206,7 @@ impl Keeper {
                     Reply::Spawned { pid } => return Ok(pid),
                     Reply::NotSpawned { reason } => return Err(ProcessError::NotStarted(reason)),
                     // A late answer about the process before: it ended while it was asked about.
-                    Reply::Cpu { .. } | Reply::Exited { .. } | Reply::Ended { .. } => {}
+                    Reply::Work(_) | Reply::Exited { .. } | Reply::Ended { .. } => {}
                 }
             }
         };
