@@ -20,6 +20,9 @@ pub(crate) trait Stream: Send {
     /// Takes one object and pushes its events.
     fn object(&mut self, line: &Self::Line<'_>, out: &mut Told);
 
+    /// Nothing more will come; pushes what was kept back until that is known.
+    fn end(&mut self, _out: &mut Told) {}
+
     /// Whether there was more than a greeting, which some programs print before they look around.
     fn has_begun(&self) -> bool {
         true
@@ -123,7 +126,9 @@ impl<S: Stream> Reader for StreamReader<S> {
         out.push(AgentEvent::Progress { text: "a line too long to be read was passed over".to_owned() });
     }
 
-    fn end(&mut self, _out: &mut Told) {}
+    fn end(&mut self, out: &mut Told) {
+        self.stream.end(out);
+    }
 
     fn has_result(&self) -> bool {
         self.stream.is_over()

@@ -407,3 +407,17 @@ fn a_retry_of_pi_begins_another_turn() {
     let begun = format!("{failed}{{\"type\":\"agent_start\"}}\n");
     assert!(!hear("pi", "", begun.as_bytes()).reader.has_result());
 }
+
+#[test]
+fn an_error_that_pi_gets_over_by_itself_is_none() {
+    let failed = include_str!("../../streams/pi/e401.jsonl");
+    let trivial = include_str!("../../streams/pi/trivial.jsonl");
+    let retry = "{\"type\":\"auto_retry_start\",\"attempt\":1,\"errorMessage\":\"terminated\"}\n";
+    let errors = |stream: String| {
+        let heard = hear("pi", "", stream.as_bytes());
+        heard.events.iter().filter(|event| matches!(event, AgentEvent::Error { .. })).count()
+    };
+    assert_eq!(errors(format!("{failed}{retry}{trivial}")), 0);
+    assert_eq!(errors(format!("{failed}{retry}{failed}")), 1, "the last one is told");
+    assert_eq!(errors(failed.to_owned()), 1);
+}
