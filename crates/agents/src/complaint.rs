@@ -133,6 +133,14 @@ impl Complaint {
                     "overloaded",
                     "stream disconnected",
                     "stream closed",
+                    "premature close",
+                    "unexpected eof",
+                    "invalid eof",
+                    "incomplete chunked",
+                    "error decoding response body",
+                    "other side closed",
+                    "und_err_",
+                    "socket hang up",
                     "connection",
                     "connect to",
                     "lookup address",
@@ -151,6 +159,10 @@ impl Complaint {
             ),
         ];
         let said = format!("{} {}", self.kind, self.message).to_lowercase();
+        // All that Node's fetch says of a stream that broke off; anywhere else the word may be about something else.
+        if said.trim_start().trim_start_matches("[api error: ").starts_with("terminated") {
+            return FailureClass::Transient;
+        }
         let found = WORDS.iter().find(|(_, words)| words.iter().any(|word| said.contains(word)));
         found.map_or(FailureClass::Other, |&(class, _)| class)
     }

@@ -421,3 +421,25 @@ fn an_error_that_pi_gets_over_by_itself_is_none() {
     assert_eq!(errors(format!("{failed}{retry}{failed}")), 1, "the last one is told");
     assert_eq!(errors(failed.to_owned()), 1);
 }
+
+#[test]
+fn a_stream_that_broke_off_is_the_networks_fault() {
+    let qwen = |error: &str| {
+        let result = serde_json::json!({
+            "type": "result", "subtype": "error_during_execution", "is_error": true, "error": { "message": error },
+        });
+        hear("qwen", "", result.to_string().as_bytes()).failure(&exit(1), "").unwrap().class
+    };
+    for error in [
+        "[API Error: terminated (cause: Response does not match the HTTP/1.1 protocol (Invalid EOF state))]",
+        "terminated",
+        "[API Error: Premature close]",
+        "TypeError: fetch failed (cause: UND_ERR_SOCKET other side closed)",
+        "[API Error: socket hang up]",
+        "error decoding response body: unexpected EOF during chunk size line",
+        "peer closed connection without sending complete message body (incomplete chunked read)",
+    ] {
+        assert_eq!(qwen(error), Transient, "{error}");
+    }
+    assert_eq!(qwen("the sub-agent was terminated after 40 turns"), Other);
+}
