@@ -38,29 +38,24 @@ const NOW_AND_THEN: [Client; 5] = [
 
 /// What a trial cannot show, or shows differently, with a program: the program, the trial, and why. A trial that a
 /// program does not have at all must stand here.
-pub const REMARKS: [(&str, &str, &str); 4] = [
+pub const REMARKS: [(&str, &str, &str); 3] = [
     (
         "gemini",
         "a tool that fails",
-        "it calls every command that it could run a success and does not print its exit code, so ralph shows no failure \
+        "it calls every command that it could run a success and does not print its exit code, so ralph shows no failure, \
          and takes none of its commands for proof",
     ),
     (
         "copilot",
         "tokens are counted",
-        "it prints how full its context is, but not how many tokens it used; ralph says so where a budget of tokens is set",
+        "it prints how full its context is, and nowhere how many tokens it used; where a budget of tokens is set, ralph \
+         says that it cannot end the run",
     ),
     (
         "opencode",
         "a usage limit",
-        "it gives up, and ralph waits for the reset, if the provider says in words how long; a `retry-after` of more than \
-         the idle time it obeys by itself without a word, so ralph ends it as idle",
-    ),
-    (
-        "qwen",
-        "a usage limit",
-        "it gives up, and ralph waits for the reset, if the provider says in words how long; a `retry-after` it obeys by \
-         itself without a word, and after any limit it waits for minutes unless `model.generationConfig.maxRetries` is 0",
+        "ralph waits for a reset that the provider states in its words; a `retry-after` header opencode obeys by itself, \
+         however long and in silence, so there the idle limit ends it",
     ),
 ];
 

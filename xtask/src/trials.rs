@@ -57,6 +57,12 @@ The agent programs that ralph was tried with, in exactly these versions, against
 without any other network. `cargo xtask clients` installs them, runs the trials and writes this page; `cargo xtask
 test` runs those of claude and codex every time.
 
+The trials state what a user sees: a limit is waited for until its reset, or a little if it states none, and the
+iteration is repeated and not counted; a refused key ends the run with exit code 5 and says how to log in; a provider
+in trouble is asked again until the wall time is over; silence ends with the idle limit and counts as a failure; after
+an interrupt nothing that was started is alive, and the run can be resumed. Programs that ask a provider again by
+themselves for minutes are told to [give up sooner](agents.md#programs-that-wait-by-themselves).
+
 ";
 
 /// Runs the tests of one client, one after the other: some of the clients fill the machine by themselves.

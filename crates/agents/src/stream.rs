@@ -20,7 +20,7 @@ pub(crate) trait Stream: Send {
     /// Takes one object and pushes its events.
     fn object(&mut self, line: &Self::Line<'_>, out: &mut Told);
 
-    /// Nothing more will come; pushes what was kept back until that is known.
+    /// Standard output ended; pushes what was held back.
     fn end(&mut self, _out: &mut Told) {}
 
     /// Whether there was more than a greeting, which some programs print before they look around.

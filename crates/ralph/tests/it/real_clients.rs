@@ -24,7 +24,6 @@ macro_rules! trials_of {
 mod claude;
 mod codex;
 mod copilot;
-mod explore;
 mod gemini;
 mod opencode;
 mod pi;

@@ -5,12 +5,12 @@ use ralph_testkit::model_server::{Refusal, Reply};
 use serde_json::json;
 
 /// Claude with a key of its own.
-pub fn claude(replies: Vec<Reply>) -> Option<Stage> {
+fn claude(replies: Vec<Reply>) -> Option<Stage> {
     Some(without_key(replies)?.with("ANTHROPIC_API_KEY", "dummy"))
 }
 
 /// Claude with a subscription, which alone has usage limits with a reset.
-pub fn subscribed(replies: Vec<Reply>) -> Option<Stage> {
+fn subscribed(replies: Vec<Reply>) -> Option<Stage> {
     Some(without_key(replies)?.with("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-dummy"))
 }
 

@@ -4,7 +4,7 @@ use super::{Stage, openai_is_overloaded, openai_limits, openai_refuses_the_key, 
 use ralph_testkit::model_server::{Refusal, Reply};
 use serde_json::json;
 
-pub fn codex(replies: Vec<Reply>) -> Option<Stage> {
+fn codex(replies: Vec<Reply>) -> Option<Stage> {
     let stage = Stage::new("codex", replies)?;
     let url = stage.model.url();
     // Five retries by default, of each kind. Without what cannot be reached from here: at its end codex waits for seconds to send its metrics, and

@@ -4,7 +4,7 @@ use super::{Stage, openai_is_overloaded, openai_limits, openai_limits_until, ope
 use ralph_testkit::model_server::Reply;
 
 /// With a provider of its own instead of a login.
-pub fn copilot(replies: Vec<Reply>) -> Option<Stage> {
+fn copilot(replies: Vec<Reply>) -> Option<Stage> {
     let stage = Stage::new("copilot", replies)?;
     let url = stage.model.url();
     let stage = stage.with("COPILOT_PROVIDER_TYPE", "openai").with("COPILOT_PROVIDER_API_KEY", "dummy");

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use ralph_testkit::model_server::{Refusal, Reply};
 use serde_json::{Value, json};
 
-pub fn gemini(replies: Vec<Reply>) -> Option<Stage> {
+fn gemini(replies: Vec<Reply>) -> Option<Stage> {
     with_attempts(10, replies)
 }
 

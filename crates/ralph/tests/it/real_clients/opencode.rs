@@ -4,7 +4,7 @@ use super::{Stage, openai_is_overloaded, openai_limits, openai_limits_until, ope
 use ralph_testkit::model_server::Reply;
 use serde_json::json;
 
-pub fn opencode(replies: Vec<Reply>) -> Option<Stage> {
+fn opencode(replies: Vec<Reply>) -> Option<Stage> {
     let stage = Stage::new("opencode", replies)?;
     let options = json!({ "baseURL": format!("{}/v1", stage.model.url()), "apiKey": "dummy" });
     let provider = json!({ "npm": "@ai-sdk/openai-compatible", "options": options, "models": { "scripted": {} } });

@@ -4,7 +4,7 @@ use super::{Stage, openai_is_overloaded, openai_limits, openai_limits_until, ope
 use ralph_testkit::model_server::Reply;
 use serde_json::json;
 
-pub fn pi(replies: Vec<Reply>) -> Option<Stage> {
+fn pi(replies: Vec<Reply>) -> Option<Stage> {
     let stage = Stage::new("pi", replies)?;
     let url = stage.model.url();
     let provider = json!({

@@ -4,7 +4,7 @@ use super::{Stage, openai_is_overloaded, openai_limits, openai_limits_until, ope
 use ralph_testkit::model_server::Reply;
 use serde_json::json;
 
-pub fn qwen(replies: Vec<Reply>) -> Option<Stage> {
+fn qwen(replies: Vec<Reply>) -> Option<Stage> {
     let stage = Stage::new("qwen", replies)?;
     let url = stage.model.url();
     // By default it waits for minutes until it tries again after a limit.
