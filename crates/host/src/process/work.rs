@@ -1,10 +1,10 @@
 //! Whether a silent process does anything.
 //!
-//! Nobody computes nothing: a client that waits for ever for its provider still runs timers, collects garbage
-//! and looks after its telemetry, which takes a few percent of a core. And a build that waits for its disk
-//! computes hardly more. So a silent tree of processes works if, over the time for which it may be idle, it
-//! used a fair part of one core or moved data at a fair rate; else it is idle. It is looked at again and again
-//! during a silence, so that the time in question is always the last one, whenever the work ended.
+//! A client that waits for ever for its provider still runs timers, collects garbage and looks after its telemetry,
+//! which takes a few percent of a core; and a build that waits for its disk computes hardly more. So a silent tree of
+//! processes works if, over the time for which it may be idle, it used a fair part of one core or moved data at a fair
+//! rate; else it is idle. It is looked at again and again during a silence, so that the time in question is always the
+//! last one, whenever the work ended.
 
 use std::collections::VecDeque;
 use std::ops::AddAssign;
@@ -30,6 +30,14 @@ pub(super) struct Work {
     pub(super) bytes: u64,
 }
 
+impl Work {
+    /// What was done since then. A process whose parent takes no note of its end leaves the count with all that it did:
+    /// less than before is nothing new.
+    fn since(self, before: Work) -> Work {
+        Work { cpu_ms: self.cpu_ms.saturating_sub(before.cpu_ms), bytes: self.bytes.saturating_sub(before.bytes) }
+    }
+}
+
 impl AddAssign for Work {
     fn add_assign(&mut self, more: Work) {
         self.cpu_ms = self.cpu_ms.saturating_add(more.cpu_ms);
@@ -43,14 +51,20 @@ pub(super) struct Silence {
     /// How long it may be idle; `None` for ever.
     limit: Option<Duration>,
     since: Instant,
+    /// The looks, each with all that was done until then.
     looks: VecDeque<(Instant, Work)>,
+    /// What the last look saw.
+    last: Work,
+    /// What was done from look to look, all together.
+    done: Work,
     asked: bool,
 }
 
 impl Silence {
     /// A silence that begins now.
     pub(super) fn new(limit: Option<Duration>, now: Instant) -> Silence {
-        Silence { limit, since: now, looks: VecDeque::new(), asked: false }
+        let (last, done) = (Work::default(), Work::default());
+        Silence { limit, since: now, looks: VecDeque::new(), last, done, asked: false }
     }
 
     /// Output came: another silence begins. An answer that is under way belongs to it as well as any.
@@ -79,7 +93,9 @@ impl Silence {
     /// Takes what was seen, and says whether the process has been idle for as long as it may.
     pub(super) fn seen(&mut self, now: Instant, work: Work) -> bool {
         let Some(limit) = self.limit.filter(|_| std::mem::take(&mut self.asked)) else { return false };
-        self.looks.push_back((now, work));
+        self.done += work.since(self.last);
+        self.last = work;
+        self.looks.push_back((now, self.done));
         let is_old = |look: Option<&(Instant, Work)>| look.is_some_and(|(at, _)| now.duration_since(*at) >= limit);
         // The newest of those that are old enough is the beginning of the time in question.
         while is_old(self.looks.get(1)) {
@@ -91,9 +107,9 @@ impl Silence {
         if now.duration_since(self.since) < limit || time < limit / 2 {
             return false;
         }
-        let cpu = Duration::from_millis(work.cpu_ms.saturating_sub(before.cpu_ms));
-        let rate = u128::from(work.bytes.saturating_sub(before.bytes)) * 1000 / time.as_millis().max(1);
-        cpu < (time / CORE_SHARE).max(LEAST) && rate < BYTES_PER_SECOND.into()
+        let done = self.done.since(*before);
+        let rate = u128::from(done.bytes) * 1000 / time.as_millis().max(1);
+        Duration::from_millis(done.cpu_ms) < (time / CORE_SHARE).max(LEAST) && rate < BYTES_PER_SECOND.into()
     }
 }
 
@@ -150,6 +166,19 @@ mod tests {
     fn data_that_moves_is_work_and_a_log_is_not() {
         assert_eq!(idle_at(1000, |_| bytes(400 << 10)), None, "a disk that seeks");
         assert_eq!(idle_at(1000, |_| bytes(4 << 10)), Some(160), "a talkative log");
+    }
+
+    #[test]
+    fn work_of_processes_that_leave_the_count_is_work() {
+        let began = Instant::now();
+        let mut silence = Silence::new(Some(LIMIT), began);
+        // One after the other computes for a minute and is gone with its count.
+        let idle = (1..100).any(|look| {
+            silence.looking();
+            let second = look * 10;
+            silence.seen(began + Duration::from_secs(second), cpu(second % 60 * 1000))
+        });
+        assert!(!idle);
     }
 
     #[test]
