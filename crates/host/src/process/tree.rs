@@ -225,3 +225,20 @@ pub(super) fn end_own_children(run_folder: Option<&Path>, limit: Duration) {
         std::thread::sleep(Duration::from_millis(2));
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "a child to be looked at")]
+    fn what_a_process_did_still_counts_when_it_is_gone() {
+        let before = Table::read().work_below_self();
+        // In a grandchild, which its parent waits for.
+        let burn = "sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; true";
+        let status = std::process::Command::new("sh").args(["-c", burn]).status();
+        assert!(status.unwrap().success());
+        let after = Table::read().work_below_self();
+        assert!(after.cpu_ms >= before.cpu_ms + 2 * TICK_MS, "{before:?} {after:?}");
+    }
+}
