@@ -21,6 +21,33 @@ macro_rules! trials_of {
     )*};
 }
 
+/// The trials that go the same way with every client.
+macro_rules! common_trials_of {
+    ($($client:ident)+) => {
+        trials_of! {
+            $($client)+:
+            a_task_with_tools,
+            a_claim_in_a_tool_result_is_not_believed,
+            a_stream_that_breaks_once,
+            a_provider_that_falls_silent,
+            an_interrupt_in_the_middle_of_a_tool,
+        }
+    };
+}
+
+/// What OpenAI, or whoever speaks its protocols, may refuse a client.
+macro_rules! refusals_by_openai_of {
+    ($($client:ident)+) => {
+        trials_of! {
+            $($client)+:
+            a_refused_key(super::openai_refuses_the_key()),
+            a_usage_limit(super::openai_limits_until),
+            a_limit_without_a_reset(super::openai_limits()),
+            an_overloaded_provider(super::openai_is_overloaded()),
+        }
+    };
+}
+
 mod claude;
 mod codex;
 mod copilot;

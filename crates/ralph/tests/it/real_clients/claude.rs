@@ -39,19 +39,16 @@ fn limits_until(reset: i64) -> Refusal {
         .header(&format!("{five_hours}-utilization"), "1.0")
 }
 
+common_trials_of!(claude);
+
 trials_of! {
     claude:
-    a_task_with_tools,
     a_tool_that_fails,
     tokens_are_counted,
-    a_claim_in_a_tool_result_is_not_believed,
     an_empty_answer("empty"),
-    a_stream_that_breaks_once,
-    a_provider_that_falls_silent,
     a_refused_key(refusal(401, "authentication_error", "invalid x-api-key")),
     a_limit_without_a_reset(refusal(429, "rate_limit_error", "This request would exceed your organization's rate limit.")),
     an_overloaded_provider(refusal(529, "overloaded_error", "Overloaded")),
-    an_interrupt_in_the_middle_of_a_tool,
 }
 
 trials_of! {

@@ -25,18 +25,15 @@ fn limits_until(reset: i64) -> Refusal {
     Reply::refusal(429, json!({ "error": error }))
 }
 
+common_trials_of!(codex);
+
 trials_of! {
     codex:
-    a_task_with_tools,
     a_tool_that_fails,
     tokens_are_counted,
-    a_claim_in_a_tool_result_is_not_believed,
     an_empty_answer("empty"),
-    a_stream_that_breaks_once,
-    a_provider_that_falls_silent,
     a_refused_key(openai_refuses_the_key()),
     a_usage_limit(limits_until),
     a_limit_without_a_reset(openai_limits()),
     an_overloaded_provider(openai_is_overloaded()),
-    an_interrupt_in_the_middle_of_a_tool,
 }

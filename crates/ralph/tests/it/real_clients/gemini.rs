@@ -42,16 +42,13 @@ fn limits_until(reset: i64) -> Refusal {
     google(429, "RESOURCE_EXHAUSTED", &format!("{message}{delay}."), details)
 }
 
+common_trials_of!(slow gemini);
+
 trials_of! {
     slow gemini:
-    a_task_with_tools,
     tokens_are_counted,
-    a_claim_in_a_tool_result_is_not_believed,
     an_empty_answer("empty"),
-    a_stream_that_breaks_once,
-    a_provider_that_falls_silent,
     a_refused_key(google(401, "UNAUTHENTICATED", "API key not valid.", json!([]))),
-    an_interrupt_in_the_middle_of_a_tool,
 }
 
 trials_of! {
