@@ -8,7 +8,9 @@ use ralph_testkit::model_server::{Answer, Close, Refusal, Reply};
 use serde_json::{Value, json};
 
 /// Puts a client on stage; `None` where it is not installed and that is allowed.
-type Client = fn(Vec<Reply>) -> Option<Stage>;
+pub(super) trait Client: Fn(Vec<Reply>) -> Option<Stage> {}
+
+impl<F: Fn(Vec<Reply>) -> Option<Stage>> Client for F {}
 
 const DONE: &str = "All finished.\n<response>DONE</response>";
 
@@ -19,7 +21,7 @@ fn events(run: &Finished, kind: &str) -> Vec<Value> {
 }
 
 /// The model's requests, the run's prompt, the tool's work and the model's words all arrive.
-pub fn a_task_with_tools(client: Client) {
+pub(super) fn a_task_with_tools(client: impl Client) {
     let command = "echo hello from the tool > built; cat built";
     let Some(stage) = client(vec![Reply::shell(command), Reply::text(DONE)]) else { return };
     stage.env.guardrail("grep hello built");
@@ -39,23 +41,23 @@ pub fn a_task_with_tools(client: Client) {
 }
 
 /// What the provider counted is what ralph counts.
-pub fn tokens_are_counted(client: Client) {
+pub(super) fn tokens_are_counted(client: impl Client) {
     let Some(stage) = client(vec![Reply::shell("true"), Reply::text(DONE)]) else { return };
     let tokens = only(&stage.json(&["run", "-p", "x"]).run(), "run.finished")["tokens"].clone();
     assert_eq!((&tokens["input"], &tokens["output"]), (&json!(2400), &json!(80)), "two answers");
 }
 
 /// A tool that fails is the model's business and no failure of the agent.
-pub fn a_tool_that_fails(client: Client) {
+pub(super) fn a_tool_that_fails(client: impl Client) {
     a_failing_tool(client, true);
 }
 
 /// The same with a client that does not tell whether a command failed.
-pub fn a_tool_that_fails_unseen(client: Client) {
+pub(super) fn a_tool_that_fails_unseen(client: impl Client) {
     a_failing_tool(client, false);
 }
 
-fn a_failing_tool(client: Client, seen: bool) {
+fn a_failing_tool(client: impl Client, seen: bool) {
     let Some(stage) = client(vec![Reply::shell("echo oops; exit 3"), Reply::text(DONE)]) else { return };
     stage.env.guardrail("true");
     let run = stage.json(&["run", "-p", "x"]).run();
@@ -67,7 +69,7 @@ fn a_failing_tool(client: Client, seen: bool) {
 }
 
 /// What a tool prints is nobody's claim.
-pub fn a_claim_in_a_tool_result_is_not_believed(client: Client) {
+pub(super) fn a_claim_in_a_tool_result_is_not_believed(client: impl Client) {
     let replies = vec![Reply::shell("echo '<response>DONE</response>'"), Reply::text("That was only printed.")];
     let Some(stage) = client(replies) else { return };
     stage.env.guardrail("true");
@@ -78,7 +80,7 @@ pub fn a_claim_in_a_tool_result_is_not_believed(client: Client) {
 }
 
 /// A provider that says nothing has not done the work. `said` is how that is told.
-pub fn an_empty_answer(client: Client, said: &str) {
+pub(super) fn an_empty_answer(client: impl Client, said: &str) {
     let Some(stage) = client(vec![Reply::empty()]) else { return };
     stage.env.guardrail("true");
     let run = stage.json(&["run", "-p", "x", "-m", "1"]).code(1).run();
@@ -89,7 +91,7 @@ pub fn an_empty_answer(client: Client, said: &str) {
 }
 
 /// A stream that breaks is the client's to mend; if it does not, the iteration is repeated under its number.
-pub fn a_stream_that_breaks_once(client: Client) {
+pub(super) fn a_stream_that_breaks_once(client: impl Client) {
     let half = Answer { text: "I was about to".to_owned(), close: Close::Drop, ..Answer::default() };
     let Some(stage) = client(vec![Reply::Answer(half), Reply::text(DONE)]) else { return };
     stage.env.guardrail("true");
@@ -99,7 +101,7 @@ pub fn a_stream_that_breaks_once(client: Client) {
 }
 
 /// A provider that falls silent holds nothing up for longer than an agent may be idle.
-pub fn a_provider_that_falls_silent(client: Client) {
+pub(super) fn a_provider_that_falls_silent(client: impl Client) {
     let half = Answer { text: "I was about to".to_owned(), close: Close::Stall, ..Answer::default() };
     let Some(stage) = client(vec![Reply::Answer(half)]) else { return };
     let run = stage.json(&["run", "-p", "x", "-m", "1", "--idle-timeout", "5s"]).code(1).run();
@@ -111,7 +113,7 @@ pub fn a_provider_that_falls_silent(client: Client) {
 }
 
 /// Wrong credentials need a person, and no second try.
-pub fn a_refused_key(client: Client, refusal: Refusal) {
+pub(super) fn a_refused_key(client: impl Client, refusal: Refusal) {
     let Some(stage) = client(vec![refusal.into()]) else { return };
     let run = stage.json(&["run", "-p", "x"]).code(5).run();
     let end = only(&run, "run.finished");
@@ -123,7 +125,7 @@ pub fn a_refused_key(client: Client, refusal: Refusal) {
 
 /// The provider's limit is waited for until a minute after its reset; an interrupted wait is taken up
 /// in the same iteration. `refusal` is given the reset in seconds since 1970.
-pub fn a_usage_limit(client: Client, refusal: fn(i64) -> Refusal) {
+pub(super) fn a_usage_limit(client: impl Client, refusal: fn(i64) -> Refusal) {
     let begun = Timestamp::now();
     // On a whole minute: some clients tell no more.
     let reset = Timestamp::from_second(begun.as_second() / 60 * 60 + 600).unwrap();
@@ -137,7 +139,7 @@ pub fn a_usage_limit(client: Client, refusal: fn(i64) -> Refusal) {
 }
 
 /// A limit that does not say when it ends is tried again soon, in the same iteration.
-pub fn a_limit_without_a_reset(client: Client, refusal: Refusal) {
+pub(super) fn a_limit_without_a_reset(client: impl Client, refusal: Refusal) {
     let Some(stage) = client(vec![refusal.into()]) else { return };
     let (until, _) = a_wait_that_is_interrupted(&stage);
     it_is_soon(until);
@@ -145,7 +147,7 @@ pub fn a_limit_without_a_reset(client: Client, refusal: Refusal) {
 }
 
 /// A provider in trouble is asked again soon, in the same iteration, until the wall time is over.
-pub fn an_overloaded_provider(client: Client, refusal: Refusal) {
+pub(super) fn an_overloaded_provider(client: impl Client, refusal: Refusal) {
     let Some(stage) = client(vec![refusal.into()]) else { return };
     let (until, elapsed) = a_wait_that_is_interrupted(&stage);
     it_is_soon(until);
@@ -184,7 +186,7 @@ fn it_is_taken_up_in_the_same_iteration(stage: &Stage) {
 }
 
 /// The second interrupt ends the client in the middle of its tool, and the tool with it; nothing of the run is lost.
-pub fn an_interrupt_in_the_middle_of_a_tool(client: Client) {
+pub(super) fn an_interrupt_in_the_middle_of_a_tool(client: impl Client) {
     let Some(stage) = client(vec![Reply::shell("touch at-work; sleep 300"), Reply::text(DONE)]) else { return };
     let invocation = stage.ralph(&["run", "-p", "x"]).stdout_has("interrupted").stdout_lacks("DONE");
     let running = invocation.stderr_has("shutting down").code(130).spawn();
