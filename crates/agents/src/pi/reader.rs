@@ -59,6 +59,8 @@ pub(super) struct Turns {
     /// Whether anything followed the session's line, which comes before the login is looked at.
     begun: bool,
     over: bool,
+    /// A turn ended with an error that is still to be told: only if the program does not repeat it.
+    untold: bool,
     cost: f64,
     tokens: Tokens,
 }
@@ -72,6 +74,7 @@ impl Turns {
             trouble: None,
             begun: false,
             over: false,
+            untold: false,
             cost: 0.0,
             tokens: Tokens::default(),
         }
@@ -83,6 +86,8 @@ impl Stream for Turns {
 
     fn object(&mut self, line: &Line<'_>, out: &mut Told) {
         self.begun |= !line.kind.is("session");
+        self.untold &= !line.kind.is("auto_retry_start");
+        self.end(out);
         match (line.kind.word(), &line.message) {
             ("session", _) => {
                 out.push(AgentEvent::Progress { text: format!("session: {}", line.id.text_within(200)) });
@@ -105,6 +110,12 @@ impl Stream for Turns {
             | ("tool_execution_update" | "auto_retry_end" | "queue_update", _)
             | ("auto_compaction_start" | "auto_compaction_end" | "compaction_start" | "compaction_end", _) => {}
             (kind, _) => out.push(unknown("pi message type", kind)),
+        }
+    }
+
+    fn end(&mut self, out: &mut Told) {
+        if std::mem::take(&mut self.untold) {
+            self.tell_end(out);
         }
     }
 
@@ -159,6 +170,13 @@ impl Turns {
 
     fn end_of_turn(&mut self, out: &mut Told) {
         self.over = true;
+        self.untold = self.trouble.is_some();
+        if !self.untold {
+            self.tell_end(out);
+        }
+    }
+
+    fn tell_end(&self, out: &mut Told) {
         let is_error = self.trouble.is_some();
         if let Some(sentence) = &self.trouble {
             Complaint::new(sentence).tell(out);

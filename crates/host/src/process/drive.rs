@@ -3,6 +3,7 @@
 
 use super::sys::watch;
 use super::wire::{Reply, Request};
+use super::work::{Silence, Work};
 use super::{Command, Ended, Ends, Keeper, ProcessError};
 use ralph_core::observation::{Ending, ProcessFacts, StartFault};
 use ralph_core::text;
@@ -47,10 +48,6 @@ const CHUNK: usize = 1 << 17;
 const PIPE: usize = 2 * CHUNK;
 /// The end of standard error that is kept for messages.
 const STDERR_TAIL: usize = 4096;
-/// A process that computes less than a hundredth of the time it is silent does nothing.
-const IDLE_SHARE: u64 = 100;
-/// Ticks of the system clock in a second, on every system that ralph runs on.
-const TICKS_PER_SECOND: u64 = 100;
 
 /// A process to drive.
 #[derive(Debug)]
@@ -63,7 +60,7 @@ pub struct Job<'a> {
     pub streams: Streams,
     /// How long it may run; zero for no limit.
     pub timeout: Millis,
-    /// How long it may neither print nor compute; zero for no limit.
+    /// How long it may neither print nor work; zero for no limit.
     pub idle: Millis,
     /// How long it may live after its final result.
     pub linger: Millis,
@@ -147,9 +144,8 @@ pub async fn drive(
         stderr_tail: Vec::new(),
         buffers: Buffers::default(),
         began,
-        last_output: began,
+        silence: Silence::new(on(job.idle), began),
         result_at: None,
-        cpu: CpuWatch::default(),
         frozen_at: None,
         ending: None,
         answer_by: None,
@@ -208,9 +204,8 @@ struct Drive<'a> {
     stderr_tail: Vec<u8>,
     buffers: Buffers,
     began: Instant,
-    last_output: Instant,
+    silence: Silence,
     result_at: Option<Instant>,
-    cpu: CpuWatch,
     /// Since when it is stopped with ralph itself: no limit runs meanwhile.
     frozen_at: Option<Instant>,
     /// Why ralph is ending the process, if it is.
@@ -238,13 +233,6 @@ impl Pulse {
             Pulse::Asked(at) => at + PING_PATIENCE,
         }
     }
-}
-
-/// The computing time at two looks during one silence.
-#[derive(Default)]
-struct CpuWatch {
-    asked: bool,
-    half_time: Option<u64>,
 }
 
 enum Step {
@@ -334,7 +322,7 @@ impl Drive<'_> {
                     }
                 },
                 Step::Deadline => self.on_deadline(keeper),
-                Step::Reply(Ok(Reply::Cpu { ticks })) => self.on_cpu(keeper, ticks),
+                Step::Reply(Ok(Reply::Work(work))) => self.on_work(keeper, work),
                 Step::Reply(Ok(Reply::Exited { code, signal, leftovers })) => {
                     let natural = match (code, signal) {
                         (_, Some(signal)) => Ending::Signalled { signal },
@@ -435,8 +423,7 @@ impl Drive<'_> {
         match self.buffers.read(stdout) {
             Got::Bytes(bytes) => {
                 self.bytes += bytes.len() as u64;
-                self.last_output = Instant::now();
-                self.cpu = CpuWatch::default();
+                self.silence.broken(Instant::now());
                 sink.stdout(bytes);
                 // The first full pipe announces a stream; a larger pipe saves switches between the two.
                 if before < CHUNK as u64 && self.bytes >= CHUNK as u64 {
@@ -460,8 +447,7 @@ impl Drive<'_> {
         match self.buffers.read(stderr) {
             Got::Bytes(bytes) => {
                 self.bytes += bytes.len() as u64;
-                self.last_output = Instant::now();
-                self.cpu = CpuWatch::default();
+                self.silence.broken(Instant::now());
                 sink.stderr(bytes);
                 self.stderr_tail
                     .extend_from_slice(bytes.get(bytes.len().saturating_sub(STDERR_TAIL)..).unwrap_or_default());
@@ -477,7 +463,7 @@ impl Drive<'_> {
     fn go_on(&mut self) {
         let Some(frozen) = self.frozen_at.take().map(|at| at.elapsed()) else { return };
         self.began += frozen;
-        self.last_output += frozen;
+        self.silence.put_off(frozen);
         self.result_at = self.result_at.map(|at| at + frozen);
         self.answer_by = self.answer_by.map(|at| at + frozen);
         self.pulse = Pulse::Heard(Instant::now());
@@ -497,11 +483,7 @@ impl Drive<'_> {
         }
         let timeout = on(self.job.timeout).map(|limit| self.began + limit);
         let linger = self.result_at.map(|at| at + self.job.linger.duration());
-        let idle = on(self.job.idle).filter(|_| !self.cpu.asked).map(|limit| {
-            let share = if self.cpu.half_time.is_some() { limit } else { limit / 2 };
-            self.last_output + share
-        });
-        [timeout, linger, idle, Some(self.pulse.due())].into_iter().flatten().min()
+        [timeout, linger, self.silence.next_look(), Some(self.pulse.due())].into_iter().flatten().min()
     }
 
     fn on_deadline(&mut self, keeper: &mut Keeper) {
@@ -512,24 +494,22 @@ impl Drive<'_> {
         if on(self.job.timeout).is_some_and(|limit| now >= self.began + limit) {
             return self.end(keeper, Ending::TimedOut { limit: self.job.timeout });
         }
-        if on(self.job.idle).is_some() && !self.cpu.asked {
-            self.cpu.asked = keeper.ask(&Request::Cpu).is_ok();
+        // One that cannot be asked is gone, and the next wait for its answer says so.
+        if self.silence.next_look().is_some_and(|at| now >= at) && keeper.ask(&Request::Work).is_ok() {
+            self.silence.looking();
         }
     }
 
-    /// Silence is only idleness if nothing was computed in its second half either.
-    fn on_cpu(&mut self, keeper: &mut Keeper, ticks: u64) {
-        if !std::mem::take(&mut self.cpu.asked) {
+    fn on_work(&mut self, keeper: &mut Keeper, work: Work) {
+        let now = Instant::now();
+        if !self.silence.seen(now, work) {
             return;
         }
-        let Some(half_time) = self.cpu.half_time.replace(ticks) else { return };
-        let window = self.job.idle.0 / 2 * TICKS_PER_SECOND / 1000;
         // Whoever waits for a run of its own does nothing meanwhile, and that run has limits of its own.
-        if ticks.saturating_sub(half_time) >= (window / IDLE_SHARE).max(2) || !keeper.child_runs().is_empty() {
-            self.last_output = Instant::now();
-            self.cpu = CpuWatch::default();
-        } else {
+        if keeper.child_runs().is_empty() {
             self.end(keeper, Ending::Idle { limit: self.job.idle });
+        } else {
+            self.silence.broken(now);
         }
     }
 }

@@ -116,9 +116,7 @@ impl Keeper {
                     }
                 }
                 Wake::Request(Request::End { grace_ms }, _) => self.end(Duration::from_millis(grace_ms))?,
-                Wake::Request(Request::Cpu, _) => {
-                    self.tell(&Reply::Cpu { ticks: tree::Table::read().computing_time() })?
-                }
+                Wake::Request(Request::Work, _) => self.tell(&Reply::Work(tree::Table::read().work_below_self()))?,
                 Wake::Request(Request::Freeze, _) => signal_all(&self.victims(), Signal::STOP),
                 Wake::Request(Request::Farewell, _) => self.dismissed = true,
                 Wake::Request(Request::Ping, _) => self.tell(&Reply::Here)?,

@@ -37,6 +37,7 @@ mod keeper;
 mod sys;
 mod tree;
 mod wire;
+mod work;
 
 pub use find::find_program;
 pub use keeper::keeper_main;
@@ -229,7 +230,7 @@ impl Keeper {
                     Reply::Spawned { pid } => return Ok(pid),
                     Reply::NotSpawned { reason, fault } => return Err(ProcessError::NotStarted { reason, fault }),
                     // A late answer about the process before: it ended while it was asked about.
-                    Reply::Cpu { .. } | Reply::Exited { .. } | Reply::Ended { .. } | Reply::Here => {}
+                    Reply::Work(_) | Reply::Exited { .. } | Reply::Ended { .. } | Reply::Here => {}
                 }
             }
         };

@@ -1,5 +1,6 @@
 //! Everything below a process, however it got there.
 
+use super::work::Work;
 use crate::family;
 use ralph_core::observation::Leaked;
 use ralph_core::text;
@@ -21,10 +22,18 @@ pub(super) fn become_subreaper() {
 /// A line of the process table.
 struct Stat {
     parent: i32,
-    ticks: u64,
+    /// It has ended and waits for its parent to take note: it cannot be signalled, but what it did counts.
+    ended: bool,
+    /// What it computed itself…
+    cpu_ms: u64,
+    /// …and what those of its children did that have ended.
+    children_cpu_ms: u64,
 }
 
-/// The process table: all living processes, each with its parent and computing time.
+/// A tick of the system clock, on every system that ralph runs on.
+const TICK_MS: u64 = 10;
+
+/// The process table: all processes, each with its parent and computing time.
 pub(super) struct Table(HashMap<i32, Stat>);
 
 impl Table {
@@ -47,6 +56,13 @@ impl Table {
 
     /// All living processes below these, without themselves.
     fn below(&self, roots: &[i32]) -> Vec<i32> {
+        let mut below = self.all_below(roots);
+        below.retain(|pid| self.0.get(pid).is_some_and(|stat| !stat.ended));
+        below
+    }
+
+    /// All processes below these, without themselves.
+    fn all_below(&self, roots: &[i32]) -> Vec<i32> {
         let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
         for (pid, stat) in &self.0 {
             children.entry(stat.parent).or_default().push(*pid);
@@ -73,9 +89,21 @@ impl Table {
         own.into_iter().collect()
     }
 
-    /// How much everything below this process has computed, in ticks of the system clock.
-    pub(super) fn computing_time(&self) -> u64 {
-        self.below_self().iter().filter_map(|pid| self.0.get(pid)).map(|stat| stat.ticks).sum()
+    /// What everything below this process has done so far. What a process did is not lost with it: the system adds it to
+    /// what its parent did as soon as the parent takes note of its end.
+    pub(super) fn work_below_self(&self) -> Work {
+        let own = own_pid();
+        // Its own looks at the process table are no work, nor is what they read.
+        let mut work = Work {
+            cpu_ms: self.0.get(&own).map_or(0, |stat| stat.children_cpu_ms),
+            bytes: moved(own, &["read_bytes", "write_bytes"]),
+        };
+        for pid in self.all_below(&[own]) {
+            let cpu_ms = self.0.get(&pid).map_or(0, |stat| stat.cpu_ms + stat.children_cpu_ms);
+            // By calls, whatever they read and wrote; and past them, as programs do that map their files.
+            work += Work { cpu_ms, bytes: moved(pid, &["rchar", "wchar", "read_bytes"]) };
+        }
+        work
     }
 }
 
@@ -93,26 +121,38 @@ impl Stat {
         let stat = String::from_utf8_lossy(buffer.get(..read)?);
         // The name stands in parentheses and may itself hold any character; fields follow the last one.
         let fields: Vec<&str> = stat.get(stat.rfind(')')? + 2..)?.split(' ').collect();
-        let state = *fields.first()?;
         let number = |index: usize| fields.get(index).and_then(|field| field.parse::<u64>().ok());
-        // A zombie computes nothing and cannot be signalled; its parent reaps it.
-        (state != "Z").then_some(())?;
         Some(Stat {
             parent: i32::try_from(number(1)?).ok()?,
-            ticks: number(11)? + number(12)? + number(13)? + number(14)?,
+            ended: *fields.first()? == "Z",
+            cpu_ms: (number(11)? + number(12)?) * TICK_MS,
+            children_cpu_ms: (number(13)? + number(14)?) * TICK_MS,
         })
     }
+
+    /// The line of a process that has not ended.
+    fn of_living(pid: i32) -> Option<Stat> {
+        Stat::of(pid).filter(|stat| !stat.ended)
+    }
+}
+
+/// How many bytes a process and those of its children that have ended have moved, by these counts of the system. None
+/// where it does not let us know.
+fn moved(pid: i32, counts: &[&str]) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+    let counted = text.lines().filter_map(|line| line.split_once(": ")).filter(|(name, _)| counts.contains(name));
+    counted.filter_map(|(_, number)| number.parse::<u64>().ok()).fold(0, u64::saturating_add)
 }
 
 /// Who started a process, or took it in.
 #[cfg(target_os = "linux")]
 pub(crate) fn parent_of(pid: i32) -> Option<i32> {
-    Stat::of(pid).map(|stat| stat.parent)
+    Stat::of_living(pid).map(|stat| stat.parent)
 }
 
 /// Whether this process is the parent of that one.
 pub(super) fn is_own_child(pid: i32) -> bool {
-    Stat::of(pid).is_some_and(|stat| stat.parent == own_pid())
+    Stat::of_living(pid).is_some_and(|stat| stat.parent == own_pid())
 }
 
 fn own_pid() -> i32 {
@@ -183,5 +223,22 @@ pub(super) fn end_own_children(run_folder: Option<&Path>, limit: Duration) {
             }
         }
         std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "a child to be looked at")]
+    fn what_a_process_did_still_counts_when_it_is_gone() {
+        let before = Table::read().work_below_self();
+        // In a grandchild, which its parent waits for.
+        let burn = "sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; true";
+        let status = std::process::Command::new("sh").args(["-c", burn]).status();
+        assert!(status.unwrap().success());
+        let after = Table::read().work_below_self();
+        assert!(after.cpu_ms >= before.cpu_ms + 2 * TICK_MS, "{before:?} {after:?}");
     }
 }

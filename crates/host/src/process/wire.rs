@@ -3,6 +3,7 @@
 //! be UTF-8.
 
 use super::Command;
+use super::work::Work;
 use ralph_core::observation::{Leaked, StartFault};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
@@ -28,8 +29,8 @@ pub(super) enum Request {
         /// From the polite signal to the other one.
         grace_ms: u64,
     },
-    /// Say how much the tree has computed.
-    Cpu,
+    /// Say what the tree has done so far.
+    Work,
     /// Stop everything where it stands.
     Freeze,
     /// Let everything go on.
@@ -64,9 +65,7 @@ pub(super) enum Reply {
         count: u32,
         leaked: Vec<Leaked>,
     },
-    Cpu {
-        ticks: u64,
-    },
+    Work(Work),
     /// The keeper is there, and has nothing to say.
     Here,
 }
@@ -90,7 +89,7 @@ impl Request {
             Request::End { grace_ms } => {
                 out.number(2).number(*grace_ms);
             }
-            Request::Cpu => {
+            Request::Work => {
                 out.number(3);
             }
             Request::Freeze => {
@@ -120,7 +119,7 @@ impl Request {
                 remove: from.list(Fields::os_string)?,
             }),
             2 => Request::End { grace_ms: from.number()? },
-            3 => Request::Cpu,
+            3 => Request::Work,
             4 => Request::Freeze,
             5 => Request::Thaw,
             6 => Request::Farewell,
@@ -150,8 +149,8 @@ impl Reply {
                     out.signed(leaked.pid).bytes(leaked.command.as_bytes());
                 });
             }
-            Reply::Cpu { ticks } => {
-                out.number(5).number(*ticks);
+            Reply::Work(Work { cpu_ms, bytes }) => {
+                out.number(5).number(*cpu_ms).number(*bytes);
             }
             Reply::Here => {
                 out.number(6);
@@ -183,7 +182,7 @@ impl Reply {
                 count: u32::try_from(from.number()?).unwrap_or(u32::MAX),
                 leaked: from.list(|from| Ok(Leaked { pid: from.signed()?, command: from.string()? }))?,
             },
-            5 => Reply::Cpu { ticks: from.number()? },
+            5 => Reply::Work(Work { cpu_ms: from.number()?, bytes: from.number()? }),
             6 => Reply::Here,
             _ => return Err(garbled()),
         };
@@ -351,7 +350,7 @@ mod tests {
         for request in [
             Request::Spawn(command),
             Request::End { grace_ms: 5000 },
-            Request::Cpu,
+            Request::Work,
             Request::Freeze,
             Request::Thaw,
             Request::Farewell,
@@ -371,7 +370,7 @@ mod tests {
             Reply::NotSpawned { reason: "no".to_owned(), fault: StartFault::Machine },
             Reply::Exited { code: None, signal: Some(9), leftovers: true },
             Reply::Ended { count: 1, leaked },
-            Reply::Cpu { ticks: 99 },
+            Reply::Work(Work { cpu_ms: 99, bytes: 7 }),
             Reply::Here,
         ] {
             assert_eq!(Reply::decode(&reply.encode(7)[8..]).unwrap(), (7, reply));

@@ -22,7 +22,9 @@ pub struct Loop {
     /// How long one iteration may take, in milliseconds; 0 means without limit.
     #[schemars(with = "u64", range(min = 0, max = LONGEST_MS))]
     pub iteration_timeout_ms: Millis,
-    /// How long the agent may neither print nor compute, in milliseconds; 0 means without limit.
+    /// How long the agent may neither print nor compute, in milliseconds; 0 means without limit. It
+    /// computes if everything it started, taken together, uses at least a tenth of one core, or reads and writes at
+    /// least 64 KiB a second, on average over this time; an agent that only waits for its provider uses less.
     #[schemars(with = "u64", range(min = 0, max = LONGEST_MS))]
     pub idle_timeout_ms: Millis,
     /// End the run as stalled after this many iterations in a row that come to nothing new in files, commits

@@ -76,8 +76,35 @@ fn a01_a_silent_agent_is_ended_by_the_idle_limit_and_the_next_iteration_comes() 
 #[test]
 fn a01_an_agent_that_computes_in_silence_is_not_idle() {
     let env = env();
-    env.script("spin 1500ms\nclaim");
+    for script in [
+        "spin 1500ms",
+        "spin 1500ms 50%",
+        // A child that computes, children that are gone when somebody looks, and those that lost their parent.
+        "run timeout 1.5 sh -c 'while :; do :; done'",
+        "run for i in 1 2 3 4 5 6 7 8 9; do timeout 0.2 sh -c 'while :; do :; done'; done",
+        "run for i in 1 2 3 4 5 6 7 8 9; do (timeout 0.2 sh -c 'while :; do :; done' &); sleep 0.2; done",
+    ] {
+        env.script(&format!("{script}\nclaim"));
+        run(&env, &["--idle-timeout", "500ms", "-m", "1"], 0);
+    }
+}
+
+#[test]
+fn a01_an_agent_that_moves_data_in_silence_is_not_idle() {
+    let env = env();
+    env.script("run for i in 1 2 3 4 5 6 7 8 9; do head -c 500000 /dev/zero > data; sleep 0.2; done\nclaim");
     run(&env, &["--idle-timeout", "500ms", "-m", "1"], 0);
+}
+
+#[test]
+fn a01_a_few_percent_of_a_core_in_silence_are_idle() {
+    for percent in [1, 5] {
+        let env = env();
+        env.script(&format!("[1]\nspin 60s {percent}%\n[2]\nclaim"));
+        let run = run(&env, &["--idle-timeout", "600ms"], 0);
+        assert!(reasons(&run, 1).contains("neither printed nor computed for 600ms"), "{}", reasons(&run, 1));
+        assert!(run.took < Duration::from_secs(5), "{:?}", run.took);
+    }
 }
 
 #[test]

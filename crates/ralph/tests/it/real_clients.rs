@@ -3,6 +3,51 @@
 //! One module a client. They run last and apart from the others (`cargo xtask test`), because an
 //! iteration costs seconds of the client's own; the slow clients are tried by `cargo xtask clients` only.
 
+/// Tests of a client: the trials by their names, each with what it takes beside the client. Those of a `slow` client
+/// are left to `cargo xtask clients`.
+macro_rules! trials_of {
+    (slow $client:ident: $($trial:ident $(($($more:expr),*))?,)*) => {$(
+        #[test]
+        #[ignore = "slow: cargo xtask clients"]
+        fn $trial() {
+            trials::$trial($client $(, $($more),*)?);
+        }
+    )*};
+    ($client:ident: $($trial:ident $(($($more:expr),*))?,)*) => {$(
+        #[test]
+        fn $trial() {
+            trials::$trial($client $(, $($more),*)?);
+        }
+    )*};
+}
+
+/// The trials that go the same way with every client.
+macro_rules! common_trials_of {
+    ($($client:ident)+) => {
+        trials_of! {
+            $($client)+:
+            a_task_with_tools,
+            a_claim_in_a_tool_result_is_not_believed,
+            a_stream_that_breaks_once,
+            a_provider_that_falls_silent,
+            an_interrupt_in_the_middle_of_a_tool,
+        }
+    };
+}
+
+/// What OpenAI, or whoever speaks its protocols, may refuse a client.
+macro_rules! refusals_by_openai_of {
+    ($($client:ident)+) => {
+        trials_of! {
+            $($client)+:
+            a_refused_key(super::openai_refuses_the_key()),
+            a_usage_limit(super::openai_limits_until),
+            a_limit_without_a_reset(super::openai_limits()),
+            an_overloaded_provider(super::openai_is_overloaded()),
+        }
+    };
+}
+
 mod claude;
 mod codex;
 mod copilot;
@@ -13,6 +58,7 @@ mod qwen;
 mod trials;
 
 use crate::env;
+use jiff::Timestamp;
 use ralph_testkit::model_server::{ModelServer, Refusal, Reply};
 use ralph_testkit::{Client, Invocation, TestEnv, client};
 use serde_json::json;
@@ -67,9 +113,30 @@ impl Stage {
     }
 }
 
-/// How OpenAI, and whoever speaks its protocols, refuses a key.
+/// How OpenAI, and whoever speaks its protocols, refuses a request.
+fn openai(status: u16, kind: &str, code: &str, message: &str) -> Refusal {
+    let refusal = Reply::refusal(status, json!({ "error": { "message": message, "type": kind, "code": code } }));
+    // Some of its clients ask again and again for minutes, but as soon as they are told to.
+    refusal.header("retry-after-ms", 10)
+}
+
 fn openai_refuses_the_key() -> Refusal {
-    let error =
-        json!({ "message": "Incorrect API key provided.", "type": "invalid_request_error", "code": "invalid_api_key" });
-    Reply::refusal(401, json!({ "error": error }))
+    openai(401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided.")
+}
+
+/// In OpenAI's words, which say how long.
+fn openai_limits_until(reset: i64) -> Refusal {
+    let seconds = reset - Timestamp::now().as_second();
+    let wait = format!("{}m{}s", seconds / 60, seconds % 60);
+    let message =
+        format!("Rate limit reached on requests per day (RPD): Limit 100, Used 100. Please try again in {wait}.");
+    openai(429, "requests", "rate_limit_exceeded", &message)
+}
+
+fn openai_limits() -> Refusal {
+    openai(429, "requests", "rate_limit_exceeded", "Rate limit reached for requests.")
+}
+
+fn openai_is_overloaded() -> Refusal {
+    openai(503, "server_error", "overloaded", "The server is currently overloaded with other requests.")
 }

@@ -416,3 +416,39 @@ fn a_retry_of_pi_begins_another_turn() {
     let begun = format!("{failed}{{\"type\":\"agent_start\"}}\n");
     assert!(!hear("pi", "", begun.as_bytes()).reader.has_result());
 }
+
+#[test]
+fn an_error_that_pi_gets_over_by_itself_is_none() {
+    let failed = include_str!("../../streams/pi/e401.jsonl");
+    let trivial = include_str!("../../streams/pi/trivial.jsonl");
+    let retry = "{\"type\":\"auto_retry_start\",\"attempt\":1,\"errorMessage\":\"terminated\"}\n";
+    let errors = |stream: String| {
+        let heard = hear("pi", "", stream.as_bytes());
+        heard.events.iter().filter(|event| matches!(event, AgentEvent::Error { .. })).count()
+    };
+    assert_eq!(errors(format!("{failed}{retry}{trivial}")), 0);
+    assert_eq!(errors(format!("{failed}{retry}{failed}")), 1, "the last one is told");
+    assert_eq!(errors(failed.to_owned()), 1);
+}
+
+#[test]
+fn a_stream_that_broke_off_is_the_networks_fault() {
+    let qwen = |error: &str| {
+        let result = serde_json::json!({
+            "type": "result", "subtype": "error_during_execution", "is_error": true, "error": { "message": error },
+        });
+        hear("qwen", "", result.to_string().as_bytes()).failure(&exit(1), "").unwrap().class
+    };
+    for error in [
+        "[API Error: terminated (cause: Response does not match the HTTP/1.1 protocol (Invalid EOF state))]",
+        "terminated",
+        "[API Error: Premature close]",
+        "TypeError: fetch failed (cause: UND_ERR_SOCKET other side closed)",
+        "[API Error: socket hang up]",
+        "error decoding response body: unexpected EOF during chunk size line",
+        "peer closed connection without sending complete message body (incomplete chunked read)",
+    ] {
+        assert_eq!(qwen(error), Transient, "{error}");
+    }
+    assert_eq!(qwen("the sub-agent was terminated after 40 turns"), Other);
+}

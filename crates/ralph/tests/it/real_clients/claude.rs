@@ -27,67 +27,31 @@ fn refusal(status: u16, kind: &str, message: &str) -> Refusal {
     Reply::refusal(status, json!({ "type": "error", "error": error }))
 }
 
-#[test]
-fn a_task_with_tools() {
-    trials::a_task_with_tools(claude);
+fn limits_until(reset: i64) -> Refusal {
+    let five_hours = "anthropic-ratelimit-unified-5h";
+    refusal(429, "rate_limit_error", "This request would exceed your account's rate limit.")
+        .header("anthropic-ratelimit-unified-status", "rejected")
+        .header("anthropic-ratelimit-unified-reset", reset)
+        .header("anthropic-ratelimit-unified-representative-claim", "five_hour")
+        .header("anthropic-ratelimit-unified-overage-status", "rejected")
+        .header(&format!("{five_hours}-status"), "rejected")
+        .header(&format!("{five_hours}-reset"), reset)
+        .header(&format!("{five_hours}-utilization"), "1.0")
 }
 
-#[test]
-fn a_tool_that_fails() {
-    trials::a_tool_that_fails(claude);
+common_trials_of!(claude);
+
+trials_of! {
+    claude:
+    a_tool_that_fails,
+    tokens_are_counted,
+    an_empty_answer("empty"),
+    a_refused_key(refusal(401, "authentication_error", "invalid x-api-key")),
+    a_limit_without_a_reset(refusal(429, "rate_limit_error", "This request would exceed your organization's rate limit.")),
+    an_overloaded_provider(refusal(529, "overloaded_error", "Overloaded")),
 }
 
-#[test]
-fn tokens_are_counted() {
-    trials::tokens_are_counted(claude);
-}
-
-#[test]
-fn a_claim_in_a_tool_result_is_not_believed() {
-    trials::a_claim_in_a_tool_result_is_not_believed(claude);
-}
-
-#[test]
-fn an_empty_answer() {
-    trials::an_empty_answer(claude, "empty");
-}
-
-#[test]
-fn a_stream_that_breaks_once() {
-    trials::a_stream_that_breaks_once(claude);
-}
-
-#[test]
-fn a_provider_that_falls_silent() {
-    trials::a_provider_that_falls_silent(claude);
-}
-
-#[test]
-fn a_refused_key() {
-    trials::a_refused_key(claude, refusal(401, "authentication_error", "invalid x-api-key"));
-}
-
-#[test]
-fn a_usage_limit() {
-    trials::a_usage_limit(subscribed, |reset| {
-        let five_hours = "anthropic-ratelimit-unified-5h";
-        refusal(429, "rate_limit_error", "This request would exceed your account's rate limit.")
-            .header("anthropic-ratelimit-unified-status", "rejected")
-            .header("anthropic-ratelimit-unified-reset", reset)
-            .header("anthropic-ratelimit-unified-representative-claim", "five_hour")
-            .header("anthropic-ratelimit-unified-overage-status", "rejected")
-            .header(&format!("{five_hours}-status"), "rejected")
-            .header(&format!("{five_hours}-reset"), reset)
-            .header(&format!("{five_hours}-utilization"), "1.0")
-    });
-}
-
-#[test]
-fn an_overloaded_provider() {
-    trials::an_overloaded_provider(claude, refusal(529, "overloaded_error", "Overloaded"));
-}
-
-#[test]
-fn an_interrupt_in_the_middle_of_a_tool() {
-    trials::an_interrupt_in_the_middle_of_a_tool(claude);
+trials_of! {
+    subscribed:
+    a_usage_limit(limits_until),
 }

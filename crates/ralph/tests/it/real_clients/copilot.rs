@@ -1,6 +1,6 @@
 //! GitHub Copilot CLI. It does not tell how many tokens it used.
 
-use super::{Stage, openai_refuses_the_key, trials};
+use super::{Stage, trials};
 use ralph_testkit::model_server::Reply;
 
 /// With a provider of its own instead of a login.
@@ -12,32 +12,11 @@ fn copilot(replies: Vec<Reply>) -> Option<Stage> {
     Some(stage.with("COPILOT_OFFLINE", true).with("COPILOT_AUTO_UPDATE", false))
 }
 
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn a_task_with_tools() {
-    trials::a_task_with_tools(copilot);
-}
+common_trials_of!(slow copilot);
+refusals_by_openai_of!(slow copilot);
 
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn a_claim_in_a_tool_result_is_not_believed() {
-    trials::a_claim_in_a_tool_result_is_not_believed(copilot);
-}
-
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn an_empty_answer() {
-    trials::an_empty_answer(copilot, "No response was returned");
-}
-
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn a_refused_key() {
-    trials::a_refused_key(copilot, openai_refuses_the_key());
-}
-
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn an_interrupt_in_the_middle_of_a_tool() {
-    trials::an_interrupt_in_the_middle_of_a_tool(copilot);
+trials_of! {
+    slow copilot:
+    a_tool_that_fails,
+    an_empty_answer("No response was returned"),
 }

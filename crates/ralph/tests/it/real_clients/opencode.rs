@@ -1,6 +1,6 @@
 //! opencode.
 
-use super::{Stage, openai_refuses_the_key, trials};
+use super::{Stage, trials};
 use ralph_testkit::model_server::Reply;
 use serde_json::json;
 
@@ -15,38 +15,12 @@ fn opencode(replies: Vec<Reply>) -> Option<Stage> {
     Some(stage.with("OPENCODE_DISABLE_LSP_DOWNLOAD", 1).with("OPENCODE_DISABLE_DEFAULT_PLUGINS", 1))
 }
 
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn a_task_with_tools() {
-    trials::a_task_with_tools(opencode);
-}
+common_trials_of!(slow opencode);
+refusals_by_openai_of!(slow opencode);
 
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn tokens_are_counted() {
-    trials::tokens_are_counted(opencode);
-}
-
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn a_claim_in_a_tool_result_is_not_believed() {
-    trials::a_claim_in_a_tool_result_is_not_believed(opencode);
-}
-
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn an_empty_answer() {
-    trials::an_empty_answer(opencode, "empty");
-}
-
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn a_refused_key() {
-    trials::a_refused_key(opencode, openai_refuses_the_key());
-}
-
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn an_interrupt_in_the_middle_of_a_tool() {
-    trials::an_interrupt_in_the_middle_of_a_tool(opencode);
+trials_of! {
+    slow opencode:
+    a_tool_that_fails,
+    tokens_are_counted,
+    an_empty_answer("empty"),
 }

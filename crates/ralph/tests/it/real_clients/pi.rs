@@ -1,6 +1,6 @@
 //! pi.
 
-use super::{Stage, openai_refuses_the_key, trials};
+use super::{Stage, trials};
 use ralph_testkit::model_server::Reply;
 use serde_json::json;
 
@@ -12,42 +12,19 @@ fn pi(replies: Vec<Reply>) -> Option<Stage> {
     });
     let models = json!({ "providers": { "scripted": provider } });
     stage.env.write(stage.env.home().join(".pi/agent/models.json"), &models.to_string());
+    // By default its retries take seconds.
+    let retry = json!({ "maxRetries": 1, "baseDelayMs": 10, "provider": { "maxRetries": 0 } });
+    stage.env.write(stage.env.home().join(".pi/agent/settings.json"), &json!({ "retry": retry }).to_string());
     stage.env.settings(json!({ "agent": { "model": "scripted", "flags": ["--provider", "scripted"] } }));
     Some(stage.with("PI_OFFLINE", 1).with("PI_SKIP_VERSION_CHECK", 1).with("PI_TELEMETRY", 0))
 }
 
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn a_task_with_tools() {
-    trials::a_task_with_tools(pi);
-}
+common_trials_of!(slow pi);
+refusals_by_openai_of!(slow pi);
 
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn tokens_are_counted() {
-    trials::tokens_are_counted(pi);
-}
-
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn a_claim_in_a_tool_result_is_not_believed() {
-    trials::a_claim_in_a_tool_result_is_not_believed(pi);
-}
-
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn an_empty_answer() {
-    trials::an_empty_answer(pi, "empty");
-}
-
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn a_refused_key() {
-    trials::a_refused_key(pi, openai_refuses_the_key());
-}
-
-#[test]
-#[ignore = "slow: cargo xtask clients"]
-fn an_interrupt_in_the_middle_of_a_tool() {
-    trials::an_interrupt_in_the_middle_of_a_tool(pi);
+trials_of! {
+    slow pi:
+    a_tool_that_fails,
+    tokens_are_counted,
+    an_empty_answer("empty"),
 }

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::actions::{Agent, Stop};
 use crate::files::write_pid;
@@ -36,16 +36,28 @@ pub fn perform(agent: &mut Agent, action: &str, rest: &str) -> Result<bool, Stop
         "kill-group" => system::kill(0, if rest.is_empty() { libc::SIGTERM } else { system::signal(rest)? })?,
         "close-output" => system::close_output(),
         "spin" => {
-            let (begun, time) = (Instant::now(), duration(rest)?);
-            while begun.elapsed() < time {
-                std::hint::spin_loop();
-            }
+            let (time, percent) = split_word(rest);
+            let percent = if percent.is_empty() { 100 } else { number(percent.trim_end_matches('%'))? };
+            spin(duration(time)?, percent);
         }
         // Written to, so that it is really there, and kept until the end.
         "alloc" => std::mem::forget(std::hint::black_box(vec![1u8; number::<usize>(rest)? << 20])),
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Burns so much of a core, spread as evenly as timers allow.
+fn spin(time: Duration, percent: u32) {
+    const PERIOD: Duration = Duration::from_millis(10);
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        let period = Instant::now();
+        while period.elapsed() < PERIOD * percent / 100 {
+            std::hint::spin_loop();
+        }
+        std::thread::sleep(PERIOD.saturating_sub(period.elapsed()));
+    }
 }
 
 /// What a process started as `--sleeper` does.
