@@ -13,7 +13,7 @@ use ralph_core::memory::{self, Views};
 use ralph_core::observation::Markers;
 use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::protect::{self, Pins};
-use ralph_core::scm::Pending;
+use ralph_core::scm::{Pending, ScmPolicy, is_commit};
 use ralph_core::time::{Millis, WallTime};
 use ralph_host::aside::Aside;
 use ralph_host::bus::Durability;
@@ -214,7 +214,10 @@ impl Activity {
             }
             Effect::Scm(spec) => {
                 let place = ScmPlace { root: &world.root, note: &world.scm_note };
-                let report = scm::run(&mut world.keeper, spec, place, links.orders).await;
+                let mut report = scm::run(&mut world.keeper, spec, place, links.orders).await;
+                if !report.ending.passed() && report.spec.args.first().is_some_and(|word| is_commit(word)) {
+                    report.nothing = ScmPolicy::is_nothing(look_at_pending(world, policy).await);
+                }
                 world.listen().into_iter().chain([Event::ScmEnded(Box::new(report))]).collect()
             }
             Effect::Wait { until } => {
