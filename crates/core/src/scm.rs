@@ -34,6 +34,11 @@ impl ScmPolicy {
         self.tasks.iter().take_while(|task| !is_commit(task)).any(|task| task.split_whitespace().next() == Some(ADD))
     }
 
+    /// Whether nothing at all waits to be committed, as far as a commit without further tasks goes.
+    pub fn is_nothing(pending: Pending) -> bool {
+        matches!(pending, Pending::Seen { tracked: false, .. })
+    }
+
     /// Whether a commit would hold anything.
     pub fn would_commit(&self, pending: Pending) -> bool {
         match pending {
@@ -106,9 +111,21 @@ pub struct ScmReport {
     /// What stood in its way and what to type about it; empty if nothing is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub advice: String,
+    /// It was a commit, and nothing waited to be committed: that is no failure, whatever its exit code.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub nothing: bool,
+}
+
+fn is_no(flag: &bool) -> bool {
+    !flag
 }
 
 impl ScmReport {
+    /// Whether it did what there was to do.
+    pub fn went_well(&self) -> bool {
+        self.ending.passed() || self.nothing
+    }
+
     /// The line that says why it failed: the first that calls itself an error, for git puts advice behind it;
     /// else the last.
     pub fn why(&self) -> String {
@@ -178,7 +195,8 @@ mod tests {
         ] {
             let spec = ScmSpec { index: 0, task: "push".to_owned(), program: "git".to_owned(), args: Vec::new() };
             let (ending, duration) = (CheckEnding::Exited { code: 1 }, Millis::ZERO);
-            let report = ScmReport { spec, ending, duration, output: output.to_owned(), advice: String::new() };
+            let report =
+                ScmReport { spec, ending, duration, output: output.to_owned(), advice: String::new(), nothing: false };
             assert_eq!(report.why(), why, "{output}");
         }
     }

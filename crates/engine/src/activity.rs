@@ -13,7 +13,7 @@ use ralph_core::memory::{self, Views};
 use ralph_core::observation::Markers;
 use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::protect::{self, Pins};
-use ralph_core::scm::Pending;
+use ralph_core::scm::{Pending, ScmPolicy, is_commit};
 use ralph_core::time::{Millis, WallTime};
 use ralph_host::aside::Aside;
 use ralph_host::bus::Durability;
@@ -208,7 +208,7 @@ impl Activity {
                 // What somebody wants while the checks run is heard before they count.
                 problem.into_iter().chain(world.listen()).chain([seen]).collect()
             }
-            Effect::Pin { candidates } => pin(world, policy, &candidates),
+            Effect::Pin { candidates } => pin(world, policy, candidates).await,
             Effect::RestorePinned { paths } => {
                 vec![Event::PinnedRestored { problems: world.pinned_files.restore(&pins.files, &paths) }]
             }
@@ -220,7 +220,10 @@ impl Activity {
             }
             Effect::Scm(spec) => {
                 let place = ScmPlace { root: &world.root, note: &world.scm_note };
-                let report = scm::run(&mut world.keeper, spec, place, links.orders).await;
+                let mut report = scm::run(&mut world.keeper, spec, place, links.orders).await;
+                if !report.ending.passed() && report.spec.args.first().is_some_and(|word| is_commit(word)) {
+                    report.nothing = ScmPolicy::is_nothing(look_at_pending(world, policy).await);
+                }
                 world.listen().into_iter().chain([Event::ScmEnded(Box::new(report))]).collect()
             }
             Effect::Wait { until } => {
@@ -321,20 +324,29 @@ async fn look_at_tree(world: &mut World, policy: &Policy, pins: &Arc<Pins>) -> E
     event
 }
 
-/// Looks at everything that must stay as it is.
-fn pin(world: &mut World, policy: &Policy, candidates: &[(String, Vec<usize>)]) -> Vec<Event> {
-    let files = match world.pinned_files.pin(&policy.protect.paths, candidates) {
-        Ok(files) => files,
+/// Looks at everything that must stay as it is, aside from the event loop: a project may be large.
+async fn pin(world: &mut World, policy: &Policy, candidates: Vec<(String, Vec<usize>)>) -> Vec<Event> {
+    let (files, programs, git_root) = (world.pinned_files.clone(), world.programs.clone(), world.git_root.clone());
+    let (globs, scripts) = (policy.protect.paths.clone(), policy.pins_scripts());
+    let words: Vec<String> = policy.guardrails.iter().flat_map(|rule| protect::words(&rule.command)).collect();
+    let started = Aside::start(move |stop| {
+        let mut pins = Pins { files: files.pin(&globs, &candidates, stop)?, ..Pins::default() };
+        let unmatched = pins::unmatched(&globs, &pins.files);
+        if scripts {
+            pins.programs = programs.pin(&words);
+            pins.repository = git_root.as_deref().map(tree::parts).unwrap_or_default();
+            pins.tree_seen = !pins.repository.is_empty();
+        }
+        Ok((pins, unmatched))
+    });
+    let answer = match started {
+        Ok(mut looking) => looking.answer().await.unwrap_or_else(|| Err("the look at them was cut".to_owned())),
+        Err(error) => Err(format!("no thread could be started: {error}")),
+    };
+    let (pins, unmatched) = match answer {
+        Ok(seen) => seen,
         Err(problem) => return vec![Event::Pinned { pins: Err(problem) }],
     };
-    let unmatched = pins::unmatched(&policy.protect.paths, &files);
-    let mut pins = Pins { files, ..Pins::default() };
-    if policy.pins_scripts() {
-        let words: Vec<String> = policy.guardrails.iter().flat_map(|rule| protect::words(&rule.command)).collect();
-        pins.programs = world.programs.pin(&words);
-        pins.repository = world.git_root.as_deref().map(tree::parts).unwrap_or_default();
-        pins.tree_seen = !pins.repository.is_empty();
-    }
     let told = |glob: String| Event::Noted { text: format!("protect.paths: `{glob}` matches no file") };
     unmatched.into_iter().map(told).chain([Event::Pinned { pins: Ok(pins) }]).collect()
 }

@@ -92,6 +92,7 @@ pub async fn run(
         spec,
         ending: CheckEnding::from(facts.ending),
         advice,
+        nothing: false,
         duration: facts.duration,
         output: String::from_utf8_lossy(&sink.0).into_owned(),
     }

@@ -25,8 +25,8 @@ impl Spool {
 
     /// Everything from the beginning, once nothing more is added.
     pub fn read(&mut self) -> io::Result<Box<dyn BufRead + '_>> {
-        if let Some(problem) = self.problem.take() {
-            return Err(problem);
+        if let Some(problem) = &self.problem {
+            return Err(io::Error::new(problem.kind(), problem.to_string()));
         }
         match &mut self.file {
             None => Ok(Box::new(self.memory.as_slice())),
@@ -98,5 +98,6 @@ mod tests {
         let mut spool = Spool::new(Path::new("/nowhere/at/all"));
         spool.stdout(&Arc::new(vec![b'x'; 2 * IN_MEMORY]));
         assert!(spool.read().is_err());
+        assert!(spool.read().is_err(), "asking again makes no whole of it");
     }
 }

@@ -201,9 +201,18 @@ impl Fingerprinter {
     /// The fingerprint of a tree. Blocks while it reads, and gives up when told to stop; what was read until then
     /// is known to the next look.
     pub fn print(&mut self, listing: &mut Listing, stop: &Stop) -> TreePrint {
+        self.look += 1;
+        if self.look == 1 {
+            // Not earlier: a shell may start whoever keeps ralph's words after ralph.
+            self.outputs = audience::files();
+            self.cache.load();
+        }
         let mut folded = self.fold(listing, stop);
-        if matches!(folded, Err(Trouble::Damaged)) {
-            self.cache.forget();
+        if let Err(Trouble::Damaged | Trouble::Fault(_)) = folded {
+            if matches!(folded, Err(Trouble::Damaged)) {
+                self.cache.forget();
+            }
+            // What failed by chance does not fail twice.
             folded = self.fold(listing, stop);
         }
         self.compared = self.whole && folded.is_ok();
@@ -217,12 +226,6 @@ impl Fingerprinter {
     }
 
     fn fold(&mut self, listing: &mut Listing, stop: &Stop) -> Result<String, Trouble> {
-        self.look += 1;
-        if self.look == 1 {
-            // Not earlier: a shell may start whoever keeps ralph's words after ralph.
-            self.outputs = audience::files();
-            self.cache.load();
-        }
         self.changed.clear();
         let mut merge = self.cache.merge();
         let all = self.fold_files(listing, &mut merge, stop);

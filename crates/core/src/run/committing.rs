@@ -148,7 +148,9 @@ impl Run {
         if self.task_now(&checking.committing).is_none_or(|spec| spec.index != report.spec.index) {
             return Vec::new();
         }
-        let detail = if report.ending.passed() {
+        let detail = if report.nothing {
+            Ok("nothing to commit".to_owned())
+        } else if report.ending.passed() {
             let message = scm::is_commit(&report.spec.task).then(|| checking.committing.message.clone()).flatten();
             Ok(message.unwrap_or_default())
         } else {
@@ -164,7 +166,7 @@ impl Run {
             effects.push(Effect::Tell(Notice::Note { text: text.to_owned() }));
         }
         // One that failed, or was ended in the middle, is tried again if the run goes on from here.
-        if report.ending.passed() {
+        if report.went_well() {
             checking.committing.done.push(report.spec.index);
         }
         if let Some(end) = self.stop_between(&checking) {
@@ -172,7 +174,7 @@ impl Run {
             return effects;
         }
         // What follows a failed task was meant for its success: nothing is pushed that was not committed.
-        effects.extend(if report.ending.passed() {
+        effects.extend(if report.went_well() {
             self.go_on_checking(checking)
         } else {
             self.conclude(&checking, Stability::Still)

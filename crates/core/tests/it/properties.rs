@@ -258,6 +258,7 @@ fn fitting(running: Option<&Effect>, event: Event) -> Event {
             duration: Millis(1),
             output: String::new(),
             advice: String::new(),
+            nothing: false,
         })),
         Some(Effect::Wait { .. } | Effect::Rest { .. }) => Event::Woke,
         Some(Effect::LookAtMarkers) => Event::MarkersSeen { markers: Markers::default(), problem: None },

@@ -654,6 +654,7 @@ impl Sim {
             duration: CHECK,
             output: "said\nlast words\n".to_owned(),
             advice: String::new(),
+            nothing: false,
         }
     }
 

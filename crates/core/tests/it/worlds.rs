@@ -262,7 +262,7 @@ fn scm_reports() -> impl Strategy<Value = ScmReport> {
     let ending = prop_oneof![8 => check_endings(), 1 => Just(CheckEnding::Stopped)];
     (0usize..4, select(vec!["add -A", "commit", "push"]), ending).prop_map(|(index, task, ending)| {
         let spec = ScmSpec { index, task: task.to_owned(), program: "git".to_owned(), args: vec![task.to_owned()] };
-        ScmReport { spec, ending, duration: Millis(1), output: "x".to_owned(), advice: String::new() }
+        ScmReport { spec, ending, duration: Millis(1), output: "x".to_owned(), advice: String::new(), nothing: false }
     })
 }
 

@@ -1,26 +1,23 @@
 //! Globs of the settings: which files they mean.
 
+use crate::aside::Stop;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ralph_core::protect::Pinned;
 use std::path::{Path, PathBuf};
 
-/// Entries that are walked to find files.
-const MOST_ENTRIES: usize = 1_000_000;
 /// Folders that hold no rules of people.
 const NOT_WALKED: [&str; 2] = [".git", ".ralph"];
 
 /// The files below a folder that match.
-pub(super) fn find(root: &Path, globs: &GlobSet) -> Result<Vec<String>, String> {
+pub(super) fn find(root: &Path, globs: &GlobSet, stop: &Stop) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
-    let mut entries = 0_usize;
     while let Some(folder) = folders.pop() {
         // A folder that cannot be read holds nothing that can be compared later.
         let Ok(listing) = std::fs::read_dir(root.join(&folder)) else { continue };
         for entry in listing.flatten() {
-            entries += 1;
-            if entries > MOST_ENTRIES {
-                return Err(format!("the project has more than {MOST_ENTRIES} files"));
+            if stop.is_set() {
+                return Err("the look at the files was stopped".to_owned());
             }
             let path = folder.join(entry.file_name());
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());

@@ -9,6 +9,7 @@ mod restore;
 
 pub use globs::{judge_glob, unmatched};
 
+use crate::aside::Stop;
 use crate::plain_file::{self, Links};
 use crate::tree::Walk;
 use ralph_core::protect::{self, Change, Pinned, PinnedChange, PinnedState};
@@ -51,11 +52,18 @@ impl PinnedFiles {
         PinnedFiles { root: root.to_owned(), kept: self.kept.clone() }
     }
 
-    /// Looks at everything that matches a glob, and at those candidates that are files of the project.
-    pub fn pin(&self, globs: &[String], candidates: &[(String, Vec<usize>)]) -> Result<Vec<Pinned>, String> {
+    /// Looks at everything that matches a glob, and at those candidates that are files of the project. Blocks while
+    /// it walks through the project, and gives up when told to stop.
+    pub fn pin(
+        &self,
+        globs: &[String],
+        candidates: &[(String, Vec<usize>)],
+        stop: &Stop,
+    ) -> Result<Vec<Pinned>, String> {
         let mut found: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         if !globs.is_empty() {
-            found.extend(globs::find(&self.root, &globs::set_of(globs)?)?.into_iter().map(|path| (path, Vec::new())));
+            let matching = globs::find(&self.root, &globs::set_of(globs)?, stop)?;
+            found.extend(matching.into_iter().map(|path| (path, Vec::new())));
         }
         for (name, scripts_of) in candidates {
             let is_file = |name: &str| matches!(self.look(name), Ok(Standing::File { .. }));

@@ -53,7 +53,7 @@ fn globs_and_scripts_are_found_and_nothing_else() {
         (&["**/tests/c"], &["check.sh", "ignored/tests/c"]),
         (&[], &["check.sh"]),
     ] {
-        let pinned = project.pins().pin(&globs(patterns), &candidates).unwrap();
+        let pinned = project.pins().pin(&globs(patterns), &candidates, &Stop::default()).unwrap();
         assert_eq!(paths(&pinned), expected, "{patterns:?}");
     }
     assert!(judge_glob("a{b").is_err() && judge_glob("tests/**/*.{ts,tsx}").is_ok());
@@ -64,7 +64,7 @@ fn a_file_that_would_come_first_must_stay_away() {
     let project = Project::new();
     std::fs::write(project.at("project/Makefile"), "test:").unwrap();
     let candidates = ["GNUmakefile", "makefile", "Makefile"].map(|name| (name.to_owned(), vec![0]));
-    let pinned = project.pins().pin(&[], &candidates).unwrap();
+    let pinned = project.pins().pin(&[], &candidates, &Stop::default()).unwrap();
     assert!(project.pins().changes(&pinned).unwrap().is_empty());
     std::fs::write(project.at("project/GNUmakefile"), "test:").unwrap();
     let added = PinnedChange { path: "GNUmakefile".to_owned(), how: Change::Added };
@@ -138,7 +138,7 @@ fn j08_every_kind_of_change_is_seen_named_and_undone() {
     for (change, path, how) in cases {
         let project = Project::new();
         let pins = project.pins();
-        let pinned = pins.pin(&globs(&["tests/**"]), &[]).unwrap();
+        let pinned = pins.pin(&globs(&["tests/**"]), &[], &Stop::default()).unwrap();
         assert_eq!(pins.changes(&pinned).unwrap(), []);
         std::fs::write(project.at("project/tests/new.rs"), "adding is no change").unwrap();
         change(&project);
@@ -154,7 +154,7 @@ fn a_package_may_get_dependencies_but_no_other_scripts() {
     let project = Project::new();
     let write = |text: &str| std::fs::write(project.at("project/package.json"), text).unwrap();
     write(r#"{"scripts":{"test":"jest"}}"#);
-    let pinned = project.pins().pin(&[], &[("package.json".to_owned(), vec![0])]).unwrap();
+    let pinned = project.pins().pin(&[], &[("package.json".to_owned(), vec![0])], &Stop::default()).unwrap();
     write(r#"{"scripts":{"test":"jest"},"dependencies":{"left-pad":"1"}}"#);
     assert_eq!(project.pins().changes(&pinned).unwrap(), []);
     write(r#"{"scripts":{"test":"true"},"dependencies":{"left-pad":"2"}}"#);

@@ -245,7 +245,14 @@ fn answer(in_flight: Option<InFlight>) -> Option<Event> {
         }
         InFlight::Scm(spec) => {
             let (ending, duration, output) = (CheckEnding::Stopped, Millis::ZERO, String::new());
-            Some(Event::ScmEnded(Box::new(ScmReport { spec, ending, duration, output, advice: String::new() })))
+            Some(Event::ScmEnded(Box::new(ScmReport {
+                spec,
+                ending,
+                duration,
+                output,
+                advice: String::new(),
+                nothing: false,
+            })))
         }
         InFlight::Prompt
         | InFlight::Tree

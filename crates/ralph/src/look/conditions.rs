@@ -252,18 +252,28 @@ fn tree_stood_still(chapter: &Chapter<'_>) -> Condition {
             Condition::new(NAME, None, "looked at only when a claim stands and every guardrail passed").needing(NEEDED)
         }
         (Some(true), after) => {
-            let before = chapter.counted().last().and_then(|check| check.tree);
-            let trees = format!("tree {} before and {} after", words::tree(before), words::tree(after));
+            let trees = format!("tree {} before and {} after", words::tree(checked_tree(chapter)), words::tree(after));
             Condition::new(NAME, Some(false), "they changed, so no check speaks for them")
                 .needing(format!("{NEEDED}; they went on changing: {trees}"))
         }
-        // The verdict takes such a tree as it was checked, so nothing else was needed.
-        (Some(false), Some(TreePrint::Unknown { why, .. })) => {
-            Condition::new(NAME, None, format!("they cannot be seen: {why}"))
-        }
-        (Some(false), print) => {
-            Condition::new(NAME, Some(true), format!("tree {} before and after", words::tree(print)))
-        }
+        // The verdict takes a tree that nobody saw as it was checked, so nothing else was needed.
+        (Some(false), print) => match unseen(checked_tree(chapter)).or(unseen(print)) {
+            Some(why) => Condition::new(NAME, None, format!("they cannot be seen: {why}")),
+            None => Condition::new(NAME, Some(true), format!("tree {} before and after", words::tree(print))),
+        },
+    }
+}
+
+/// The tree as it was when the checks that count began.
+fn checked_tree<'a>(chapter: &Chapter<'a>) -> Option<&'a TreePrint> {
+    chapter.counted().last().and_then(|check| check.tree)
+}
+
+/// Why a tree was not seen.
+fn unseen(print: Option<&TreePrint>) -> Option<&str> {
+    match print {
+        Some(TreePrint::Unknown { why, .. }) => Some(why),
+        _ => None,
     }
 }
 

@@ -81,6 +81,15 @@ fn nothing_to_commit_and_new_files_alone_are_no_failure() {
 }
 
 #[test]
+fn a_commit_with_words_of_its_own_that_finds_nothing_is_no_failure() {
+    let env = agent("echo '<response>DONE</response>'", "echo No");
+    env.settings(json!({ "scm": { "tasks": ["commit -m Own", "tag done"] } }));
+    let lines = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run().json_lines();
+    assert_eq!(tasks(&lines)[0], ("commit -m Own".to_owned(), true, "nothing to commit".to_owned()));
+    assert_eq!(env.git(["tag"]), "done\n");
+}
+
+#[test]
 fn a_new_repository_gets_its_first_commit() {
     let env = agent("echo hello > first.txt; echo '<response>DONE</response>'", "echo 'Begin again'");
     std::fs::remove_dir_all(env.path(".git")).unwrap();
