@@ -17,7 +17,7 @@ usage: cargo xtask <chore>
 
   test            everything that must be green before a change is done
   bench [NAME]    measure ralph: iteration, stream, idle, start, stop, crash, bus,
-                  supervise
+                  supervise, tree, growth
   clients [NAME]  install the real agent programs, try them below ralph and write docs/clients.md
   honesty [NAME]  try agents that lie and agents that do not, below ralph and below plain loops;
                   --write keeps the table in docs/honesty.md

@@ -8,11 +8,41 @@ use std::process::Command;
 use std::time::Instant;
 
 const RUNS: [u32; 3] = [10, 1_000, 10_000];
+const REQUESTS: [usize; 2] = [5_000, 40_000];
 const ROUNDS: usize = 5;
 
-/// One group each: how many runs a state folder holds.
+/// One group each: how many requests are open, and how many runs a state folder holds.
 pub(super) fn run(project: &Project) -> Result<(), String> {
+    requests(project)?;
     runs(project)
+}
+
+/// Open requests of one task: eight times as many may cost eight times as much, and not sixty-four times.
+fn requests(project: &Project) -> Result<(), String> {
+    project.settings(r#"{"agent":{"command":"/bin/echo","flags":["working"]}}"#)?;
+    let mut measured = Vec::new();
+    for count in REQUESTS {
+        let task = format!("requests-{count}");
+        ask(project, &task, count)?;
+        let seconds = time(project, &["run", "-q", "-p", "x", "-m", "1", "--task", &task])?;
+        println!("  {count} open requests: a run of one iteration {:.1} ms", seconds * 1e3);
+        measured.push(seconds);
+    }
+    let [few, many] = measured.as_slice() else { return Err("nothing was measured".to_owned()) };
+    verdict("eight times the requests", many / few, 12.0, " x");
+    Ok(())
+}
+
+/// Puts so many requests on a task's bus: the first one by ralph, the others like it under other ids.
+fn ask(project: &Project, task: &str, count: usize) -> Result<(), String> {
+    let post = ["bus", "post", "--task", task, "--type", "USER_REQUEST", "use tabs"];
+    project.call(&post).status().map_err(fail("ralph"))?;
+    let bus = project.root().join(format!(".ralph/tasks/{task}/TASK-MESSAGE-BUS.md"));
+    let first = std::fs::read_to_string(&bus).map_err(fail("the bus"))?;
+    let id = first.lines().find_map(|line| line.strip_prefix("id: ")).ok_or("the bus holds no message")?;
+    let digits = id.len().saturating_sub(1);
+    let others = (1..count).map(|number| first.replace(id, &format!("m{number:0digits$}")));
+    std::fs::write(&bus, first.clone() + &others.collect::<String>()).map_err(fail("the bus"))
 }
 
 /// Runs in one state folder: a start has to stay a start, and a list may cost as much more as it is longer.
