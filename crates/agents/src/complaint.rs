@@ -145,6 +145,7 @@ impl Complaint {
                     "error sending request",
                     "timed out",
                     "internal server error",
+                    "server had an error",
                     "bad gateway",
                     "service unavailable",
                 ],

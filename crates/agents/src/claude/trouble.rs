@@ -81,9 +81,16 @@ impl Trouble {
     fn is_a_matter_of_login(&self) -> bool {
         self.error == "authentication_failed"
             || self.status == Some(401)
-            || ["Not logged in", "Invalid API key", "[API Error: 401", "No auth type"]
-                .iter()
-                .any(|sentence| self.message.starts_with(sentence))
+            || [
+                "Not logged in",
+                "Not signed in",
+                "Invalid API key",
+                "[API Error: 401",
+                "No auth type",
+                "Internal error: \"Unauthorized (401)",
+            ]
+            .iter()
+            .any(|sentence| self.message.starts_with(sentence))
     }
 }
 
