@@ -85,7 +85,7 @@ struct Answers {
     part: Part,
     /// The provider's last error, unless an answer followed it.
     trouble: Option<String>,
-    /// Whether the last answer is complete.
+    /// Whether there was a complete answer.
     answered: bool,
     edits: u64,
     tokens: Tokens,
@@ -135,7 +135,6 @@ impl Reader for Answers {
         if matches!(self.part, Part::Before | Part::Introduction) {
             progress(said, out);
         } else if !self.is_the_clients(said, out) {
-            self.answered &= said.is_empty();
             return self.text.line(line, out);
         }
         LineKind::Event

@@ -11,7 +11,6 @@ use crate::dialect::{CommandLine, Delivery, Dialect, Reader, Told};
 use crate::json::{Loose, Raw, fields, read};
 use crate::login::{Login, Unseen, file};
 use crate::tool::{self, Input, Went};
-use ralph_core::agent_event::AgentEvent;
 use ralph_core::policy::AgentPolicy;
 
 /// The dialect of Cursor's agent.
@@ -172,6 +171,7 @@ fn tool_ended(id: String, ended: Option<&Ended<'_>>, out: &mut Told) {
 mod tests {
     use super::*;
     use crate::dialect::tests::agent;
+    use ralph_core::agent_event::AgentEvent;
 
     #[test]
     fn flags_are_those_of_unattended_use_and_none_is_doubled() {

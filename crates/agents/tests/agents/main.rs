@@ -78,7 +78,7 @@ impl Heard {
     }
 
     fn failure_with(&self, ending: &Ending, stderr_tail: &str, side_file: &[u8]) -> Option<Failure> {
-        let heard = !self.text().is_empty();
+        let heard = !self.text().trim().is_empty();
         let now = WallTime(1_790_000_000_000);
         self.reader.failure(&End { ending, stderr_tail, heard, done_marker: false, side_file, now, zone: &utc })
     }
