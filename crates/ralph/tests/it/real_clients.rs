@@ -3,10 +3,15 @@
 //! One module a client. They run last and apart from the others (`cargo xtask test`), because an
 //! iteration costs seconds of the client's own; the slow clients are tried by `cargo xtask clients` only.
 
+mod aider;
 mod claude;
+mod cline;
+mod cn;
 mod codex;
 mod copilot;
 mod gemini;
+mod grok;
+mod kimi;
 mod opencode;
 mod pi;
 mod qwen;

@@ -1,0 +1,66 @@
+//! aider. It has no tools: it edits the files that the model's words name.
+
+use super::{Stage, openai_refuses_the_key, trials};
+use crate::process::{lines, only};
+use ralph_testkit::model_server::Reply;
+use serde_json::json;
+
+fn aider(replies: Vec<Reply>) -> Option<Stage> {
+    let stage = Stage::new("aider", replies)?;
+    let url = stage.model.url();
+    stage.model.every_request_counts();
+    stage.env.settings(json!({ "agent": { "model": "openai/scripted" } }));
+    let stage = stage.with("OPENAI_API_KEY", "dummy").with("OPENAI_API_BASE", format!("{url}/v1"));
+    Some(stage.with("AIDER_ANALYTICS", false))
+}
+
+const EDIT: &str = "I write it.\n\nbuilt\n```\nhello\n```\n\n<response>DONE</response>";
+
+#[test]
+#[ignore = "slow: cargo xtask clients"]
+fn a_task_with_an_edit() {
+    let Some(stage) = aider(vec![Reply::text(EDIT), Reply::text("feat: build it")]) else { return };
+    stage.env.guardrail("grep hello built");
+    let run = stage.json(&["run", "-p", "build the thing"]).run();
+    let end = only(&run, "run.finished");
+    assert_eq!((&end["stop_reason"], &end["verified"]), (&json!("complete"), &json!(true)));
+    let turns = stage.model.turns();
+    assert!(turns[0].has("build the thing") && turns[0].has("## Completion protocol"), "the prompt is given");
+    let tools = lines(&run, "agent.event").into_iter().map(|line| line["event"].clone());
+    let writes: Vec<_> =
+        tools.filter(|event| event["kind"] == "tool_start").map(|event| event["writes"].clone()).collect();
+    assert_eq!(writes, [json!("built")]);
+    stage.nobody_is_left();
+}
+
+#[test]
+#[ignore = "slow: cargo xtask clients"]
+fn tokens_are_counted() {
+    let Some(stage) = aider(vec![Reply::text("Done.\n<response>DONE</response>")]) else { return };
+    let tokens = only(&stage.json(&["run", "-p", "x"]).run(), "run.finished")["tokens"].clone();
+    assert_eq!((&tokens["input"], &tokens["output"]), (&json!(1200), &json!(40)), "{tokens}");
+}
+
+#[test]
+#[ignore = "slow: cargo xtask clients"]
+fn an_empty_answer() {
+    trials::an_empty_answer(aider, "empty");
+}
+
+#[test]
+#[ignore = "slow: cargo xtask clients"]
+fn a_refused_key() {
+    // It exits with 0, but nothing is tried twice.
+    let Some(stage) = aider(vec![openai_refuses_the_key().into()]) else { return };
+    let run = stage.json(&["run", "-p", "x"]).code(5).run();
+    let end = only(&run, "run.finished");
+    assert_eq!((&end["stop_reason"], &end["iterations"]), (&json!("error"), &json!(0)), "{end}");
+    assert_eq!(lines(&run, "iteration.started").len(), 1);
+    assert!(end["message"].as_str().is_some_and(|message| message.contains("Incorrect API key provided.")), "{end}");
+}
+
+#[test]
+#[ignore = "slow: cargo xtask clients"]
+fn a_provider_that_falls_silent() {
+    trials::a_provider_that_falls_silent(aider);
+}
