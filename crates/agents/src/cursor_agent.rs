@@ -1,7 +1,7 @@
 //! Cursor's agent: messages and a result as Claude Code prints them, and tool calls of its own.
 //!
-//! Nobody could install it where the other programs were measured, so its flags and its stream are those of its
-//! documentation. It states neither tokens nor money, and after an error it prints no result.
+//! No package registry has it, so nothing was measured: its flags and its stream are those of its documentation. It
+//! states neither tokens nor money, and after an error it prints no result.
 
 use crate::claude::flavour::{Flavour, Habits};
 use crate::claude::line::Line;

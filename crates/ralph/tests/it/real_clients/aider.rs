@@ -62,5 +62,10 @@ fn a_refused_key() {
 #[test]
 #[ignore = "slow: cargo xtask clients"]
 fn a_provider_that_falls_silent() {
-    trials::a_provider_that_falls_silent(aider);
+    // A whole answer of the scripted model cannot stop in the middle.
+    trials::a_provider_that_falls_silent(|replies| {
+        let stage = aider(replies)?;
+        stage.env.settings(json!({ "agent": { "model": "openai/scripted", "flags": ["--stream"] } }));
+        Some(stage)
+    });
 }
