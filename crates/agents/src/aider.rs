@@ -9,6 +9,7 @@ use crate::complaint::Complaint;
 use crate::dialect::{CommandLine, Delivery, Dialect, End, LineKind, Reader, Told};
 use crate::generic::TextReader;
 use crate::login::{Login, PROVIDERS, Unseen, file};
+use crate::stream::{Speaker, failure_of_silence};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Ending, Failure, FailureClass, Tokens};
 use ralph_core::policy::AgentPolicy;
@@ -158,6 +159,9 @@ impl Reader for Answers {
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let trouble = self.trouble.as_ref().map(|sentence| complaint(sentence).failure(self.hint));
         let by_itself = matches!(end.ending, Ending::Exited { .. });
+        if matches!(end.ending, Ending::Exited { code } if *code != 0) && self.part == Part::Before {
+            return failure_of_silence(Speaker { dialect: "aider", hint: self.hint }, end);
+        }
         let of_time = matches!(end.ending, Ending::TimedOut { .. } | Ending::Idle { .. });
         match (trouble, self.text.failure(end)) {
             (Some(trouble), Some(failure)) if of_time => {
@@ -343,7 +347,7 @@ mod tests {
             (format!("Hi.\n\n{tokens}"), None),
             (
                 "litellm.AuthenticationError: no\nkey\nThe API provider is not able to authenticate you.".to_owned(),
-                Some((CannotRun, "AuthenticationError: no key; install it with")),
+                Some((CannotRun, "AuthenticationError: no key; ")),
             ),
             (
                 "litellm.RateLimitError: slow\nRetrying in 0.2 seconds...\nlitellm.RateLimitError: slower".to_owned(),

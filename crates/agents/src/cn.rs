@@ -9,6 +9,7 @@ use crate::dialect::{CommandLine, Dialect, End, LineKind, Reader, Told};
 use crate::generic::TextReader;
 use crate::json::{Loose, fields, read};
 use crate::login::{Login, Unseen, file};
+use crate::stream::{Speaker, failure_of_silence};
 use ralph_core::observation::{Ending, Failure};
 use ralph_core::policy::AgentPolicy;
 
@@ -105,7 +106,9 @@ impl Reader for LastAnswer {
             let trouble = trouble.filter(|trouble| trouble.status.is("error"))?;
             Some(Complaint::new(&trouble.message.text_within(2000)).failure(self.hint))
         });
-        stated.or_else(|| self.text.failure(end))
+        let speaker = Speaker { dialect: "cn", hint: self.hint };
+        let silent = || if failed && !end.heard { failure_of_silence(speaker, end) } else { None };
+        stated.or_else(silent).or_else(|| self.text.failure(end))
     }
 }
 

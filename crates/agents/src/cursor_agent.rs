@@ -17,7 +17,8 @@ use ralph_core::policy::AgentPolicy;
 pub(crate) struct CursorAgent;
 
 /// How to get it and log in.
-const HINT: &str = "install it as https://cursor.com/cli says, then log in with `cursor-agent login`";
+const HINT: &str =
+    "install it with `curl https://cursor.com/install -fsS | bash`, then log in with `cursor-agent login`";
 
 /// How to tell from outside whether it is logged in and new enough.
 const LOGIN: Login = Login {

@@ -7,7 +7,7 @@
 use crate::complaint::Complaint;
 use crate::dialect::{End, LineKind, Reader, SideFile, Told};
 use crate::ending::{ended_badly, ended_from_outside, reason_to_refuse};
-use crate::json::{Cursor, Fields, List, Loose, Value, read};
+use crate::json::{Cursor, Fields, List, Loose, Value, fields, read};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Ending, Failure, FailureClass};
 use ralph_core::text;
@@ -240,6 +240,37 @@ impl<S: Stream> StreamReader<S> {
              `agent.dialect` to the dialect of the program, or to `generic` with `agent.format` for what it prints"
         );
         Some(Failure::new(FailureClass::Other, message))
+    }
+}
+
+/// Why a program failed that printed nothing before it exited: what all programs say then means the same, whatever they
+/// would have printed.
+pub(crate) fn failure_of_silence(speaker: Speaker, end: &End<'_>) -> Option<Failure> {
+    StreamReader::new(speaker, Silence).failure(end)
+}
+
+/// A stream in which nothing stands.
+struct Silence;
+
+fields! {
+    struct NoLine<'a> {
+        kind = "type",
+    }
+}
+
+impl Stream for Silence {
+    type Line<'a> = NoLine<'a>;
+
+    fn object(&mut self, line: &NoLine<'_>, out: &mut Told) {
+        out.push(unknown("message type", line.kind.word()));
+    }
+
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    fn outcome(&self, _end: &End<'_>) -> Outcome {
+        Outcome::Unfinished(None)
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) const CLINE: &[Recording] = recordings![ "cline":
     "thinking"       exit(0)     "" => None, false, None, (2400, 80), [1, 1, 0], 0;
     "trivial"        exit(0)     "" => None, true, None, (1200, 40), [0, 0, 0], 0;
     "drop"           exit(0)     "" => None, true, None, (1200, 40), [0, 0, 0], 0;
-    "e401"           exit(1)     "" => Some((CannotRun, "Incorrect API key provided.; install it")), false, None, (0, 0), [0, 0, 0], 1;
+    "e401"           exit(1)     "" => Some((CannotRun, "Incorrect API key provided.; ")), false, None, (0, 0), [0, 0, 0], 1;
     "e400"           exit(1)     "" => Some((Other, "exceeds the model's context window")), false, None, (0, 0), [0, 0, 0], 1;
     "billing"        exit(1)     "" => Some((CannotRun, "You exceeded your current quota")), false, None, (0, 0), [0, 0, 0], 1;
     "e429_forever"   exit(1)     "" => Some((Limited, "Rate limited, slow down")), false, None, (0, 0), [0, 0, 0], 1;
@@ -56,7 +56,7 @@ pub(super) const KIMI: &[Recording] = recordings![ "kimi":
     "trivial"        exit(0)     "" => None, true, None, (0, 0), [0, 0, 0], 0;
     "e429_once"      exit(0)     "" => None, true, None, (0, 0), [0, 0, 0], 0;
     "drop"           exit(0)     "" => None, true, None, (0, 0), [0, 0, 0], 0;
-    "e401"           exit(1)     "error: failed to run prompt: provider.auth_error: 401 Incorrect API key provided.\nSee log: x" => Some((CannotRun, "401 Incorrect API key provided.; install it")), false, None, (0, 0), [0, 0, 0], 0;
+    "e401"           exit(1)     "error: failed to run prompt: provider.auth_error: 401 Incorrect API key provided.\nSee log: x" => Some((CannotRun, "401 Incorrect API key provided.; ")), false, None, (0, 0), [0, 0, 0], 0;
     "e400"           exit(1)     "error: failed to run prompt: compaction.failed: APIContextOverflowError: 400 prompt is too long: 250000 tokens > 200000 maximum\nSee log: x" => Some((Other, "prompt is too long")), false, None, (0, 0), [0, 0, 0], 0;
     "billing"        exit(1)     "error: failed to run prompt: provider.api_error: 429 You exceeded your current quota, please check your plan and billing details.\nSee log: x" => Some((CannotRun, "You exceeded your current quota")), false, None, (0, 0), [0, 0, 0], 0;
     "e429_forever"   exit(1)     "error: failed to run prompt: provider.rate_limit: 429 Rate limited, slow down\nSee log: x" => Some((Limited, "429 Rate limited, slow down")), false, None, (0, 0), [0, 0, 0], 0;
@@ -74,11 +74,11 @@ pub(super) const AIDER: &[Recording] = recordings![ "aider" in ".txt":
     "edit"           exit(0)     "" => None, true, None, (1200, 40), [1, 1, 0], 0;
     "e429_once"      exit(0)     "" => None, true, None, (1200, 40), [0, 0, 0], 0;
     // It exits with 0 whatever happened.
-    "e401"           exit(0)     "" => Some((CannotRun, "Incorrect API key provided.; install it")), false, None, (0, 0), [0, 0, 0], 1;
+    "e401"           exit(0)     "" => Some((CannotRun, "Incorrect API key provided.; ")), false, None, (0, 0), [0, 0, 0], 1;
     "e403"           exit(0)     "" => Some((Other, "Your account may not use this model.")), false, None, (0, 0), [0, 0, 0], 1;
     "e404"           exit(0)     "" => Some((CannotRun, "The model `scripted` does not exist.")), false, None, (0, 0), [0, 0, 0], 1;
     "e400"           exit(0)     "" => Some((Other, "prompt is too long")), false, None, (0, 0), [0, 0, 0], 1;
-    "no_auth"        exit(0)     "" => Some((CannotRun, "the OPENAI_API_KEY environment variable; install it")), false, None, (0, 0), [0, 0, 0], 1;
+    "no_auth"        exit(0)     "" => Some((CannotRun, "the OPENAI_API_KEY environment variable; ")), false, None, (0, 0), [0, 0, 0], 1;
     "refused"        exit(0)     "" => Some((Transient, "Connection error.")), false, None, (0, 0), [0, 0, 0], 1;
     "e429_forever"   exit(0)     "" => Some((Limited, "Rate limited, slow down")), false, None, (0, 0), [0, 0, 0], 1;
     "empty"          exit(0)     "" => Some((Other, "empty answer")), false, None, (1200, 40), [0, 0, 0], 0;
@@ -170,5 +170,17 @@ fn words_of_sub_agents_are_not_the_main_agents() {
         let answers =
             heard.count(|event| matches!(event, AgentEvent::Result { text, .. } if text == "The sub-agent spoke."));
         assert_eq!(answers, 1, "{agent}: the main agent's own words are in the result");
+    }
+}
+
+#[test]
+fn a_program_of_plain_text_that_refuses_its_flags_cannot_run() {
+    for (agent, stderr) in [
+        ("aider", "usage: aider [-h] [--model MODEL]\naider: error: unrecognized arguments: --no-such-flag\n"),
+        ("cn", "error: unknown option '--no-such-flag'\n"),
+    ] {
+        let failure = hear(agent, "", b"").failure(&exit(2), stderr).unwrap();
+        assert_eq!(failure.class, CannotRun, "{agent}: {}", failure.message);
+        assert!(failure.message.contains("; take the flag out of `agent.flags`"), "{}", failure.message);
     }
 }
