@@ -7,7 +7,7 @@
 use crate::complaint::Complaint;
 use crate::dialect::{End, LineKind, Reader, SideFile, Told};
 use crate::ending::{ended_badly, ended_from_outside, reason_to_refuse};
-use crate::json::{Cursor, Fields, List, Loose, Value, fields, read};
+use crate::json::{Cursor, Fields, List, Loose, Value, read};
 use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Ending, Failure, FailureClass};
 use ralph_core::text;
@@ -252,7 +252,7 @@ pub(crate) fn failure_of_silence(speaker: Speaker, end: &End<'_>) -> Option<Fail
 /// A stream in which nothing stands.
 struct Silence;
 
-fields! {
+crate::json::fields! {
     struct NoLine<'a> {
         kind = "type",
     }
