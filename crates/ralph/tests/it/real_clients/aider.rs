@@ -1,4 +1,4 @@
-//! aider. It has no tools: it edits the files that the model's words name.
+//! aider. It has no tools: it edits the files that the model names in its words.
 
 use super::{Stage, openai_refuses_the_key, trials};
 use crate::process::{lines, only};
@@ -18,7 +18,7 @@ const EDIT: &str = "I write it.\n\nbuilt\n```\nhello\n```\n\n<response>DONE</res
 
 #[test]
 #[ignore = "slow: cargo xtask clients"]
-fn a_task_with_an_edit() {
+fn a_task_with_tools() {
     let Some(stage) = aider(vec![Reply::text(EDIT), Reply::text("feat: build it")]) else { return };
     stage.env.guardrail("grep hello built");
     let run = stage.json(&["run", "-p", "build the thing"]).run();
