@@ -1,17 +1,17 @@
 //! Real agent programs: their pinned versions, their installation, and how they fare below ralph.
 //!
-//! They come from npm, each into a folder of its own under `target`, which is used again until its
+//! They come from npm and PyPI, each into a folder of its own under `target`, which is used again until its
 //! version changes. An installation that broke off leaves nothing behind that could be taken for
 //! one: the folder gets its name when it is complete.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::step::{Step, root};
 use crate::tools;
 
-/// A program from npm.
+/// A program from a registry.
 pub struct Client {
     /// Its name on the command line.
     pub program: &'static str,
@@ -28,17 +28,23 @@ const EVERY_TEST: [Client; 2] = [
 ];
 
 /// Tried by `cargo xtask clients` only: several seconds for each iteration.
-const NOW_AND_THEN: [Client; 5] = [
+const NOW_AND_THEN: [Client; 9] = [
     Client { program: "opencode", package: "opencode-ai", version: "1.18.33" },
     Client { program: "gemini", package: "@google/gemini-cli", version: "0.61.0" },
     Client { program: "qwen", package: "@qwen-code/qwen-code", version: "0.24.4" },
     Client { program: "copilot", package: "@github/copilot", version: "1.0.102" },
     Client { program: "pi", package: "@mariozechner/pi-coding-agent", version: "0.73.1" },
+    Client { program: "grok", package: "@xai-official/grok", version: "1.0.41" },
+    Client { program: "cline", package: "cline", version: "3.0.65" },
+    Client { program: "kimi", package: "@moonshot-ai/kimi-code", version: "2.1.0" },
+    Client { program: "cn", package: "@continuedev/cli", version: "1.5.47" },
 ];
 
+/// Tried now and then as well; from PyPI, as modules of the program's name.
+const IN_PYTHON: [Client; 1] = [Client { program: "aider", package: "aider-chat", version: "0.86.2" }];
 /// What a trial cannot show, or shows differently, with a program: the program, the trial, and why. A trial that a
 /// program does not have at all must stand here.
-pub const REMARKS: [(&str, &str, &str); 3] = [
+pub const REMARKS: [(&str, &str, &str); 10] = [
     (
         "gemini",
         "a tool that fails",
@@ -57,6 +63,25 @@ pub const REMARKS: [(&str, &str, &str); 3] = [
         "ralph waits for a reset that the provider states in its words; a `retry-after` header opencode obeys by itself, \
          however long and in silence, so there the idle limit ends it",
     ),
+    ("kimi", "tokens are counted", "it prints nowhere how many tokens it used"),
+    ("cn", "a tool that fails", "it prints nothing about its tools"),
+    ("cn", "tokens are counted", "it prints nowhere how many tokens it used"),
+    ("aider", "a tool that fails", "it has no tools: it edits the files that the model names in its words"),
+    (
+        "aider",
+        "a claim in a tool result is not believed",
+        "it has no tools: it edits the files that the model names in its words",
+    ),
+    (
+        "aider",
+        "an interrupt in the middle of a tool",
+        "it has no tools: it edits the files that the model names in its words",
+    ),
+    (
+        "aider",
+        "a stream that breaks once",
+        "asked for a whole answer it gets it or not; of a stream it takes what came for the answer",
+    ),
 ];
 
 /// The Node that npm installs with and that the programs run on; claude and qwen need at least 22.
@@ -72,7 +97,7 @@ pub fn provide() -> Result<(), String> {
 
 /// Every program there is, or those that are named.
 pub fn chosen(names: &[&str]) -> Result<Vec<&'static Client>, String> {
-    let all = || EVERY_TEST.iter().chain(&NOW_AND_THEN);
+    let all = || EVERY_TEST.iter().chain(&NOW_AND_THEN).chain(&IN_PYTHON);
     if let Some(unknown) = names.iter().find(|name| all().all(|client| client.program != **name)) {
         let known: Vec<&str> = all().map(|client| client.program).collect();
         return Err(format!("no client is called {unknown}; there are: {}", known.join(", ")));
@@ -107,10 +132,8 @@ fn prepare() -> Result<(), String> {
 fn install(client: &Client) -> Result<(), String> {
     let home = folder().join(format!("{}-{}", client.program, client.version));
     if !home.exists() {
-        if !tools::is_installed("npm") {
-            return Err("there is no npm here; install Node and npm and try again".to_owned());
-        }
         let unfinished = folder().join(format!(".{}.{}", client.program, std::process::id()));
+        let install_into = if is_in_python(client) { install_from_pypi } else { install_from_npm };
         let installed = install_into(&unfinished, client).and_then(|()| {
             // Another chore may have been quicker: then its folder is as good.
             let renamed = fs::rename(&unfinished, &home);
@@ -123,7 +146,10 @@ fn install(client: &Client) -> Result<(), String> {
     link(&home.join(executable(client)), client.program)
 }
 
-fn install_into(folder: &Path, client: &Client) -> Result<(), String> {
+fn install_from_npm(folder: &Path, client: &Client) -> Result<(), String> {
+    if !tools::is_installed("npm") {
+        return Err("there is no npm here; install Node and npm and try again".to_owned());
+    }
     // What npm has kept is used as it is: the version is exact, and asking whether it is fresh takes minutes
     // without a network. What it kept may be older than the version, so then it is asked after all.
     let npm = |how: &str| {
@@ -136,8 +162,32 @@ fn install_into(folder: &Path, client: &Client) -> Result<(), String> {
     if program.exists() { Ok(()) } else { Err(format!("npm did not put {} there", program.display())) }
 }
 
-/// Where npm puts the program. Node's package declares none.
+/// Installs into a virtual environment. The programs that pip writes name the folder in which they were installed, which
+/// gets another name; a launcher that finds the environment beside itself does not.
+fn install_from_pypi(folder: &Path, client: &Client) -> Result<(), String> {
+    if !tools::is_installed("python3") {
+        return Err("there is no python3 here; install Python with venv and try again".to_owned());
+    }
+    Step::new("python3 -m venv").arg(folder).run()?;
+    let package = format!("{}=={}", client.package, client.version);
+    Step::new(&format!("timeout 900 python -m pip install --quiet {package}")).path_first(&folder.join("bin")).run()?;
+    let launcher = folder.join(executable(client));
+    let script =
+        format!("#!/bin/sh\nexec \"$(dirname \"$(readlink -f \"$0\")\")/bin/python\" -m {} \"$@\"\n", client.program);
+    fs::write(&launcher, script)
+        .and_then(|()| fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755)))
+        .map_err(|error| format!("{}: {error}", launcher.display()))
+}
+
+fn is_in_python(client: &Client) -> bool {
+    IN_PYTHON.iter().any(|other| other.program == client.program)
+}
+
+/// Where the program is. Node's package declares none.
 fn executable(client: &Client) -> PathBuf {
+    if is_in_python(client) {
+        return PathBuf::from(client.program);
+    }
     let modules = Path::new("node_modules");
     if client.program == NODE.program {
         return modules.join(NODE.package).join("bin/node");

@@ -124,13 +124,18 @@ impl Arguments {
 
     /// The command line, with the variables that unattended use needs; the user's own values win.
     pub(crate) fn command(self, agent: &AgentPolicy, variables: &[(&str, &str)]) -> CommandLine {
+        self.command_by(agent, Delivery::Stdin, variables)
+    }
+
+    /// The same for a program that takes its prompt in another way, unless the user says how.
+    pub(crate) fn command_by(self, agent: &AgentPolicy, usual: Delivery, variables: &[(&str, &str)]) -> CommandLine {
         let (env, env_remove) = environment(agent, variables);
         CommandLine {
             program: agent.command.clone(),
             args: [self.own, self.users, self.last].concat(),
             env,
             env_remove,
-            delivery: delivery(agent),
+            delivery: if agent.prompt_via == PromptVia::Auto { usual } else { delivery(agent) },
         }
     }
 

@@ -333,6 +333,7 @@ fn words(sentence: &str, says_when: bool) -> Cause {
                 "error decoding response body",
                 "other side closed",
                 "und_err_",
+                "server had an error",
                 "connection",
                 "connect to",
                 "unable to connect",

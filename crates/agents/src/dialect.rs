@@ -1,12 +1,18 @@
 //! What every dialect offers, and the one table that knows them all.
 
 use crate::advice::Help;
+use crate::aider::Aider;
 use crate::amp::Amp;
 use crate::claude::Claude;
+use crate::cline::Cline;
+use crate::cn::Cn;
 use crate::codex::Codex;
 use crate::copilot::Copilot;
+use crate::cursor_agent::CursorAgent;
 use crate::gemini::Gemini;
 use crate::generic::{Generic, TextReader};
+use crate::grok::Grok;
+use crate::kimi::Kimi;
 use crate::login::Login;
 use crate::opencode::Opencode;
 use crate::pi::Pi;
@@ -183,7 +189,23 @@ pub struct CommandLine {
 }
 
 /// Every dialect there is.
-static DIALECTS: &[&dyn Dialect] = &[&Claude, &Codex, &Amp, &Opencode, &Gemini, &Qwen, &Copilot, &Pi, &Generic];
+static DIALECTS: &[&dyn Dialect] = &[
+    &Claude,
+    &Codex,
+    &Amp,
+    &Opencode,
+    &Gemini,
+    &Qwen,
+    &Copilot,
+    &Pi,
+    &Grok,
+    &Cline,
+    &Kimi,
+    &CursorAgent,
+    &Aider,
+    &Cn,
+    &Generic,
+];
 
 /// All dialects' names, for messages and the settings' schema.
 pub fn names() -> impl Iterator<Item = &'static str> {

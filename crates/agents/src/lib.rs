@@ -12,18 +12,24 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod advice;
+mod aider;
 mod amp;
 mod claude;
+mod cline;
+mod cn;
 mod codex;
 mod command;
 mod complaint;
 mod copilot;
+mod cursor_agent;
 pub mod dialect;
 mod echo;
 mod ending;
 mod gemini;
 mod generic;
+mod grok;
 mod json;
+mod kimi;
 mod login;
 mod opencode;
 mod pi;

@@ -281,6 +281,37 @@ impl<S: Stream> StreamReader<S> {
     }
 }
 
+/// Why a program failed that printed nothing before it exited: what all programs say then means the same, whatever they
+/// would have printed.
+pub(crate) fn failure_of_silence(speaker: Speaker, end: &End<'_>) -> Option<Failure> {
+    StreamReader::new(speaker, Silence).failure(end)
+}
+
+/// A stream in which nothing stands.
+struct Silence;
+
+crate::json::fields! {
+    struct NoLine<'a> {
+        kind = "type",
+    }
+}
+
+impl Stream for Silence {
+    type Line<'a> = NoLine<'a>;
+
+    fn object(&mut self, line: &NoLine<'_>, out: &mut Told) {
+        out.push(unknown("message type", line.kind.word()));
+    }
+
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    fn outcome(&self, _end: &End<'_>) -> Outcome {
+        Outcome::Unfinished(None)
+    }
+}
+
 /// What programs say of a flag that they do not know.
 const UNKNOWN_FLAG: &[&str] =
     &["unexpected argument", "unknown option", "unknown argument", "unrecognized", "unknown flag", "invalid option"];

@@ -7,7 +7,7 @@ use ralph_core::agent_event::{AgentEvent, TodoItem, TodoStatus};
 fields! {
     /// One item of a list. Every program has its own word for what is to be done.
     pub(crate) struct Todo<'a> {
-        content, subject, description, text, status, completed, priority,
+        content, subject, description, text, title, status, completed, priority,
     }
 }
 
@@ -62,7 +62,7 @@ impl Held {
 }
 
 fn item(todo: &Todo<'_>) -> Option<TodoItem> {
-    let words = [todo.content, todo.subject, todo.description, todo.text];
+    let words = [todo.content, todo.subject, todo.description, todo.text, todo.title];
     let content = words.iter().map(|words| words.text()).find(|text| !text.is_empty())?;
     let status = if todo.completed.is_true() { TodoStatus::Completed } else { status(todo.status.word()) };
     let priority = Some(todo.priority.text()).filter(|text| !text.is_empty());

@@ -13,8 +13,8 @@ use ralph_core::text;
 fields! {
     /// What tools are called with, as far as it is shown or counts as evidence.
     pub(crate) struct Input<'a> {
-        file_path, camel_path = "filePath", notebook_path, command, cmd, run_in_background, is_background, pattern,
-        url, query, description, subject, path,
+        file_path, camel_path = "filePath", notebook_path, command, cmd, run_in_background, is_background, background, pattern,
+        url, query, description, subject, path, target_file,
         todos: List<Todo<'a>>,
         task_id = "taskId", status,
     }
@@ -54,10 +54,14 @@ fn evidence(name: &str, input: &Input<'_>) -> (Option<String>, Option<String>) {
     let first = |values: &[Raw<'_>]| values.iter().find_map(|&value| given(value));
     match name {
         // A command in the background ends with "started", which proves nothing about it.
-        _ if input.run_in_background.is_true() || input.is_background.is_true() => (None, None),
-        "Bash" | "bash" | "shell" | "run_shell_command" => (first(&[input.command, input.cmd]), None),
+        _ if [input.run_in_background, input.is_background, input.background].iter().any(|flag| flag.is_true()) => {
+            (None, None)
+        }
+        "Bash" | "bash" | "shell" | "run_shell_command" | "run_terminal_command" | "run_commands" => {
+            (first(&[input.command, input.cmd]), None)
+        }
         "Write" | "Edit" | "MultiEdit" | "write" | "edit" | "multiedit" | "write_file" | "replace" | "create"
-        | "create_file" | "edit_file" | "str_replace" => {
+        | "create_file" | "edit_file" | "str_replace" | "search_replace" | "editor" => {
             (None, first(&[input.file_path, input.camel_path, input.path]))
         }
         "NotebookEdit" | "notebook_edit" => (None, given(input.notebook_path)),
@@ -81,6 +85,7 @@ pub(crate) fn summary(input: &Input<'_>) -> String {
         (input.subject, 60),
         (input.description, 60),
         (input.path, 200),
+        (input.target_file, 200),
     ]
     .into_iter()
     .find_map(|(value, limit)| given(value).map(|text| clip(text, limit)))

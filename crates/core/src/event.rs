@@ -8,7 +8,7 @@ use crate::inbox::Heard;
 use crate::observation::{Markers, Observation};
 use crate::outcome::StopReason;
 use crate::policy::Policy;
-use crate::protect::{PinnedChange, Pins};
+use crate::protect::{PinFailure, PinnedChange, Pins};
 use crate::scm::{Pending, ScmReport};
 use crate::time::{Millis, WallTime};
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ pub enum Event {
     /// The files whose state counts were looked at before the first iteration.
     Pinned {
         /// All of them, or why they cannot be kept an eye on; the run cannot begin then.
-        pins: Result<Pins, String>,
+        pins: Result<Pins, PinFailure>,
     },
     /// Pinned files were put back.
     PinnedRestored {

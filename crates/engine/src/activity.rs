@@ -12,7 +12,7 @@ use ralph_core::id::RunId;
 use ralph_core::memory::{self, Views};
 use ralph_core::observation::Markers;
 use ralph_core::policy::{Policy, PromptSource};
-use ralph_core::protect::{self, Pins};
+use ralph_core::protect::{self, PinFailure, Pins};
 use ralph_core::scm::{Pending, ScmPolicy, is_commit};
 use ralph_core::time::{Millis, WallTime};
 use ralph_host::aside::Aside;
@@ -339,9 +339,10 @@ async fn pin(world: &mut World, policy: &Policy, candidates: Vec<(String, Vec<us
         }
         Ok((pins, unmatched))
     });
+    let fault = |why| Err(PinFailure { why, fault: true });
     let answer = match started {
-        Ok(mut looking) => looking.answer().await.unwrap_or_else(|| Err("the look at them was cut".to_owned())),
-        Err(error) => Err(format!("no thread could be started: {error}")),
+        Ok(mut looking) => looking.answer().await.unwrap_or_else(|| fault("the look at them was cut".to_owned())),
+        Err(error) => fault(format!("no thread could be started: {error}")),
     };
     let (pins, unmatched) = match answer {
         Ok(seen) => seen,

@@ -38,6 +38,9 @@ fields! {
         total_cost_usd,
         usage: Loose<Usage<'a>>,
         model_usage_since_last_result: Entries<ModelUsage<'a>>,
+
+        // tool_call, of Cursor's agent
+        call_id, tool_call,
     }
 
     /// A message of the model or to it.

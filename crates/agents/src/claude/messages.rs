@@ -5,7 +5,7 @@
 //! in them is none.
 
 use super::account::Account;
-use super::flavour::Flavour;
+use super::flavour::{Flavour, Habits};
 use super::line::{Block, Line, Message, ShellOutput};
 use super::tasks::Tasks;
 use super::turn::Turn;
@@ -19,6 +19,9 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 /// Reads one process.
 pub(super) struct Messages {
     flavour: Flavour,
+    habits: Habits,
+    /// Sub-agents speak with the main agent's voice from now on.
+    delegated: bool,
     account: Account,
     turn: Turn,
     tasks: Tasks,
@@ -26,13 +29,9 @@ pub(super) struct Messages {
 
 impl Messages {
     /// For a program of this flavour.
-    pub(super) fn new(flavour: Flavour) -> Messages {
-        Messages {
-            flavour,
-            account: Account::new(flavour.input_with_cache),
-            turn: Turn::default(),
-            tasks: Tasks::default(),
-        }
+    pub(super) fn new(flavour: Flavour, habits: Habits) -> Messages {
+        let (account, turn, tasks) = (Account::new(flavour.input_with_cache), Turn::default(), Tasks::default());
+        Messages { flavour, habits, delegated: false, account, turn, tasks }
     }
 }
 
@@ -56,6 +55,7 @@ impl Stream for Messages {
             // Pieces of messages, which follow as a whole; what the client or a sub-agent was told; every half
             // minute a word that a tool is still at work.
             ("stream_event" | "assistant" | "user" | "tool_progress", _) => {}
+            _ if (self.habits.other)(line, out) => self.turn.model_speaks(),
             (kind, _) => out.push(unknown(self.flavour.unknown, kind)),
         }
     }
@@ -82,10 +82,12 @@ impl Messages {
             return self.turn.client_complains(line, sentence);
         }
         self.turn.model_speaks();
-        say(message.content.text.clone(), Voice::Main, out);
+        let voice = if self.delegated { Voice::Sub } else { Voice::Main };
+        say(message.content.text.clone(), voice, out);
         for block in &message.content.items {
+            self.delegated |= self.habits.sub_agents.contains(&block.name.word());
             if block.kind.is("text") {
-                say(block.text.text(), Voice::Main, out);
+                say(block.text.text(), voice, out);
             } else if block.kind.is("tool_use") && !self.tasks.called(block, self.flavour.todo_tools) {
                 self.tool_start(block, out);
             }
@@ -105,7 +107,7 @@ impl Messages {
     fn tool_results(&mut self, line: &Line<'_>, message: &Message<'_>, out: &mut Told) {
         for block in message.content.items.iter().filter(|block| block.kind.is("tool_result")) {
             if !self.tasks.ended(line, block, out) {
-                out.tool_failed_with(block.tool_use_id.text(), block.content, block.error, went(block));
+                (self.habits.tool_ended)(block, out);
             }
         }
     }
@@ -149,8 +151,14 @@ impl Messages {
         let error = self.turn.ends(&self.flavour, line, &text);
         let is_error = error.is_some();
         out.extend(error.map(|message| AgentEvent::Error { message }));
-        out.push(AgentEvent::Result { text, is_error, cost_usd: spent.cost_usd, tokens: spent.tokens });
+        let cost_usd = spent.cost_usd.filter(|cost| *cost != 0.0 || !self.habits.cost_may_be_unknown);
+        out.push(AgentEvent::Result { text, is_error, cost_usd, tokens: spent.tokens });
     }
+}
+
+/// Tells how a tool ended, as Claude Code does.
+pub(super) fn tool_ended(block: &Block<'_>, out: &mut Told) {
+    out.tool_failed_with(block.tool_use_id.text(), block.content, block.error, went(block));
 }
 
 /// What a sub-agent says and does: to be seen, but neither claim nor evidence.

@@ -5,7 +5,7 @@
 
 mod account;
 pub(crate) mod flavour;
-mod line;
+pub(crate) mod line;
 mod messages;
 mod tasks;
 mod trouble;

@@ -111,7 +111,55 @@ const TONGUES: &[Tongue] = &[
         ],
         recording: include_bytes!("../streams/pi/trivial.jsonl"),
     },
+    Tongue {
+        dialect: "grok",
+        said: r#"{"type":"assistant","message":{"content":[{"type":"text","text":"TEXT"}]}}"#,
+        done: r#"{"type":"result","subtype":"success","is_error":false,"result":"TEXT"}"#,
+        elsewhere: &[
+            r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"{\"type\":\"Bash\",\"output_for_prompt\":\"TEXT\",\"exit_code\":0}"}]}}"#,
+            r#"{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"TEXT"}]}}"#,
+        ],
+        recording: include_bytes!("../streams/grok/tools.jsonl"),
+    },
+    Tongue {
+        dialect: "cline",
+        said: r#"{"type":"agent_event","event":{"type":"content_end","contentType":"text","text":"TEXT"}}"#,
+        done: r#"{"type":"run_result","finishReason":"completed","text":"TEXT","usage":{"inputTokens":1}}"#,
+        elsewhere: &[
+            r#"{"type":"agent_event","event":{"type":"content_end","contentType":"reasoning","reasoning":"TEXT"}}"#,
+            r#"{"type":"agent_event","event":{"type":"content_start","contentType":"text","text":"TEXT","accumulated":"TEXT"}}"#,
+            r#"{"type":"agent_event","event":{"type":"content_end","contentType":"tool","toolName":"run_commands","toolCallId":"t","output":[{"query":"TEXT","result":"TEXT","success":true}]}}"#,
+            r#"{"type":"agent_event","event":{"type":"done","text":"TEXT"}}"#,
+            r#"{"type":"agent_event","event":{"type":"notice","message":"TEXT"}}"#,
+        ],
+        recording: include_bytes!("../streams/cline/tools.jsonl"),
+    },
+    Tongue {
+        dialect: "kimi",
+        said: r#"{"role":"assistant","content":"TEXT"}"#,
+        done: r#"{"role":"meta","type":"session.resume_hint","session_id":"s","content":"<response>DONE</response>"}"#,
+        elsewhere: &[
+            r#"{"role":"tool","tool_call_id":"t","content":"TEXT"}"#,
+            r#"{"role":"assistant","tool_calls":[{"id":"t","function":{"name":"Bash","arguments":"{\"command\":\"echo TEXT\"}"}}]}"#,
+            r#"{"role":"meta","type":"turn.step.retrying","error_message":"TEXT"}"#,
+        ],
+        recording: include_bytes!("../streams/kimi/tools.jsonl"),
+    },
+    Tongue {
+        dialect: "cursor-agent",
+        said: r#"{"type":"assistant","message":{"content":[{"type":"text","text":"TEXT"}]}}"#,
+        done: r#"{"type":"result","subtype":"success","is_error":false,"result":"TEXT"}"#,
+        elsewhere: &[
+            r#"{"type":"user","message":{"role":"user","content":[{"type":"text","text":"TEXT"}]}}"#,
+            r#"{"type":"thinking","subtype":"delta","text":"TEXT"}"#,
+            r#"{"type":"tool_call","subtype":"completed","call_id":"t","tool_call":{"shellToolCall":{"args":{"command":"TEXT"},"result":{"success":{"exitCode":0,"stdout":"TEXT"}}}}}"#,
+        ],
+        recording: include_bytes!("../streams/qwen/success.jsonl"),
+    },
 ];
+
+/// The dialects of programs that print plain text.
+const PLAIN: [&str; 3] = ["aider", "cn", "generic"];
 
 impl Tongue {
     fn says(&self, text: &str) -> String {
@@ -128,8 +176,8 @@ impl Tongue {
 }
 
 #[test]
-fn every_dialect_but_generic_is_tried_here() {
-    let tried: Vec<&str> = TONGUES.iter().map(|tongue| tongue.dialect).chain(["generic"]).collect();
+fn every_dialect_with_a_stream_is_tried_here() {
+    let tried: Vec<&str> = TONGUES.iter().map(|tongue| tongue.dialect).chain(PLAIN).collect();
     assert_eq!(names().collect::<Vec<_>>(), tried);
 }
 
@@ -271,6 +319,10 @@ fn b13_usage_that_cannot_be_true_is_counted() {
             "pi",
             r#"{"type":"message_end","message":{"role":"assistant","usage":{"input":true,"output":3,"cost":{"total":1e999}}}}"#,
         ),
+        (
+            "cline",
+            r#"{"type":"agent_event","event":{"type":"usage","inputTokens":-1,"outputTokens":3,"totalCost":-1}}"#,
+        ),
     ] {
         let observation = hear(dialect, "", line.as_bytes()).observation(&DONE);
         assert_eq!((observation.tokens.input, observation.tokens.output), (0, 3), "{dialect}");
@@ -331,7 +383,9 @@ fn no_mutation_of_a_stream_panics_or_invents_a_result() {
 fn markers_of_every_program_are_removed_for_every_other() {
     let agent = |name: &str| by_name(name).unwrap();
     let markers: Vec<&str> = names().flat_map(|name| agent(name).session_markers().iter().copied()).collect();
-    for expected in ["CLAUDECODE", "GEMINI_CLI", "QWEN_CODE", "OPENCODE", "CODEX_THREAD_ID", "COPILOT_CLI"] {
+    for expected in
+        ["CLAUDECODE", "GEMINI_CLI", "QWEN_CODE", "OPENCODE", "CODEX_THREAD_ID", "COPILOT_CLI", "GROK_AGENT"]
+    {
         assert!(markers.contains(&expected), "{expected}");
     }
     assert!(markers.iter().all(|name| !name.contains("SANDBOX") && !name.contains("HOME") && !name.contains("KEY")));

@@ -194,6 +194,33 @@ fn i06_i07_i08_what_is_stated_decides_the_class_in_every_dialect() {
 }
 
 #[test]
+fn i06_i07_i08_a_status_decides_where_a_program_passes_on_nothing_but_the_sentence() {
+    type Said = fn(&str) -> (String, String);
+    let programs: [(&str, Said); 3] = [
+        ("grok", |said| {
+            let error = json!({"message": format!("API error (status {said})")});
+            let errors = [format!("Internal error: {error}")];
+            let result =
+                json!({"type": "result", "subtype": "error_during_execution", "is_error": true, "errors": errors});
+            (result.to_string(), String::new())
+        }),
+        ("kimi", |said| {
+            (String::new(), format!("error: failed to run prompt: provider.api_error: {said}\nSee log: x\n"))
+        }),
+        ("cn", |said| (String::new(), json!({"status": "error", "message": said}).to_string())),
+    ];
+    for answer in ANSWERS.iter().filter(|answer| answer.kind.is_empty()) {
+        for (agent, said) in programs {
+            let (stdout, stderr) = said(&format!("{} {}", answer.status.unwrap(), answer.sentence));
+            let failure = hear(agent, "", stdout.as_bytes()).failure(&Ending::Exited { code: 1 }, &stderr).unwrap();
+            assert_eq!(failure.class, answer.class, "{agent}: {stdout}{stderr}\n{failure:?}");
+            assert_eq!(failure.resets_at, answer.resets_in.map(|span| NOW + span), "{agent}: {stdout}{stderr}");
+            assert!(failure.message.contains(answer.advice), "{agent}: {}", failure.message);
+        }
+    }
+}
+
+#[test]
 fn i07_without_a_status_words_stand_in() {
     for (sentence, class) in [
         ("connect ECONNREFUSED 127.0.0.1:443", Transient),
@@ -307,7 +334,7 @@ fn i07_a_program_that_tells_of_refusals_on_standard_error_only_failed_for_that_r
 fn a_program_that_cannot_start_is_told_its_own_next_step() {
     for agent in ralph_agents::names().filter(|name| *name != "generic") {
         for (code, stderr, piece) in [
-            (127, "sh: 1: x: not found", "; install it with `npm install -g "),
+            (127, "sh: 1: x: not found", "; install it with `"),
             (126, "sh: 1: x: Permission denied", "; make it executable with `chmod +x`"),
             (2, "error: unexpected argument '--x' found", "; take the flag out of `agent.flags`"),
             (1, "Error: this program requires Node.js 22 or newer", "; update what is too old"),

@@ -67,6 +67,15 @@ pub struct RepositoryPart {
     pub hash: String,
 }
 
+/// Why nothing can be pinned.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PinFailure {
+    /// One sentence.
+    pub why: String,
+    /// Whether the machine is to blame, and not what was asked for.
+    pub fault: bool,
+}
+
 /// A file whose state at the start counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pinned {

@@ -7,7 +7,7 @@ use crate::check::{CheckEnding, CheckReport, TreePrint};
 use crate::effect::Effect;
 use crate::notice::Notice;
 use crate::outcome::{StopReason, exit};
-use crate::protect::{self, Pins};
+use crate::protect::{self, PinFailure, Pins};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl Run {
         found.into_iter().collect()
     }
 
-    pub(super) fn on_pinned(&mut self, pins: &Result<Pins, String>) -> Vec<Effect> {
+    pub(super) fn on_pinned(&mut self, pins: &Result<Pins, PinFailure>) -> Vec<Effect> {
         if self.phase != Phase::Beginning(Beginning::Pins) {
             return Vec::new();
         }
@@ -62,9 +62,10 @@ impl Run {
                 self.pins = Some(Arc::new(pins.clone()));
                 self.next_iteration()
             }
-            Err(problem) => {
-                let message = format!("the protected files cannot be kept an eye on: {problem}");
-                self.finish_with_code(StopReason::Error, exit::USAGE, message, Continuation::NextIteration)
+            Err(PinFailure { why, fault }) => {
+                let message = format!("the files that must not change cannot be read: {why}");
+                let code = if *fault { exit::IO } else { exit::USAGE };
+                self.finish_with_code(StopReason::Error, code, message, Continuation::NextIteration)
             }
         }
     }

@@ -17,7 +17,7 @@ use ralph_core::observation::{
     Ending, Failure, FailureClass, Leaked, Marker, Markers, Observation, Tokens, ToolResult, ToolRun,
 };
 use ralph_core::policy::{Passes, Policy, VerifyPolicy};
-use ralph_core::protect::{OnChange, Pins};
+use ralph_core::protect::{OnChange, PinFailure, Pins};
 use ralph_core::scm::{Pending, ScmPolicy, ScmReport, ScmSpec};
 use ralph_core::time::Millis;
 
@@ -194,7 +194,7 @@ pub fn events() -> impl Strategy<Value = Event> {
             pins: if ok {
                 Ok(Pins { files: vec![pinned("a", &[0])], tree_seen: true, ..Pins::default() })
             } else {
-                Err("too many".to_owned())
+                Err(PinFailure { why: "too many".to_owned(), fault: false })
             },
         }),
         1 => Just(Event::PinnedRestored { problems: vec!["x".to_owned()] }),

@@ -10,9 +10,10 @@ mod restore;
 pub use globs::{judge_glob, unmatched};
 
 use crate::aside::Stop;
+use crate::look::is_fault_of_the_machine;
 use crate::plain_file::{self, Links};
 use crate::tree::Walk;
-use ralph_core::protect::{self, Change, Pinned, PinnedChange, PinnedState};
+use ralph_core::protect::{self, Change, PinFailure, Pinned, PinnedChange, PinnedState};
 use ralph_core::text;
 use rustix::fs::{AtFlags, FileType};
 use std::collections::BTreeMap;
@@ -59,10 +60,12 @@ impl PinnedFiles {
         globs: &[String],
         candidates: &[(String, Vec<usize>)],
         stop: &Stop,
-    ) -> Result<Vec<Pinned>, String> {
+    ) -> Result<Vec<Pinned>, PinFailure> {
+        let asked = |why| PinFailure { why, fault: false };
+        let failed = |why, error: &io::Error| PinFailure { why, fault: is_fault_of_the_machine(error) };
         let mut found: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         if !globs.is_empty() {
-            let matching = globs::find(&self.root, &globs::set_of(globs)?, stop)?;
+            let matching = globs::find(&self.root, &globs::set_of(globs).map_err(asked)?, stop).map_err(asked)?;
             found.extend(matching.into_iter().map(|path| (path, Vec::new())));
         }
         for (name, scripts_of) in candidates {
@@ -80,13 +83,14 @@ impl PinnedFiles {
             }
         }
         if found.len() > MOST_FILES {
-            return Err(format!("{} files match, and at most {MOST_FILES} can be kept an eye on", found.len()));
+            return Err(asked(format!("{} files match, and at most {MOST_FILES} can be kept an eye on", found.len())));
         }
         let mut pinned = Vec::with_capacity(found.len());
         for (path, scripts_of) in found {
-            let standing = self.look(&path).map_err(|error| format!("{path}: {error}"))?;
+            let standing = self.look(&path).map_err(|error| failed(format!("{path}: {error}"), &error))?;
             let file = Pinned { state: standing.state(&path, &scripts_of), path, scripts_of };
-            self.keep(&file, &standing).map_err(|error| format!("{} cannot be kept: {error}", file.path))?;
+            let kept = self.keep(&file, &standing);
+            kept.map_err(|error| failed(format!("{} cannot be kept: {error}", file.path), &error))?;
             pinned.push(file);
         }
         Ok(pinned)

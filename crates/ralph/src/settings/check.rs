@@ -24,7 +24,8 @@ pub(super) fn check(layers: &Layers, schema: Node<'_>, dialects: &[&str]) -> Res
     let merged = layers.merged();
     let mut report = Report::default();
     for file in layers.files() {
-        let mut walk = Walk { layers: &file, dialects, path: KeyPath::default(), report, part: Part::OneFile };
+        let part = Part::OneFile { below: layers };
+        let mut walk = Walk { layers: &file, dialects, path: KeyPath::default(), report, part };
         walk.value(schema, &file.alone());
         report = walk.report;
     }
@@ -49,14 +50,14 @@ struct Walk<'a> {
     dialects: &'a [&'a str],
     path: KeyPath,
     report: Report,
-    part: Part,
+    part: Part<'a>,
 }
 
 /// What a walk is about.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// What one file says. What it leaves out another layer may say.
-    OneFile,
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    /// What one file says, below all of these. What it leaves out another layer may say.
+    OneFile { below: &'a Layers },
     /// What no file says, or all of them together.
     AboveFiles,
 }
@@ -115,7 +116,7 @@ impl Walk<'_> {
 
     fn object(&mut self, node: Node<'_>, map: &Map<String, Value>) {
         // Lists replace each other, so what is missing in one is missing.
-        let complete = self.part == Part::AboveFiles || self.path.is_in_a_list();
+        let complete = matches!(self.part, Part::AboveFiles) || self.path.is_in_a_list();
         for required in node.texts("required").into_iter().filter(|_| complete) {
             if !map.contains_key(required)
                 && let Child::Known(child) = node.child(required)
@@ -182,9 +183,14 @@ impl Walk<'_> {
     }
 
     fn problem(&mut self, reason: String) {
-        let place = match self.layers.origin(&self.path) {
+        let place = match (self.layers.origin(&self.path), self.part) {
             // Told when that file was judged.
-            Origin::File(_) if self.part == Part::AboveFiles && !self.report.is_empty() => return,
+            (Origin::File(_), Part::AboveFiles) if !self.report.is_empty() => return,
+            // A flag that says the same is told instead: `init` writes what its flags say.
+            (Origin::File(_), Part::OneFile { below }) if below.repeats_by_flag(&self.path, self.layers) => return,
+            (origin, _) => origin,
+        };
+        let place = match place {
             Origin::Defaults => self.layers.lowest_file().unwrap_or(NO_FILE).to_owned(),
             origin => origin.to_string(),
         };

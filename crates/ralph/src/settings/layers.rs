@@ -54,6 +54,12 @@ impl Layers {
         self.0.iter().fold(Value::Object(Map::new()), |below, (_, value)| overlay(below, value.clone()))
     }
 
+    /// Whether a flag says at this place what these layers say there.
+    pub(super) fn repeats_by_flag(&self, path: &KeyPath, others: &Layers) -> bool {
+        let says = |layers: &Layers| at(&layers.alone(), path.steps()).cloned();
+        matches!(self.origin(path), Origin::Flag(_)) && says(self) == says(others)
+    }
+
     /// The file below all others, from which a missing key is missing.
     pub(super) fn lowest_file(&self) -> Option<&'static str> {
         self.0.iter().find_map(|(origin, _)| match origin {
@@ -96,6 +102,13 @@ fn overlay(below: Value, above: Value) -> Value {
         }
         (_, above) => above,
     }
+}
+
+fn at<'a>(value: &'a Value, steps: &[Step]) -> Option<&'a Value> {
+    steps.iter().try_fold(value, |value, step| match step {
+        Step::Key(key) => value.get(key),
+        Step::Index(index) => value.get(index),
+    })
 }
 
 /// What one layer does to a place.

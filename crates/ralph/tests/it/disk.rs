@@ -59,7 +59,8 @@ fn is_honest(env: &TestEnv, run: &Finished, speaks: bool) {
         // The journal or what lies beside it, by its path; or what the system lacks.
         74 => {
             let root = env.root().to_string_lossy();
-            let named = [&*root, "cannot be started", "could not be started", ".ralph/settings"];
+            let named =
+                [&*root, "cannot be started", "could not be started", "no thread could be started", ".ralph/settings"];
             assert!(text.contains("error") && named.iter().any(|name| text.contains(name)), "{text}");
         }
         // The runtime's own descriptor, which is no file and never full: see E08.

@@ -48,10 +48,15 @@ macro_rules! refusals_by_openai_of {
     };
 }
 
+mod aider;
 mod claude;
+mod cline;
+mod cn;
 mod codex;
 mod copilot;
 mod gemini;
+mod grok;
+mod kimi;
 mod opencode;
 mod pi;
 mod qwen;

@@ -83,17 +83,24 @@ fn k08_a_repository_that_was_damaged_is_still_the_agents_deed() {
 #[test]
 fn an_interrupt_ends_a_look_at_a_huge_tree_at_once() {
     let env = env();
-    env.script("print working\nclaim\n").guardrail("true");
+    env.script("print working\nwait-file $HOME/go\nclaim\n").guardrail("true");
+    let run = || env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().code(130).time_limit(Duration::from_secs(60));
+    let after_the_agent = run().spawn();
+    after_the_agent.wait_for_stdout("working");
     // Hours of reading, and no room on the disk.
     let file = std::fs::File::create(env.path("huge")).unwrap();
     file.set_len(1 << 43).unwrap();
-    let run =
-        env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().code(130).time_limit(Duration::from_secs(60)).spawn();
-    run.wait_for_stdout("working");
+    env.write(env.home().join("go"), "");
     std::thread::sleep(Duration::from_millis(500));
-    run.signal(2);
-    run.finish();
+    after_the_agent.signal(2);
+    after_the_agent.finish();
     env.ralph(["status"]).stdout_has("interrupted").run();
+    // Nor does a look before the first agent hold anybody up.
+    let before_the_agent = run().spawn();
+    before_the_agent.wait_for_stderr("limits:");
+    std::thread::sleep(Duration::from_millis(500));
+    before_the_agent.signal(2);
+    before_the_agent.finish();
 }
 
 #[test]

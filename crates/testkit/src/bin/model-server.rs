@@ -1,5 +1,6 @@
 //! The scripted model server by hand: `model-server SCENARIO.json` prints its address and answers until
-//! it is ended. Each request is printed as it comes.
+//! it is ended. Each request is printed as it comes. With `--toolless` behind it every request is answered by the
+//! scenario, for a client that offers no tools.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use ralph_testkit::model_server::{ModelServer, Scenario};
 
 fn main() -> ExitCode {
     let Some(path) = std::env::args_os().nth(1) else {
-        eprintln!("usage: model-server SCENARIO.json");
+        eprintln!("usage: model-server SCENARIO.json [--toolless]");
         return ExitCode::from(2);
     };
     let text = std::fs::read_to_string(&path).map_err(|error| error.to_string());
@@ -22,6 +23,9 @@ fn main() -> ExitCode {
 }
 
 fn serve(server: &ModelServer) -> ! {
+    if std::env::args_os().nth(2).is_some_and(|flag| flag == "--toolless") {
+        server.every_request_counts();
+    }
     println!("{}", server.url());
     let mut shown = 0;
     loop {

@@ -40,6 +40,8 @@ pub struct ModelServer {
 struct State {
     scenario: Scenario,
     requests: Vec<Request>,
+    /// The client has no tools, so nothing tells its conversation from what it asks beside it.
+    toolless: bool,
 }
 
 /// A request as it came.
@@ -83,7 +85,7 @@ impl ModelServer {
     }
 
     fn with(scenario: Scenario, network: Network) -> ModelServer {
-        ModelServer { state: Arc::new(Mutex::new(State { scenario, requests: Vec::new() })), network }
+        ModelServer { state: Arc::new(Mutex::new(State { scenario, requests: Vec::new(), toolless: false })), network }
     }
 
     /// Where a client finds it: `http://127.0.0.1:PORT`.
@@ -94,6 +96,11 @@ impl ModelServer {
     /// What it says from now on.
     pub fn scenario(&self, scenario: impl Into<Scenario>) {
         self.state.lock().unwrap().scenario = scenario.into();
+    }
+
+    /// Every request is one of the conversation: for a client that offers no tools.
+    pub fn every_request_counts(&self) {
+        self.state.lock().unwrap().toolless = true;
     }
 
     /// Every request so far.
@@ -142,10 +149,10 @@ impl ModelServer {
         };
     }
 
-    /// The next reply of the scenario. A request that offers no tools is asked beside the conversation,
-    /// for a title or a summary: it gets a word, or the refusal that would come next.
+    /// The next reply of the scenario. A request that offers no tools, or demands a certain one, is asked beside
+    /// the conversation, for a title or a summary: it gets a word, or the refusal that would come next.
     fn next(&self, path: &str, body: &Value) -> Reply {
-        let scripted = tools::offered(body).next().is_some();
+        let scripted = self.state.lock().unwrap().toolless || tools::is_open(body);
         self.keep(path, body, scripted);
         let scenario = &mut self.state.lock().unwrap().scenario;
         match (scripted, scenario.current()) {

@@ -8,7 +8,16 @@ use serde_json::{Map, Value, json};
 use super::scenario::{Answer, ToolCall};
 
 /// Names of shell tools, in lower case.
-const SHELLS: [&str; 6] = ["bash", "exec_command", "shell", "shell_command", "run_shell_command", "local_shell"];
+const SHELLS: [&str; 8] = [
+    "bash",
+    "exec_command",
+    "shell",
+    "shell_command",
+    "run_shell_command",
+    "local_shell",
+    "run_terminal_command",
+    "run_commands",
+];
 
 /// The declared tools: in `tools`, each bare, below `function`, or in lists of `functionDeclarations`.
 pub(super) fn offered(body: &Value) -> impl Iterator<Item = &Value> {
@@ -18,6 +27,13 @@ pub(super) fn offered(body: &Value) -> impl Iterator<Item = &Value> {
         (_, function @ Value::Object(_)) => vec![function],
         _ => vec![tool],
     })
+}
+
+/// Whether the request leaves it to the model what to do. One that demands a certain tool asks for something
+/// beside the conversation, such as its title.
+pub(super) fn is_open(body: &Value) -> bool {
+    let demanded = &body["tool_choice"];
+    offered(body).next().is_some() && demanded["function"].is_null() && demanded["name"].is_null()
 }
 
 /// All calls of an answer, shell commands first.
@@ -43,9 +59,13 @@ fn shell(command: &str, body: &Value) -> ToolCall {
 
 /// The command under the name that the schema has for it, and a value for whatever else is required.
 fn input(command: &str, schema: &Value) -> Value {
-    let key = if schema["properties"]["cmd"].is_object() { "cmd" } else { "command" };
-    let words = schema["properties"][key]["type"] == "array";
-    let command = if words { json!(["bash", "-c", command]) } else { json!(command) };
+    let is_known = |key: &&str| schema["properties"][key].is_object();
+    let key = ["cmd", "commands"].into_iter().find(is_known).unwrap_or("command");
+    let command = match schema["properties"][key]["type"].as_str() {
+        Some("array") if key == "commands" => json!([command]),
+        Some("array") => json!(["bash", "-c", command]),
+        _ => json!(command),
+    };
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let mut input: Map<String, Value> = required.map(|name| (name.to_owned(), filler(schema, name))).collect();
     input.insert(key.to_owned(), command);

@@ -3,6 +3,7 @@
 //! The recordings are whole and unchanged, one file here for each program.
 
 mod claude;
+mod later;
 mod others;
 
 use crate::hear;
@@ -36,11 +37,12 @@ struct Expected {
 }
 
 macro_rules! recordings {
-    ($agent:literal: $($name:literal $ending:ident($code:expr) $stderr:literal => $failure:expr, $claimed:literal, $cost:expr, $tokens:expr, $tools:expr, $errors:literal;)*) => {
+    ($agent:literal: $($row:tt)*) => { $crate::recordings::recordings![$agent in ".jsonl": $($row)*] };
+    ($agent:literal in $ending_of_name:literal: $($name:literal $ending:ident($code:expr) $stderr:literal => $failure:expr, $claimed:literal, $cost:expr, $tokens:expr, $tools:expr, $errors:literal;)*) => {
         &[$(Recording {
             agent: $agent,
             name: $name,
-            stdout: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/streams/", $agent, "/", $name, ".jsonl")),
+            stdout: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/streams/", $agent, "/", $name, $ending_of_name)),
             stderr: $stderr,
             ending: $ending($code),
             expected: Expected {
@@ -61,8 +63,20 @@ const fn signal(signal: i32) -> Ending {
 use FailureClass::{CannotRun, Limited, Other, Transient};
 pub(crate) use recordings;
 
-const ALL: &[&[Recording]] =
-    &[claude::RECORDINGS, others::CODEX, others::GEMINI, others::OPENCODE, others::QWEN, others::COPILOT, others::PI];
+const ALL: &[&[Recording]] = &[
+    claude::RECORDINGS,
+    others::CODEX,
+    others::GEMINI,
+    others::OPENCODE,
+    others::QWEN,
+    others::COPILOT,
+    others::PI,
+    later::GROK,
+    later::CLINE,
+    later::KIMI,
+    later::AIDER,
+    later::CN,
+];
 
 #[test]
 fn every_recording_is_read_as_the_table_says() {

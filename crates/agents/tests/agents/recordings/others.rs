@@ -95,7 +95,7 @@ pub(super) const PI: &[Recording] = recordings![ "pi":
 ];
 
 /// Every tool of a recording: its name, shell line or file, and how it went with which exit code.
-fn tools(agent: &str, recording: &[u8]) -> Vec<String> {
+pub(super) fn tools(agent: &str, recording: &[u8]) -> Vec<String> {
     let heard = hear(agent, "", recording);
     let mut lines = Vec::new();
     for event in &heard.events {
