@@ -116,7 +116,8 @@ impl Answers {
 
 impl Reader for Answers {
     fn line(&mut self, line: &[u8], out: &mut Told) -> LineKind {
-        let said = String::from_utf8_lossy(line);
+        // Colours are the terminal's: neither the client's lines nor the model's words hold them.
+        let said = text::without_controls(&String::from_utf8_lossy(line));
         let said = said.trim_end();
         match self.part {
             Part::Before if said.starts_with("Aider v") => self.part = Part::Introduction,
@@ -137,7 +138,7 @@ impl Reader for Answers {
         if matches!(self.part, Part::Before | Part::Introduction) {
             progress(said, out);
         } else if !self.is_the_clients(said, out) {
-            return self.text.line(line, out);
+            return self.text.line(said.as_bytes(), out);
         }
         LineKind::Event
     }
