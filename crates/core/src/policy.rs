@@ -265,8 +265,22 @@ impl Policy {
     /// Whether the tree's fingerprint is worth taking: for the verdict on checks, to see a stall, to commit
     /// exactly what was checked, or to remember what an iteration changed.
     pub fn looks_at_the_tree(&self) -> bool {
-        let decides = !self.guardrails.is_empty() || self.limits.stall_after > 0 || self.scm.commits() || self.pins();
-        decides || self.memory.enabled
+        self.tree_decides() || self.memory.enabled
+    }
+
+    /// How long a look at the tree may take after an agent; zero for no limit.
+    pub fn tree_patience(&self) -> Millis {
+        if self.tree_decides() { self.verify.tree_timeout } else { self.patience_for_memory() }
+    }
+
+    /// How long a look may take that only tells what an agent changes: nobody waits long for that.
+    pub fn patience_for_memory(&self) -> Millis {
+        const SHORT: Millis = Millis::from_secs(5);
+        if self.verify.tree_timeout.is_off() { SHORT } else { self.verify.tree_timeout.min(SHORT) }
+    }
+
+    fn tree_decides(&self) -> bool {
+        !self.guardrails.is_empty() || self.limits.stall_after > 0 || self.scm.commits() || self.pins()
     }
 
     /// Whether the end of each iteration must survive a power cut. A lost attempt of a supervised agent

@@ -179,7 +179,7 @@ impl Activity {
             Effect::Gather { summary, remember_tree } => {
                 if remember_tree && !world.fingerprinter.has_looked() {
                     // Only what it changed since counts, so nobody asks for the print.
-                    let _ = look_at_tree(world, policy, pins).await;
+                    let _ = look_at_tree(world, policy.patience_for_memory(), pins).await;
                 }
                 gather(world, policy, summary)
             }
@@ -203,7 +203,7 @@ impl Activity {
                 vec![Event::Posted { problem: (!problems.is_empty()).then(|| problems.join("; ")) }]
             }
             Effect::LookAtTree => {
-                let seen = look_at_tree(world, policy, pins).await;
+                let seen = look_at_tree(world, policy.tree_patience(), pins).await;
                 let problem = world.fingerprinter.take_problem().map(|text| Event::Noted { text });
                 // What somebody wants while the checks run is heard before they count.
                 problem.into_iter().chain(world.listen()).chain([seen]).collect()
@@ -268,8 +268,7 @@ fn gather(world: &mut World, policy: &Policy, summary: bool) -> Vec<Event> {
 
 /// Looks at the tree and at everything pinned, aside from the event loop: signals and timers go on, and a run that
 /// ends meanwhile drops it.
-async fn look_at_tree(world: &mut World, policy: &Policy, pins: &Arc<Pins>) -> Event {
-    let limit = policy.verify.tree_timeout;
+async fn look_at_tree(world: &mut World, limit: Millis, pins: &Arc<Pins>) -> Event {
     let until = (!limit.is_off()).then(|| Instant::now() + limit.duration());
     let listed = match world.git_root.as_deref() {
         Some(root) => {

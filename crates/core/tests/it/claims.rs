@@ -101,6 +101,22 @@ fn the_tree_is_looked_at_only_where_it_decides_something() {
 }
 
 #[test]
+fn a_look_that_only_tells_what_changed_holds_nobody_up() {
+    let seconds = Millis::from_secs;
+    for (guardrails, limit, after, before) in [
+        (&["a"][..], seconds(600), seconds(600), seconds(5)),
+        (&["a"], Millis::ZERO, Millis::ZERO, seconds(5)),
+        (&[], seconds(600), seconds(5), seconds(5)),
+        (&[], Millis::ZERO, seconds(5), seconds(5)),
+        (&[], seconds(1), seconds(1), seconds(1)),
+    ] {
+        let mut policy = checked(guardrails, Vec::new()).policy;
+        policy.verify.tree_timeout = limit;
+        assert_eq!((policy.tree_patience(), policy.patience_for_memory()), (after, before), "{guardrails:?} {limit}");
+    }
+}
+
+#[test]
 fn j07_files_that_change_under_the_checks_are_checked_again_up_to_three_rounds() {
     use Look::{Committed, Files, Unknown};
     let moving = |looks: &[Look]| vec![Turn { looks: looks.to_vec(), ..turn(Agent::Claims) }, turn(Agent::Works)];
