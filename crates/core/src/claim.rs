@@ -238,9 +238,8 @@ impl Scanner {
             let reason = if reason.is_empty() { NO_REASON } else { reason };
             self.blocked_reason = Some(text::truncate(reason, 2000));
         }
-        let mut markers = patterns.success.iter().flat_map(|regex| regex.find_iter(fresh));
-        // A marker that is a word of somebody's own may stand anywhere, a tag only at the end of its line.
-        self.complete |= markers.any(|found| !found.as_str().ends_with('>') || ends_its_line(fresh, found.end()));
+        // A marker is whatever the settings say, and where it must stand is theirs to say.
+        self.complete |= patterns.success.as_ref().is_some_and(|regex| regex.is_match(fresh));
     }
 }
 
@@ -273,10 +272,13 @@ fn response_tags(text: &str) -> Vec<ResponseTag> {
 /// Whether nothing but blanks, punctuation and markup follows on the line: "I will not print
 /// <response>DONE</response> before it works" claims nothing.
 fn ends_its_line(text: &str, end: usize) -> bool {
-    let mut rest = text.get(end..).unwrap_or_default().lines().next().unwrap_or_default();
+    let rest = text.get(end..).unwrap_or_default().lines().next().unwrap_or_default();
     if rest.len() > LINE_END {
         return false;
     }
+    // Colours are markup too.
+    let plain = text::without_controls(rest);
+    let mut rest = plain.as_str();
     while let Some((before, tag)) = rest.split_once('<') {
         if before.contains(char::is_alphanumeric) {
             return false;
@@ -359,8 +361,9 @@ mod tests {
             ("<response>DONE</response> <b>not yet</b>", false),
             ("<response>DONE</response> x < y", false),
             ("<response>DONE</response> \u{8fd8}\u{6ca1}\u{6709}", false),
-            ("I print <ralph>COMPLETE</ralph> when it works", false),
-            ("It works. <ralph>COMPLETE</ralph>", true),
+            ("\u{1b}[32m<response>DONE</response>\u{1b}[0m\nGood night.", true),
+            ("<response>DONE</response>\u{1b}[0m not yet", false),
+            ("<ralph>COMPLETE</ralph> (DONE)", true),
         ] {
             assert_eq!(claim_of(text, "DONE") == Claim::Complete, complete, "{text}");
         }
