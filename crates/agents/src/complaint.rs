@@ -365,9 +365,19 @@ fn words(sentence: &str, says_when: bool) -> Cause {
     if said.trim_start_matches("[api error: ").starts_with("terminated") {
         return Cause::Transient;
     }
-    let is_about = |word: &str| said.contains(word) && !(word == "quota" && said.contains("disk quota"));
+    let is_about = |word: &str| {
+        let mut places = said.match_indices(word).map(|(at, _)| said.get(at + word.len()..).unwrap_or_default());
+        places.any(|behind| !is_in_a_file_name(behind)) && !(word == "quota" && said.contains("disk quota"))
+    };
     let found = WORDS.iter().find(|(_, words)| words.iter().any(|word| is_about(word)));
     found.map_or(Cause::Other, |&(cause, _)| cause)
+}
+
+/// Whether a word goes on as the name of a file: `login.rs`, `connection_pool.py`, `login/mod.rs`.
+fn is_in_a_file_name(behind: &str) -> bool {
+    let end = behind.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '/')).unwrap_or(behind.len());
+    let rest = behind.get(end..).unwrap_or_default();
+    rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric()))
 }
 
 /// What a provider's or a library's word for the kind of an error means, whatever way it is written: `rate_limit_error`,
@@ -510,8 +520,7 @@ pub(crate) fn status_of(number: Raw<'_>) -> Option<u16> {
 /// The status that a sentence begins with or names as one: `401 invalid key`, `unexpected status 529`,
 /// `HTTP 429`, `Request rejected (429)`, `503 Service Unavailable`.
 pub(crate) fn status_in(sentence: &str) -> Option<u16> {
-    const BEFORE: [&str; 13] = [
-        "error ",
+    const BEFORE: [&str; 11] = [
         "status: ",
         "status ",
         "status=",
@@ -523,7 +532,6 @@ pub(crate) fn status_in(sentence: &str) -> Option<u16> {
         "http/2 ",
         "error code: ",
         "error code ",
-        "error: ",
     ];
     let said = text::prefix(sentence.trim_start(), 4000).to_ascii_lowercase();
     let is_apart = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
@@ -536,9 +544,58 @@ pub(crate) fn status_in(sentence: &str) -> Option<u16> {
         }
         let in_brackets =
             before.ends_with('(') && after.starts_with(')') || before.ends_with('[') && after.starts_with([']', ' ']);
-        let is_named = before.is_empty() || BEFORE.iter().any(|words| before.ends_with(words)) || in_brackets;
-        (is_named || reason_phrase(status, after).is_some()).then_some(status)
+        let is_named =
+            in_brackets || BEFORE.iter().any(|words| before.ends_with(words)) && !before.ends_with("exit status ");
+        // Behind nothing but the word for an error any number may stand: `Error: 401 files were changed`.
+        let is_headed = before.is_empty() || before.ends_with("error ") || before.ends_with("error: ");
+        let is_stated = is_named || reason_phrase(status, after).is_some() || is_headed && tells_of_a_request(after);
+        is_stated.then_some(status)
     })
+}
+
+/// Whether what stands behind a number is what providers say, and not what was counted.
+fn tells_of_a_request(after: &str) -> bool {
+    const WORDS: [&str; 37] = [
+        "key",
+        "token",
+        "auth",
+        "api",
+        "rate",
+        "limit",
+        "quota",
+        "request",
+        "credit",
+        "billing",
+        "payment",
+        "model",
+        "overload",
+        "server",
+        "unavailable",
+        "prompt",
+        "invalid",
+        "incorrect",
+        "too many",
+        "slow",
+        "account",
+        "access",
+        "permission",
+        "gateway",
+        "timeout",
+        "timed out",
+        "retry",
+        "try again",
+        "exhausted",
+        "internal",
+        "login",
+        "expired",
+        "upstream",
+        "forbidden",
+        "denied",
+        "conversation",
+        "capacity",
+    ];
+    let after = after.trim();
+    after.is_empty() || after.starts_with(['{', '<']) || WORDS.iter().any(|word| after.contains(word))
 }
 
 /// What stands behind the name that HTTP has for a status, if that name stands behind the status.

@@ -16,6 +16,10 @@ pub(crate) fn ended_from_outside(ending: &Ending, help: Help) -> Option<Failure>
             let forbidden = ["ermission denied", "not executable"].iter().any(|words| reason.contains(words));
             let cause = if forbidden { Cause::NotExecutable } else { Cause::Missing };
             let sentence = format!("the agent could not be started: {reason}");
+            // The system's limit for arguments: the program is there.
+            if reason.contains("too long") {
+                return Some(Failure::new(cause.class(), sentence));
+            }
             Some(Failure::new(cause.class(), cause.advise(&sentence, help)))
         }
         // No other program would start either.

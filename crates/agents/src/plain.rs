@@ -4,8 +4,10 @@
 //! provider's error is taken for one: it begins with the name of a library's error (`litellm.RateLimitError: …`), calls
 //! itself an error and states an HTTP status, or is the JSON of an error; and it counts only
 //!
-//! - behind an exit code that says that the program failed, if it is the last line that calls itself an error, or
-//! - where the program said nothing else at all, besides the labels that programs print when they begin.
+//! - behind an exit code that says that the program failed, if it is the last line on standard error that calls itself
+//!   an error, or, where standard error is empty, the last line of all; or
+//! - where the program said nothing else at all, besides the labels that programs print when they begin, and the lines
+//!   by which a library explains its error.
 
 use crate::complaint::{Complaint, reason_phrase, status_in};
 use ralph_core::text;
@@ -21,8 +23,10 @@ const EXPLANATION: u8 = 8;
 
 /// What a line is.
 enum Shape {
-    /// A provider's error.
+    /// A provider's error, by its status or its body.
     Provider(Box<Complaint>),
+    /// A provider's error, by the name that a library has for it.
+    Librarys(Box<Complaint>),
     /// Another error.
     Error,
     /// Anything else.
@@ -41,7 +45,7 @@ enum SoFar {
     /// Nothing but labels.
     #[default]
     Labels,
-    /// An error, and so many lines behind it.
+    /// An error, and so many lines that may still stand behind it.
     Failed(Box<Complaint>, u8),
     /// Something was said.
     Said,
@@ -67,11 +71,11 @@ impl Printed {
     fn weigh(&mut self, line: &str) {
         self.so_far = match (std::mem::take(&mut self.so_far), shape(line)) {
             (SoFar::Said, _) => SoFar::Said,
+            (_, Shape::Librarys(complaint)) => SoFar::Failed(complaint, EXPLANATION),
+            // A status may be mentioned at the beginning of an answer, so nothing may follow it.
             (_, Shape::Provider(complaint)) => SoFar::Failed(complaint, 0),
             (SoFar::Labels, _) if is_label(line) => SoFar::Labels,
-            (SoFar::Failed(complaint, behind), _) if behind < EXPLANATION && !line.contains('<') => {
-                SoFar::Failed(complaint, behind + 1)
-            }
+            (SoFar::Failed(complaint, lines @ 1..), _) if !line.contains('<') => SoFar::Failed(complaint, lines - 1),
             _ => SoFar::Said,
         };
     }
@@ -81,14 +85,18 @@ impl Printed {
         if let SoFar::Failed(complaint, _) = &self.so_far { Some(complaint) } else { None }
     }
 
-    /// The error of a program that failed: the last one on standard error, else the last one that it printed.
+    /// The error of a program that failed: the last one on standard error, or if nothing stands there the last thing
+    /// that it printed.
     pub(crate) fn error(&self, stderr: &str) -> Option<Complaint> {
-        let on_stderr = stderr.lines().rev().filter(|line| !line.trim().is_empty()).take(STDERR_LINES);
-        let found = match last_error(on_stderr) {
-            Shape::Prose => last_error(self.last.iter().rev().map(String::as_str)),
-            found => found,
+        let mut on_stderr = stderr.lines().rev().filter(|line| !line.trim().is_empty()).take(STDERR_LINES).peekable();
+        let found = if on_stderr.peek().is_some() {
+            last_error(on_stderr)
+        } else {
+            // What is indented belongs to the line before it.
+            let whole = self.last.iter().rev().find(|line| !line.starts_with([' ', '\t']));
+            last_error(whole.map(String::as_str).into_iter())
         };
-        if let Shape::Provider(complaint) = found { Some(*complaint) } else { None }
+        if let Shape::Provider(complaint) | Shape::Librarys(complaint) = found { Some(*complaint) } else { None }
     }
 }
 
@@ -113,9 +121,13 @@ fn shape(line: &str) -> Shape {
         // An error about a request, by a name that tells so: not one of a test that wanted another status.
         let is_a_requests = ["Axios", "HTTP", "Http", "API", "Api", "Client", "Request", "Response", "Fetch", "Status"];
         let of_a_request = is_a_requests.iter().any(|word| name.contains(word));
-        let is_one = is_a_librarys(name) && !is_told_about(behind)
-            || of_a_request && complaint.status.is_some() && !is_mentioned(behind);
-        return if is_one { provider(complaint) } else { Shape::Error };
+        return if is_a_librarys(name) && !is_told_about(behind) {
+            Shape::Librarys(Box::new(complaint))
+        } else if of_a_request && complaint.status.is_some() && !is_mentioned(behind) {
+            provider(complaint)
+        } else {
+            Shape::Error
+        };
     }
     let stated = complaint().status.is_some() && !is_mentioned(rest);
     match (stated, calls_itself_one) {
@@ -128,18 +140,9 @@ fn shape(line: &str) -> Shape {
 
 /// The line behind the words by which it calls itself an error, and whether there are any.
 fn behind_lead(line: &str) -> (&str, bool) {
-    const LEADS: [&str; 10] = [
-        "api error",
-        "fatal error",
-        "error code",
-        "error",
-        "fatal",
-        "uncaught exception",
-        "exception",
-        "panic",
-        "failed",
-        "http error",
-    ];
+    // Not `fatal` and `failed`, which git and test runners say.
+    const LEADS: [&str; 7] =
+        ["api error", "fatal error", "error code", "error", "uncaught exception", "exception", "http error"];
     let (mut rest, mut any) = (line, false);
     loop {
         let lead = LEADS.iter().find_map(|lead| {
@@ -304,11 +307,10 @@ fn is_mentioned(line: &str) -> bool {
     GOES_ON.contains(&word)
 }
 
-/// Whether somebody tells what became of an error: `openai.RateLimitError: handled by a retry`.
+/// Whether somebody tells about an error: `openai.RateLimitError: handled by a retry`. Libraries begin as a sentence
+/// does, or with what the provider said.
 fn is_told_about(behind: &str) -> bool {
-    let word = behind.split(' ').next().unwrap_or_default();
-    ["is", "was", "it", "now", "when", "handled", "raised", "thrown", "caught", "fixed", "retried", "added"]
-        .contains(&word)
+    behind.starts_with(char::is_lowercase)
 }
 
 /// A line that a program prints when it begins: its version, `Main model: gpt-4o`, a rule, a warning.
@@ -380,8 +382,8 @@ mod tests {
             ),
             ("openai.RateLimitError: Error code: 429 - {'error': {'code': 'insufficient_quota'}}", CannotRun),
             ("litellm.NotFoundError: The model `x` does not exist", CannotRun),
-            ("litellm.BadRequestError: your prompt is odd", Other),
-            ("litellm.ContextWindowExceededError: too long", Other),
+            ("litellm.BadRequestError: Your prompt is odd", Other),
+            ("litellm.ContextWindowExceededError: Too long", Other),
             ("anthropic.InternalServerError: Error code: 529", Transient),
             ("google.api_core.exceptions.ResourceExhausted: 429 Quota exceeded", Limited),
             ("httpx.ConnectError: [Errno 111] Connection refused", Transient),
@@ -432,15 +434,36 @@ mod tests {
             "Error: expected status 200, got status 401",
             "{\"result\":\"the error was 401\"}",
             "fatal: not a git repository",
+            "fatal: unable to access 'https://x/y': The requested URL returned error: 403",
+            "FAILED: 429 passed, 3 failed",
+            "Failed: 500",
+            "error: 500 problems (500 errors, 0 warnings)",
+            "Error: 503 items left in queue",
+            "Error: 500 lines is too long for this file",
+            "error: 401 warnings emitted",
+            "error: exit status 401",
+            "openai.RateLimitError: this is the class that the wrapper must catch",
         ] {
             assert_eq!(behind_failure(line, ""), None, "{line}");
             assert_eq!(behind_failure("", line), None, "{line}");
             assert!(printed(line).only_error().is_none(), "{line}");
         }
         // It went on after its retries, and failed for another reason.
-        let stderr = "litellm.RateLimitError: slow down\nRetrying in 0.2 seconds\nError: no such file\n";
+        let stderr = "litellm.RateLimitError: Slow down\nRetrying in 0.2 seconds\nError: no such file\n";
         assert_eq!(behind_failure("", stderr), None);
-        assert_eq!(behind_failure("", "litellm.RateLimitError: slow down\nRetrying in 0.2 seconds\n"), Some(Limited));
+        assert_eq!(behind_failure("", "litellm.RateLimitError: Slow down\nRetrying in 0.2 seconds\n"), Some(Limited));
+    }
+
+    #[test]
+    fn i03_of_a_program_that_failed_what_it_said_last_counts() {
+        for (stdout, stderr) in [
+            ("Ran the tests:\nError: 401 Unauthorized\nThat is what the app should answer. I could not finish.", ""),
+            ("HTTP/1.1 403 Forbidden", "Segmentation fault (core dumped)\n"),
+            ("Error: 429 Too Many Requests\n", "Error: no such file\n"),
+        ] {
+            assert_eq!(behind_failure(stdout, stderr), None, "{stdout} {stderr}");
+        }
+        assert_eq!(behind_failure("I look around.\nError: 429 Too Many Requests\n    at x\n", ""), Some(Limited));
     }
 
     #[test]
@@ -448,16 +471,19 @@ mod tests {
         let class = |text: &str| printed(text).only_error().map(Complaint::class);
         assert_eq!(class(AIDER), Some(CannotRun));
         assert_eq!(
-            class("litellm.RateLimitError: slow\nRetrying in 1.0 seconds...\nlitellm.RateLimitError: slow\n"),
+            class("litellm.RateLimitError: Slow\nRetrying in 1.0 seconds...\nlitellm.RateLimitError: Slow\n"),
             Some(Limited)
         );
-        assert_eq!(class("litellm.BadRequestError: odd\n"), Some(Other));
-        let error = "litellm.AuthenticationError: no";
+        assert_eq!(class("litellm.BadRequestError: Odd\n"), Some(Other));
+        let error = "litellm.AuthenticationError: No";
         for said in [
             format!("I reproduced it:\n{error}\nNow it is fixed."),
             format!("{AIDER}\n<response>DONE</response>"),
             format!("{error}\n{}", "I changed a file.\n".repeat(9)),
             "I fixed the 401 handling".to_owned(),
+            "Error: 401 Unauthorized\nwas what the login test returned. I fixed the middleware in auth.py.".to_owned(),
+            "HTTP 429 Too Many Requests\nis what the limiter says now. All 12 tests pass.".to_owned(),
+            "{\"error\":{\"code\":401,\"message\":\"no\"}}\nThis is the body which the API now returns.".to_owned(),
             String::new(),
         ] {
             assert_eq!(class(&said), None, "{said}");

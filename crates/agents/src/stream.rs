@@ -256,8 +256,9 @@ impl<S: Stream> StreamReader<S> {
         if matches!(cause, Cause::Transient | Cause::Limit) {
             return Some(complaint.failure(help, end));
         }
-        // What was printed instead of a stream may be another format, which is explained elsewhere.
-        if self.lines > self.understood && cause == Cause::Other {
+        // What was printed instead of a stream may be another format, which is explained elsewhere; and a crash says
+        // nothing about the next start.
+        if cause == Cause::Other && (self.lines > self.understood || holds(end.stderr_tail, CRASHED)) {
             return None;
         }
         let sentence = format!("the agent refused to start: {reason}");
@@ -318,6 +319,27 @@ const UNKNOWN_FLAG: &[&str] =
 /// What programs say of themselves, or of what they run on, if it is too old.
 const TOO_OLD: &[&str] =
     &["requires node", "node.js version", "node version", "minimum version", "please update", "unsupported engine"];
+
+/// What programs, shells and runtimes say of a process that broke down.
+const CRASHED: &[&str] = &[
+    "segmentation fault",
+    "core dumped",
+    "bus error",
+    "illegal instruction",
+    "aborted (",
+    "out of memory",
+    "cannot allocate memory",
+    "panicked at",
+    "traceback (most recent call last)",
+    "\n    at ",
+    "uncaught exception",
+    "enospc",
+    "no space left on device",
+    "emfile",
+    "too many open files",
+    "enomem",
+    "eagain",
+];
 
 fn holds(reason: &str, words: &[&str]) -> bool {
     let reason = reason.to_lowercase();

@@ -224,8 +224,8 @@ impl Scanner {
             }
         }
         for tag in response_tags(fresh) {
-            let answer = fresh.get(tag.content).unwrap_or_default().trim();
-            if answer.to_lowercase() == patterns.response {
+            let answer = text::without_controls(fresh.get(tag.content).unwrap_or_default());
+            if answer.trim().to_lowercase() == patterns.response {
                 self.complete |= ends_its_line(fresh, tag.end);
             } else {
                 self.otherwise = true;
@@ -363,6 +363,7 @@ mod tests {
             ("<response>DONE</response> \u{8fd8}\u{6ca1}\u{6709}", false),
             ("\u{1b}[32m<response>DONE</response>\u{1b}[0m\nGood night.", true),
             ("<response>DONE</response>\u{1b}[0m not yet", false),
+            ("<response>\u{1b}[1mDONE\u{1b}[0m</response>\u{1b}[K\u{1b}[?25h\r", true),
             ("<ralph>COMPLETE</ralph> (DONE)", true),
         ] {
             assert_eq!(claim_of(text, "DONE") == Claim::Complete, complete, "{text}");

@@ -90,6 +90,10 @@ pub(super) fn known_sentence(message: &str) -> Complaint {
         (LIMIT_REACHED, "usage_limit_reached"),
     ];
     let said = SENTENCES.iter().find(|(sentence, _)| message.starts_with(sentence));
+    // As it quotes the provider where it states nothing else.
+    if let Some(quoted) = message.strip_prefix("API Error: ").filter(|_| said.is_none()) {
+        return Complaint::new(quoted).by_fields();
+    }
     Complaint::stated(None, said.map(|(_, kind)| (*kind).to_owned()).into_iter().collect(), message)
 }
 

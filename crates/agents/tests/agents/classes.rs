@@ -331,6 +331,48 @@ fn i07_a_program_that_tells_of_refusals_on_standard_error_only_failed_for_that_r
 }
 
 #[test]
+fn i03_a_number_or_a_word_in_a_sentence_is_no_status_and_no_cause() {
+    for message in [
+        "500 lines of patch could not be applied",
+        "Error: 401 files changed, aborting",
+        "failed to parse login.rs",
+        "apply_patch failed: connection.rs not found",
+        "the command ended with exit status 503",
+    ] {
+        let failure = exit(&hear("codex", "", failed_turn(message).as_bytes()), 1);
+        assert_eq!(failure.class, Other, "{message}: {failure:?}");
+    }
+}
+
+#[test]
+fn a15_a_crash_before_the_first_event_counts_as_a_failure_like_any_other() {
+    for agent in ralph_agents::names().filter(|name| *name != "generic") {
+        for stderr in [
+            "Segmentation fault (core dumped)\n",
+            "file:///x.js:1\nTypeError: x is undefined\n    at y (z.js:1:2)\n\nNode.js v22.1.0\n",
+            "Error: ENOSPC: no space left on device, write\n",
+        ] {
+            let failure = hear(agent, "", b"").failure(&Ending::Exited { code: 1 }, stderr).unwrap();
+            assert_eq!(failure.class, Other, "{agent}: {failure:?}");
+        }
+    }
+}
+
+#[test]
+fn i06_i07_a_sentence_in_which_claude_quotes_the_provider_is_read() {
+    for (sentence, class) in [
+        ("API Error: 429 {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"x\"}}", Limited),
+        ("API Error: 529 Overloaded", Transient),
+        ("API Error: 401 Invalid authentication credentials", CannotRun),
+        ("API Error: the login page is wrong", Other),
+    ] {
+        let result = json!({"type": "result", "subtype": "success", "is_error": true, "result": sentence});
+        let failure = exit(&hear("claude", "", result.to_string().as_bytes()), 1);
+        assert_eq!(failure.class, class, "{sentence}: {failure:?}");
+    }
+}
+
+#[test]
 fn a_program_that_cannot_start_is_told_its_own_next_step() {
     for agent in ralph_agents::names().filter(|name| *name != "generic") {
         for (code, stderr, piece) in [
@@ -371,18 +413,18 @@ fn i01_i06_i07_an_agent_in_plain_text_is_classified_by_what_it_states() {
         ("looking\n", "HTTP 503\n", 1, Some(Transient), ""),
         ("looking\n", "Error: no such file\n", 1, Some(Other), "exited with code 1: Error: no such file"),
         ("I fixed the 401 handling\n", "", 1, Some(Other), ""),
-        ("litellm.AuthenticationError: no key\n", "", 0, Some(CannotRun), "; to log in: "),
-        ("", "openai.RateLimitError: slow down\n", 0, Some(Limited), ""),
-        ("I fixed the 401 handling\n", "openai.RateLimitError: slow down\n", 0, None, ""),
+        ("litellm.AuthenticationError: No key\n", "", 0, Some(CannotRun), "; to log in: "),
+        ("", "openai.RateLimitError: Slow down\n", 0, Some(Limited), ""),
+        ("I fixed the 401 handling\n", "openai.RateLimitError: Slow down\n", 0, None, ""),
         ("I fixed the 401 handling\n", "", 0, None, ""),
-        ("It said:\nlitellm.AuthenticationError: no key\nwhich I fixed.\n<response>DONE</response>\n", "", 0, None, ""),
+        ("It said:\nlitellm.AuthenticationError: No key\nwhich I fixed.\n<response>DONE</response>\n", "", 0, None, ""),
     ] {
         let failure = hear("generic", "", stdout.as_bytes()).failure(&Ending::Exited { code }, stderr);
         assert_eq!(failure.as_ref().map(|failure| failure.class), class, "{stdout} {stderr}: {failure:?}");
         assert!(failure.is_none_or(|failure| failure.message.contains(piece)), "{stdout} {stderr}");
     }
     let idle = Ending::Idle { limit: ralph_core::time::Millis::from_secs(90) };
-    let retries = "litellm.RateLimitError: slow down\nRetrying in 60 seconds\n";
+    let retries = "litellm.RateLimitError: Slow down\nRetrying in 60 seconds\n";
     assert_eq!(hear("generic", "", retries.as_bytes()).failure(&idle, "").unwrap().class, Limited);
     assert_eq!(hear("generic", "", b"at work\n").failure(&idle, "").unwrap().class, Other);
     let limited =

@@ -3,6 +3,7 @@
 use super::beginning::Beginning;
 use super::{Continuation, Phase, Run};
 use crate::bus::Kind;
+use crate::bus::TASK_BUS;
 use crate::effect::Effect;
 use crate::memory::StateView;
 use crate::notice::Notice;
@@ -219,6 +220,15 @@ impl Run {
             }
             StopReason::MaxIterations | StopReason::MaxRestarts | StopReason::MaxWallTime | StopReason::Budget => {
                 vec![format!("ralph resume {run}{more}"), explain]
+            }
+            // Its agent was told often enough; somebody else can say that it is done.
+            StopReason::Stalled if self.supervises() => {
+                let bus = text::in_quotes(&self.in_task_folder(TASK_BUS));
+                let first = self.inbox.open().first().0.next();
+                let ack = first.map(|request| {
+                    format!("ralph bus post --bus {bus} --type ACK --parent {} 'what was done' && ", request.id)
+                });
+                vec![format!("{}ralph resume {run}{more}", ack.unwrap_or_default()), explain]
             }
             StopReason::Blocked | StopReason::Stalled => {
                 let feedback = text::in_quotes(&self.in_task_folder(&self.policy.memory.feedback_file));

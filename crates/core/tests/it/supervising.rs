@@ -331,6 +331,9 @@ fn an_agent_that_never_acknowledges_is_not_started_for_ever() {
     let sim = play(World::new(supervised(100), vec![deaf]));
     assert_eq!(sim.end(), (StopReason::Stalled, 7, 5));
     assert_eq!(sim.posts().iter().filter(|(_, kind, _)| *kind == "WARNING").count(), 5);
+    let bus = "/tasks/fix-login/TASK-MESSAGE-BUS.md";
+    let ack = format!("ralph bus post --bus '{bus}' --type ACK --parent m1 'what was done' && ralph resume r1");
+    assert_eq!(sim.outcome().next[0], ack, "what helps can be typed");
 }
 
 #[test]

@@ -369,7 +369,10 @@ fn explain(command: &Command, error: &io::Error) -> (StartFault, String) {
         io::ErrorKind::NotFound => missing(command, &program),
         io::ErrorKind::PermissionDenied => format!("{program} is not executable"),
         io::ErrorKind::ArgumentListTooLong => {
-            format!("the arguments of {program} are too long; give the prompt by stdin or file")
+            format!(
+                "the prompt is too long for an argument of {program}; shorten it, or set agent.promptVia to stdin or file \
+                 if the program reads it from there"
+            )
         }
         _ if error.raw_os_error() == Some(libc::ENOEXEC) => {
             format!("{program} is not a program that this machine can execute")

@@ -41,7 +41,7 @@ fn l01_by_file_it_arrives_too_and_by_argument_it_is_refused_with_the_way_out() {
     completes(&env, &["run", "-f", "PROMPT.md"]);
     env.settings(json!({ "agent": { "promptVia": "arg" } })).script("append $HOME/launches x");
     env.ralph(["run", "-f", "PROMPT.md"])
-        .stdout_has("the arguments of [..]scripted-agent are too long; give the prompt by stdin or file")
+        .stdout_has("the prompt is too long for an argument of [..]scripted-agent; shorten it, or set agent.promptVia")
         .stdout_has("0 iterations")
         .stderr_any()
         .code(5)
