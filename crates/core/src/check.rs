@@ -1,7 +1,7 @@
 //! Checks: what ralph itself executes, and the receipts that it keeps of them.
 
 use crate::excerpt::Excerpt;
-use crate::observation::Ending;
+use crate::observation::{Ending, StartFault};
 use crate::text;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -84,6 +84,9 @@ pub enum CheckEnding {
     NotStarted {
         /// What the system said.
         reason: String,
+        /// What is to blame for that.
+        #[serde(default)]
+        fault: StartFault,
     },
 }
 
@@ -94,9 +97,10 @@ impl From<Ending> for CheckEnding {
             Ending::Exited { code } => CheckEnding::Exited { code },
             Ending::Signalled { signal } => CheckEnding::Signalled { signal },
             Ending::TimedOut { limit } | Ending::Idle { limit } => CheckEnding::TimedOut { limit },
-            Ending::NotStarted { reason, .. } => CheckEnding::NotStarted { reason },
+            Ending::NotStarted { reason, fault } => CheckEnding::NotStarted { reason, fault },
             Ending::KeeperLost => {
-                CheckEnding::NotStarted { reason: "the process that watches over checks was killed".to_owned() }
+                let reason = "the process that watches over checks was killed".to_owned();
+                CheckEnding::NotStarted { reason, fault: StartFault::Program }
             }
             Ending::Stopped | Ending::Lingered => CheckEnding::Stopped,
         }
@@ -131,7 +135,7 @@ impl CheckEnding {
             CheckEnding::Signalled { signal } => format!("was killed by signal {signal}"),
             CheckEnding::TimedOut { limit } => format!("timed out after {limit}"),
             CheckEnding::Stopped => "was stopped before it ended".to_owned(),
-            CheckEnding::NotStarted { reason } => format!("could not run: {reason}"),
+            CheckEnding::NotStarted { reason, .. } => format!("could not run: {reason}"),
         }
     }
 }

@@ -67,7 +67,7 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
         observer: Observer::new(&world.patterns, messages),
         splitter: LineSplitter::default(),
         events: Told::new(if shows { Detail::Shown } else { Detail::Unseen }),
-        stdout_log: RawLog::new(&world.run_folder, launch.iteration, &format!("{log}stdout")),
+        stdout_log: RawLog::new(&world.run_folder, launch.iteration, &format!("{log}stdout")).begun(),
         stderr_log: RawLog::new(&world.run_folder, launch.iteration, &format!("{log}stderr")),
         face,
         clock: world.clock.clone(),

@@ -65,6 +65,14 @@ impl RawLog {
         RawLog { path: path(run_folder, iteration, stream), log: Log::Empty, problem: None }
     }
 
+    /// The same log with its file made at once: by it a run is known to have come so far, even if its agent says
+    /// nothing and the journal is lost.
+    #[must_use]
+    pub fn begun(mut self) -> RawLog {
+        self.log = self.open();
+        self
+    }
+
     /// Writes what came. What a talking agent says is in the file when this returns; only a flood is
     /// written behind its reader's back.
     pub fn write(&mut self, bytes: &Chunk) {

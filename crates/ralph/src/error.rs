@@ -112,7 +112,9 @@ impl From<EngineError> for CommandError {
                 let told = CommandError::from(error)
                     .hint("whatever ran was ended; the journal holds everything up to its last whole step");
                 match class {
-                    Class::Machine if is_busy => told.hint("end the process that holds it, then go on: ralph resume"),
+                    Class::Machine if is_busy => {
+                        told.hint("end the process that holds it, then look what can be resumed: ralph status")
+                    }
                     Class::Machine => {
                         told.hint("make room or mend the disk, then look what can be resumed: ralph status")
                     }

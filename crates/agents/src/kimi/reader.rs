@@ -12,7 +12,7 @@ use crate::stream::{Outcome, Stream, say, unknown};
 use crate::todo;
 use crate::tool::{self, Input, Went};
 use ralph_core::agent_event::{AgentEvent, Voice};
-use ralph_core::observation::{Ending, Failure};
+use ralph_core::observation::{Ending, Failure, FailureClass};
 
 fields! {
     /// One object of the stream.
@@ -149,6 +149,10 @@ impl Messages {
         let said = end.stderr_tail.lines().rev().find_map(|line| line.strip_prefix("error: failed to run prompt: "))?;
         let is_a_word = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || b"._".contains(&byte));
         let (kind, sentence) = said.split_once(": ").filter(|(kind, _)| is_a_word(kind)).unwrap_or(("", said));
+        // The provider did answer: with nothing, which is no trouble of the network whatever the client calls it.
+        if sentence.contains("empty response") {
+            return Some(Failure::new(FailureClass::Other, Complaint::new(sentence).message));
+        }
         let status = match kind {
             "provider.auth_error" => Some(401),
             "provider.connection_error" | "provider.overloaded" => Some(503),

@@ -15,7 +15,7 @@ use crate::guardrail;
 use crate::id::RunId;
 use crate::memory::Past;
 use crate::notice::{Notice, VerdictWord};
-use crate::observation::{Marker, Observation};
+use crate::observation::{Marker, Observation, StartFault};
 use crate::outcome::{StopReason, exit};
 use crate::policy::Passes;
 use crate::protect::{Change, OnChange, PinnedChange};
@@ -195,7 +195,8 @@ impl Run {
     /// A check that would prove nothing is not executed, and has not passed.
     fn refuse_to_execute(&mut self, checking: Box<Checking>, spec: CheckSpec) -> Vec<Effect> {
         let reason = self.changed_script(&checking, &spec).unwrap_or_else(|| checking.unclean.clone());
-        let report = CheckReport::silent(spec, CheckEnding::NotStarted { reason }, String::new());
+        let report =
+            CheckReport::silent(spec, CheckEnding::NotStarted { reason, fault: StartFault::Program }, String::new());
         self.phase = Phase::Checking(checking);
         self.on_check_ended(&report)
     }
@@ -370,6 +371,14 @@ impl Run {
         if report.ending == CheckEnding::Stopped {
             // It was ended before it could say anything, so it will be executed again on resume.
             return self.stop_between(&checking).unwrap_or_else(|| self.go_on_checking(checking));
+        }
+        // The work was not judged, so nothing is held against it: the checks are executed when the machine can.
+        if let CheckEnding::NotStarted { reason, fault: fault @ (StartFault::Folder | StartFault::Machine) } =
+            &report.ending
+        {
+            let message = format!("guardrail \"{}\" could not be started: {reason}", report.spec.command);
+            let then = Continuation::Checks(checking);
+            return self.finish_with_code(StopReason::Error, fault.exit_code(), message, then);
         }
         let fail_action = self.policy.guardrails.get(report.spec.index).map(|rule| rule.fail_action);
         let mut effects = vec![Effect::Tell(Notice::executed(self.iteration, report, fail_action))];

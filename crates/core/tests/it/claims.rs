@@ -5,7 +5,7 @@ use ralph_core::check::CheckEnding;
 use ralph_core::effect::Effect;
 use ralph_core::event::Resumed;
 use ralph_core::notice::Notice;
-use ralph_core::observation::{Ending, Failure, FailureClass, Marker};
+use ralph_core::observation::{Ending, Failure, FailureClass, Marker, StartFault};
 use ralph_core::outcome::StopReason::*;
 use ralph_core::policy::Policy;
 use ralph_core::time::Millis;
@@ -101,6 +101,23 @@ fn the_tree_is_looked_at_only_where_it_decides_something() {
 }
 
 #[test]
+fn a_check_that_the_machine_cannot_start_ends_the_run_and_judges_nothing() {
+    for (fault, code) in [(StartFault::Machine, 74), (StartFault::Folder, 2)] {
+        let ending = CheckEnding::NotStarted { reason: "no processes are left".to_owned(), fault };
+        let broken = Turn { checks: vec![PASS, ending], ..turn(Agent::Claims) };
+        let mut sim = play(checked(&["a", "b"], vec![broken]));
+        assert_eq!(sim.end(), (Error, code, 0), "{fault:?}");
+        assert!(sim.outcome().message.contains("\"b\" could not be started: no processes are left"));
+        assert!(sim.told_iterations().is_empty(), "the iteration is not judged");
+        sim.world.turns[0].checks = vec![PASS];
+        sim.resume(Resumed::default());
+        sim.play();
+        assert_eq!(sim.end(), (Complete, 0, 1), "{fault:?}: the checks are executed again, and no agent");
+        assert_eq!(sim.launches().len(), 1);
+    }
+}
+
+#[test]
 fn a_look_that_only_tells_what_changed_holds_nobody_up() {
     let seconds = Millis::from_secs;
     for (guardrails, limit, after, before) in [
@@ -167,7 +184,10 @@ fn j06_a_check_that_cannot_run_has_not_passed_and_is_told_as_such() {
         (CheckEnding::Exited { code: 126 }, "could not run: not executable (exit code 126)"),
         (CheckEnding::Signalled { signal: 9 }, "was killed by signal 9"),
         (CheckEnding::TimedOut { limit }, "timed out after 1m00s"),
-        (CheckEnding::NotStarted { reason: "no shell".to_owned() }, "could not run: no shell"),
+        (
+            CheckEnding::NotStarted { reason: "no shell".to_owned(), fault: Default::default() },
+            "could not run: no shell",
+        ),
     ];
     for (ending, problem) in table {
         let sim = play(checked(&["make test"], vec![Turn { checks: vec![ending], ..turn(Agent::Claims) }]));

@@ -14,7 +14,7 @@ use ralph_core::event::{Event, Gathered, Resumed};
 use ralph_core::guardrail::FailAction;
 use ralph_core::inbox::Heard;
 use ralph_core::observation::{
-    Ending, Failure, FailureClass, Leaked, Marker, Markers, Observation, Tokens, ToolResult, ToolRun,
+    Ending, Failure, FailureClass, Leaked, Marker, Markers, Observation, StartFault, Tokens, ToolResult, ToolRun,
 };
 use ralph_core::policy::{Passes, Policy, VerifyPolicy};
 use ralph_core::protect::{OnChange, PinFailure, Pins};
@@ -102,7 +102,10 @@ fn check_endings() -> impl Strategy<Value = CheckEnding> {
         1 => Just(CheckEnding::Exited { code: 127 }),
         1 => Just(CheckEnding::Signalled { signal: 9 }),
         1 => Just(CheckEnding::TimedOut { limit: Millis(60_000) }),
-        1 => Just(CheckEnding::NotStarted { reason: "no shell".to_owned() }),
+        1 => (0..3usize).prop_map(|fault| CheckEnding::NotStarted {
+            reason: "no shell".to_owned(),
+            fault: [StartFault::Program, StartFault::Folder, StartFault::Machine][fault],
+        }),
     ]
 }
 

@@ -256,6 +256,18 @@ fn d13_a_log_that_was_cut_off_is_noticed_by_what_its_runs_left() {
 }
 
 #[test]
+fn d13_a_run_whose_agent_was_silent_is_missed_too() {
+    let env = env();
+    env.script("touch started\nsleep forever\n");
+    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().any_end().spawn();
+    run.wait_for_file("started");
+    run.signal(9);
+    run.finish();
+    fs::write(state(&env).join("ralph.db-wal"), "").unwrap();
+    env.ralph(["status"]).stderr_has("left logs up to iteration 1, but the journal does not know it").run();
+}
+
+#[test]
 fn d13_a_log_that_lost_its_end_is_never_taken_for_the_whole_in_silence() {
     let (env, run) = killed();
     let log = state(&env).join("ralph.db-wal");

@@ -281,7 +281,7 @@ fn d14_a_database_that_is_locked_for_long_is_waited_for_by_a_run_and_refused_at_
         .ralph(["run", "-p", "y"])
         .stdout_any()
         .stderr_has("error: [STATE]/[..]/ralph.db is locked by another process");
-    refused.stderr_has("ralph resume").code(74).run();
+    refused.stderr_has("ralph status").code(74).run();
     holder.execute_batch("COMMIT").unwrap();
     assert_eq!(runs(&env).len(), 1, "nothing was begun");
 }

@@ -47,7 +47,7 @@ fn journal(place: &Place, live: &Live<'_>) -> (Finding, Option<Listing>) {
     };
     let (damage, listing) = match read() {
         Ok(read) => read,
-        Err(error) => return (unusable(&error), None),
+        Err(error) => return (unusable(place, &error), None),
     };
     if let Some(first) = damage.structure.first() {
         let detail = format!("{} is damaged: {first}", place.state.join("ralph.db").display());
@@ -64,12 +64,13 @@ fn journal(place: &Place, live: &Live<'_>) -> (Finding, Option<Listing>) {
     (finding, Some(listing))
 }
 
-fn unusable(error: &StoreError) -> Finding {
+fn unusable(place: &Place, error: &StoreError) -> Finding {
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
     let finding = Finding::problem("journal", format!("{error}{cause}"), store_code(error));
     match error.class() {
         Class::Damage | Class::Newer => finding.fix(REPAIR),
-        Class::Machine | Class::Internal => finding.fix("ralph status"),
+        // Whose it is, who may read it, and how full its disk is.
+        Class::Machine | Class::Internal => finding.fix(format!("ls -la '{0}'; df -h '{0}'", place.state.display())),
     }
 }
 

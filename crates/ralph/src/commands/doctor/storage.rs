@@ -5,6 +5,7 @@ use crate::place::Place;
 use ralph_core::outcome::exit;
 use ralph_host::look::{self, Disk};
 use ralph_host::state_dir::{self, StateDirError};
+use std::io;
 use std::path::Path;
 
 /// Below this a journal and the logs of one iteration may not fit.
@@ -54,7 +55,7 @@ fn project(place: &Place) -> Finding {
                 Ok(()) => Finding::ok("project", format!("{}; .ralph will be made", place.root.display())),
                 Err(error) => {
                     let root = place.root.display();
-                    refuse(format!("{root} cannot be written: {error}"), format!("chmod u+wx '{root}'"))
+                    refuse(format!("{root} cannot be written: {error}"), writable(&place.root, &error))
                 }
             };
         }
@@ -65,9 +66,17 @@ fn project(place: &Place) -> Finding {
     }
     match look::may_write(&own) {
         Ok(()) => Finding::ok("project", place.root.display().to_string()),
-        Err(error) => {
-            refuse(format!("{} cannot be written: {error}", own.display()), format!("chmod u+wx '{}'", own.display()))
-        }
+        Err(error) => refuse(format!("{} cannot be written: {error}", own.display()), writable(&own, &error)),
+    }
+}
+
+/// What to type about a folder that cannot be written: nobody's rights help on a disk that is read-only.
+fn writable(folder: &Path, error: &io::Error) -> String {
+    let folder = folder.display();
+    if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
+        format!("findmnt -T '{folder}'")
+    } else {
+        format!("chmod u+wx '{folder}'")
     }
 }
 
