@@ -40,7 +40,7 @@ mod sample;
 
 pub use error::{Class, IoProblem, Source, StoreError};
 pub use projection::Receipt;
-pub use query::{DamagedRun, Found, Listing};
+pub use query::{DamagedRun, Found, Listing, is_stand_in};
 pub use replace::Replacement;
 pub use salvage::{Damage, Remains, Salvage};
 

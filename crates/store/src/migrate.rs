@@ -63,6 +63,18 @@ fn copy_aside(path: &Path, format: u32) -> Result<(), StoreError> {
     copy.parent().map_or(Ok(()), sync_folder).map_err(&failed)
 }
 
+/// Tables and indexes that a database of this format must have and this one lacks, one sentence each.
+pub(crate) fn lacking(conn: &Connection) -> rusqlite::Result<Vec<String>> {
+    let schema = |conn: &Connection| -> rusqlite::Result<Vec<String>> {
+        let sql = "SELECT type || ' ' || name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY 1";
+        conn.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+    };
+    let model = Connection::open_in_memory()?;
+    MIGRATIONS.iter().try_for_each(|migration| model.execute_batch(migration))?;
+    let (there, expected) = (schema(conn)?, schema(&model)?);
+    Ok(expected.into_iter().filter(|part| !there.contains(part)).map(|part| format!("it has no {part}")).collect())
+}
+
 fn format(conn: &Connection) -> rusqlite::Result<u32> {
     conn.query_row("PRAGMA user_version", [], |row| row.get(0))
 }

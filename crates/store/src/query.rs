@@ -161,9 +161,14 @@ impl Store {
 }
 
 /// What a row says that stands in for a damaged one.
-pub(crate) const STAND_IN: &str = "what was stored about this run is damaged; its journal is not";
+const STAND_IN: &str = "what was stored about this run is damaged; its journal is not";
 
 /// The row of a run as its first entry gives it.
+/// Whether a row was damaged and only its run's first entry stands for it: how far the run came it does not say.
+pub fn is_stand_in(row: &RunRow) -> bool {
+    row.message == STAND_IN
+}
+
 fn stand_in(run: RunId, at: WallTime, started: Started) -> RunRow {
     RunRow {
         message: STAND_IN.to_owned(),

@@ -8,9 +8,10 @@
 //! Only leaves of tables are looked at. They hold the entries, and what stands above them only leads there.
 
 use crate::journal::{SEQ_MASK, entry_checksum, place};
+use crate::migrate::lacking;
 use crate::open::{FILE, with_suffix};
 use crate::projection::{MOST_RUNS, StoredRow};
-use crate::query::STAND_IN;
+use crate::query::is_stand_in;
 use crate::{Store, StoreError};
 use ralph_core::event::{Entry, Event};
 use ralph_core::id::RunId;
@@ -493,6 +494,7 @@ impl Store {
         };
         let mut damage = Damage { structure: structure().map_err(&failed)?, runs: Vec::new() };
         damage.structure.retain(|told| told != "ok");
+        damage.structure.extend(lacking(&self.conn).map_err(&failed)?);
         let listing = self.runs()?;
         damage.runs = listing.damaged.iter().map(|run| format!("run {}: {}", run.name(), run.why)).collect();
         for row in &listing.runs {
@@ -500,7 +502,7 @@ impl Store {
                 Ok(entries) if !matches!(entries.first(), Some(Entry { event: Event::Started(_), .. })) => {
                     damage.runs.push(format!("run {}: its journal does not begin with its start", row.run));
                 }
-                Ok(_) if row.message == STAND_IN => damage.runs.push(format!("run {}: its row is damaged", row.run)),
+                Ok(_) if is_stand_in(row) => damage.runs.push(format!("run {}: its row is damaged", row.run)),
                 Ok(_) => {}
                 Err(error) if error.is_about_one_run() => damage.runs.push(error.to_string()),
                 Err(error) => return Err(error),

@@ -9,7 +9,7 @@ use crate::place::Place;
 use ralph_core::id::RunId;
 use ralph_core::run::RunRow;
 use ralph_host::{family, raw_log};
-use ralph_store::{DamagedRun, Listing};
+use ralph_store::{DamagedRun, Listing, is_stand_in};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
@@ -53,7 +53,8 @@ impl Missing {
             let logged = is_behind.then(|| raw_log::last_logged(&folder)).flatten()?;
             Some(Lost { run: row.run.clone(), logged, known: Some(row.iteration) })
         };
-        let behind = listing.runs.iter().take(COMPARED).filter_map(behind);
+        let rows = listing.runs.iter().filter(|row| !is_stand_in(row));
+        let behind = rows.take(COMPARED).filter_map(behind);
         Missing { lost: unknown.chain(behind).collect(), damaged: listing.damaged.clone() }
     }
 

@@ -256,6 +256,35 @@ fn d13_a_log_that_was_cut_off_is_noticed_by_what_its_runs_left() {
 }
 
 #[test]
+fn d12_a_database_that_lacks_a_table_is_damaged_and_repaired() {
+    for table in ["receipts", "cancels"] {
+        let env = env();
+        env.script("claim").guardrail("true");
+        env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().run();
+        let database = rusqlite::Connection::open(state(&env).join("ralph.db")).unwrap();
+        database.execute_batch(&format!("DROP TABLE {table}")).unwrap();
+        drop(database);
+        let told = format!("it has no table {table}");
+        env.ralph(["doctor"]).stdout_has(&told).stdout_has("fix: ralph doctor --repair").any_end().run();
+        env.ralph(["doctor", "--repair"]).stdout_has(&told).stdout_has("put aside: ").run();
+        env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_any().run();
+        assert_eq!(runs(&env).len(), 2, "the first run was kept");
+    }
+}
+
+#[test]
+fn d11_a_damaged_row_is_not_told_as_a_journal_that_lost_its_end() {
+    let env = env();
+    env.script("claim").guardrail("true");
+    env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().run();
+    let database = rusqlite::Connection::open(state(&env).join("ralph.db")).unwrap();
+    database.execute_batch("UPDATE runs SET row = '{}'").unwrap();
+    drop(database);
+    env.ralph(["status"]).stdout_any().stderr_lacks("was lost").run();
+    env.ralph(["doctor"]).stdout_has("its row is damaged").stdout_has("fix: ralph doctor --repair").any_end().run();
+}
+
+#[test]
 fn d13_a_run_whose_agent_was_silent_is_missed_too() {
     let env = env();
     env.script("touch started\nsleep forever\n");
