@@ -12,19 +12,17 @@ const QUOTED: usize = 300;
 pub(crate) fn ended_from_outside(ending: &Ending, help: Help) -> Option<Failure> {
     let other = |message: String| Some(Failure::new(FailureClass::Other, message));
     match ending {
-        Ending::NotStarted { reason, fault: StartFault::Program } => {
-            let forbidden = ["ermission denied", "not executable"].iter().any(|words| reason.contains(words));
-            let cause = if forbidden { Cause::NotExecutable } else { Cause::Missing };
+        Ending::NotStarted { reason, fault } => {
             let sentence = format!("the agent could not be started: {reason}");
-            // The system's limit for arguments: the program is there.
-            if reason.contains("too long") {
-                return Some(Failure::new(cause.class(), sentence));
-            }
+            let cause = match fault {
+                StartFault::Program => Cause::Missing,
+                StartFault::NotExecutable => Cause::NotExecutable,
+                // The sentence itself says what helps.
+                StartFault::Arguments => return Some(Failure::new(FailureClass::CannotRun, sentence)),
+                // No other program would start either.
+                StartFault::Folder | StartFault::Machine => return other(sentence),
+            };
             Some(Failure::new(cause.class(), cause.advise(&sentence, help)))
-        }
-        // No other program would start either.
-        Ending::NotStarted { reason, fault: StartFault::Folder | StartFault::Machine } => {
-            other(format!("the agent could not be started: {reason}"))
         }
         Ending::TimedOut { limit } => other(format!("the agent ran longer than {limit} and was ended")),
         Ending::Idle { limit } => other(format!("the agent neither printed nor computed for {limit} and was ended")),
@@ -224,7 +222,7 @@ mod tests {
                 "the agent could not be started: no processes are left",
             ),
             (
-                Ending::NotStarted { reason: "x is not executable".to_owned(), fault: StartFault::Program },
+                Ending::NotStarted { reason: "x is not executable".to_owned(), fault: StartFault::NotExecutable },
                 FailureClass::CannotRun,
                 "the agent could not be started: x is not executable; make it executable with `chmod +x`, or install it",
             ),

@@ -101,13 +101,17 @@ pub enum Ending {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StartFault {
-    /// The program: it is missing or cannot be executed.
+    /// The program: it is missing, or nothing that this machine can execute.
     #[default]
     Program,
     /// The folder in which it should start is gone.
     Folder,
     /// The machine: no descriptors, processes or memory are left.
     Machine,
+    /// The program is there and may not be executed.
+    NotExecutable,
+    /// The program is there and its arguments, the prompt among them, are longer than the system takes.
+    Arguments,
 }
 
 impl StartFault {
@@ -118,7 +122,7 @@ impl StartFault {
     /// The exit code of a run that ends by it.
     pub const fn exit_code(self) -> u8 {
         match self {
-            StartFault::Program => exit::AGENT,
+            StartFault::Program | StartFault::NotExecutable | StartFault::Arguments => exit::AGENT,
             StartFault::Folder => exit::USAGE,
             StartFault::Machine => exit::IO,
         }

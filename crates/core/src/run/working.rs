@@ -95,7 +95,9 @@ impl Run {
 fn as_failed_if_ended(seen: &Observation) -> Observation {
     let class = match &seen.process.ending {
         Ending::Exited { .. } | Ending::Lingered => None,
-        Ending::NotStarted { fault: StartFault::Program, .. } => Some(FailureClass::CannotRun),
+        Ending::NotStarted {
+            fault: StartFault::Program | StartFault::NotExecutable | StartFault::Arguments, ..
+        } => Some(FailureClass::CannotRun),
         Ending::Signalled { .. }
         | Ending::TimedOut { .. }
         | Ending::Idle { .. }

@@ -365,21 +365,21 @@ fn explain(command: &Command, error: &io::Error) -> (StartFault, String) {
         };
         return (StartFault::Machine, format!("{lacking} for {program}: {error}"));
     }
-    let reason = match error.kind() {
-        io::ErrorKind::NotFound => missing(command, &program),
-        io::ErrorKind::PermissionDenied => format!("{program} is not executable"),
-        io::ErrorKind::ArgumentListTooLong => {
+    match error.kind() {
+        io::ErrorKind::NotFound => (StartFault::Program, missing(command, &program)),
+        io::ErrorKind::PermissionDenied => (StartFault::NotExecutable, format!("{program} is not executable")),
+        io::ErrorKind::ArgumentListTooLong => (
+            StartFault::Arguments,
             format!(
                 "the prompt is too long for an argument of {program}; shorten it, or set agent.promptVia to stdin or file \
                  if the program reads it from there"
-            )
-        }
+            ),
+        ),
         _ if error.raw_os_error() == Some(libc::ENOEXEC) => {
-            format!("{program} is not a program that this machine can execute")
+            (StartFault::Program, format!("{program} is not a program that this machine can execute"))
         }
-        _ => format!("{program} could not be started: {error}"),
-    };
-    (StartFault::Program, reason)
+        _ => (StartFault::Program, format!("{program} could not be started: {error}")),
+    }
 }
 
 /// A file that is there and yet not found names an interpreter that is not.
@@ -423,7 +423,8 @@ mod tests {
             (libc::ENFILE, StartFault::Machine, "no file descriptors are left"),
             (libc::ENOMEM, StartFault::Machine, "no memory is left"),
             (libc::ENOENT, StartFault::Program, "agent was not found in PATH"),
-            (libc::EACCES, StartFault::Program, "agent is not executable"),
+            (libc::EACCES, StartFault::NotExecutable, "agent is not executable"),
+            (libc::E2BIG, StartFault::Arguments, "the prompt is too long"),
         ] {
             let error = io::Error::from_raw_os_error(errno);
             let (found, reason) = explain(&command(here.path().to_owned()), &error);

@@ -170,6 +170,8 @@ impl Reply {
                 fault: match from.number()? {
                     1 => StartFault::Folder,
                     2 => StartFault::Machine,
+                    3 => StartFault::NotExecutable,
+                    4 => StartFault::Arguments,
                     _ => StartFault::Program,
                 },
             },
@@ -368,6 +370,8 @@ mod tests {
             Reply::NotSpawned { reason: "no".to_owned(), fault: StartFault::Program },
             Reply::NotSpawned { reason: "no".to_owned(), fault: StartFault::Folder },
             Reply::NotSpawned { reason: "no".to_owned(), fault: StartFault::Machine },
+            Reply::NotSpawned { reason: "no".to_owned(), fault: StartFault::NotExecutable },
+            Reply::NotSpawned { reason: "no".to_owned(), fault: StartFault::Arguments },
             Reply::Exited { code: None, signal: Some(9), leftovers: true },
             Reply::Ended { count: 1, leaked },
             Reply::Work(Work { cpu_ms: 99, bytes: 7 }),

@@ -251,7 +251,7 @@ impl Kept {
     }
 
     fn line(&self) -> String {
-        let entries = |count: u64| text::count(count, "entry").replace("entrys", "entries");
+        let entries = |count: u64| format!("{count} {}", if count == 1 { "entry" } else { "entries" });
         let all = self.promised.max(self.entries);
         match &self.lost {
             None => format!("run {}: whole, {}", self.name(), entries(self.entries)),
