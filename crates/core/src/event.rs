@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 /// An event with its place in the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct Entry<E = Event> {
     /// Numbered from 1, without gaps.
     pub seq: u64,
     /// For people.
@@ -23,7 +23,7 @@ pub struct Entry {
     /// Time that the run has been worked on, over all resumes; every limit counts in this.
     pub elapsed: Millis,
     /// What happened.
-    pub event: Event,
+    pub event: E,
 }
 
 /// What happened.

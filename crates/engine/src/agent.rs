@@ -17,7 +17,7 @@ use ralph_host::marker;
 use ralph_host::process::Command;
 use ralph_host::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
 use ralph_host::raw_log::{self, RawLog};
-use ralph_host::{family, identity, side_file};
+use ralph_host::{child_runs, identity, side_file};
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -162,7 +162,7 @@ fn command(world: &World, launch: &Launch, line: CommandLine, prompt_file: Optio
     let task_folder = world.folder.task_folder();
     let mut set: Vec<(OsString, OsString)> = vec![
         (identity::RUN_VARIABLE.into(), world.run.as_str().into()),
-        (family::FOLDER_VARIABLE.into(), world.run_folder.as_path().into()),
+        (child_runs::FOLDER_VARIABLE.into(), world.run_folder.as_path().into()),
         ("RUN_FOLDER".into(), world.run_folder.as_path().into()),
         ("RALPH_ITERATION".into(), launch.iteration.to_string().into()),
         ("RALPH_TASK_DIR".into(), task_folder.into()),
@@ -173,7 +173,7 @@ fn command(world: &World, launch: &Launch, line: CommandLine, prompt_file: Optio
     set.extend(world.temp.as_ref().map(|temp| ("TMPDIR".into(), temp.path().into())));
     let unwanted = line.env_remove.into_iter().chain(launch.agent.env_remove.iter().cloned());
     // This run's parent is no parent of what its agent starts.
-    let remove = unwanted.map(OsString::from).chain([family::PARENT_VARIABLE.into()]).collect();
+    let remove = unwanted.map(OsString::from).chain([child_runs::PARENT_VARIABLE.into()]).collect();
     set.extend(line.env.into_iter().map(|(name, value)| (name.into(), value.into())));
     // What a person wrote in the settings stands last and so wins.
     set.extend(launch.agent.env.iter().map(|(name, value)| (name.into(), value.into())));

@@ -3,7 +3,7 @@
 use ralph_core::effect::Leftover;
 use ralph_core::event::Event;
 use ralph_core::time::Millis;
-use ralph_host::family::{self, Child};
+use ralph_host::child_runs::{self, Child};
 use ralph_host::signals;
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +18,7 @@ const INTERRUPTED: Duration = Duration::from_secs(15);
 /// Waits until no child of this run lives, or for as long as that.
 pub(crate) async fn wait(folder: &Path, span: Millis, then: Leftover, alarm: &UnboundedSender<Event>) -> Event {
     // Whoever works in the tree that is to be judged is waited for, whomever it calls its parent.
-    let living = if then == Leftover::Interrupt { family::live_inside } else { family::live_children };
+    let living = if then == Leftover::Interrupt { child_runs::live_inside } else { child_runs::live_children };
     let waiting = living(folder);
     if !waiting.is_empty() {
         let text = format!("waiting for child runs, {span} at most: {}", named(&waiting));

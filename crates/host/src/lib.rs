@@ -14,12 +14,11 @@
 )]
 
 pub mod aside;
-mod audience;
 pub mod bus;
 pub mod checkout;
 pub mod checks;
+pub mod child_runs;
 pub mod clock;
-pub mod family;
 pub mod folder_watch;
 pub mod footprint;
 pub mod git;
@@ -28,6 +27,7 @@ pub mod lines;
 pub mod lock;
 pub mod look;
 pub mod marker;
+mod own_output;
 pub mod pins;
 mod plain_file;
 pub mod probe;

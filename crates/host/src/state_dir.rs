@@ -3,7 +3,7 @@
 //! The journal decides what counts as done, so a folder that somebody else could have prepared is
 //! refused and not repaired. Which root to use is the binary's choice; it comes in as a path.
 
-use crate::family;
+use crate::child_runs;
 use crate::look;
 use crate::plain_file::{self, Links};
 use ralph_core::text;
@@ -173,7 +173,7 @@ pub fn moved_to(state_root: &Path, root: &Path) -> Option<(PathBuf, Home)> {
 /// Makes a state folder that of the project at `root`. Refused if that has one already, or if a run in the old one
 /// goes on.
 pub fn adopt(from: &Path, to: &Path, root: &Path) -> io::Result<()> {
-    if family::run_folders(from).iter().any(|(_, folder)| family::process_of(folder).is_some()) {
+    if child_runs::run_folders(from).iter().any(|(_, folder)| child_runs::process_of(folder).is_some()) {
         return Err(io::Error::new(io::ErrorKind::ResourceBusy, "a run in it goes on"));
     }
     // Only an empty folder is replaced.

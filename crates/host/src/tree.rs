@@ -20,8 +20,8 @@ pub use head::{git_root, head};
 pub use repository::{damage, parts};
 
 use crate::aside::Stop;
-use crate::audience;
 use crate::clock::Clock;
+use crate::own_output;
 use crate::plain_file::{self, Links};
 use crate::spool::Spool;
 use cache::{Cache, Damaged, Entry, Merge};
@@ -204,7 +204,7 @@ impl Fingerprinter {
         self.look += 1;
         if self.look == 1 {
             // Not earlier: a shell may start whoever keeps ralph's words after ralph.
-            self.outputs = audience::files();
+            self.outputs = own_output::files();
             self.cache.load();
         }
         let mut folded = self.fold(listing, stop);

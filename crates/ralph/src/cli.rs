@@ -6,9 +6,9 @@ use crate::face::paint::ColorChoice;
 use crate::face::render::{Marks, RenderOptions};
 use crate::face::{FaceOptions, Volume};
 use crate::look::page;
-use crate::place;
+use crate::project;
 use crate::settings::DisplaySettings;
-use crate::typing::Typing;
+use crate::suggest::Suggest;
 use clap::{Args, Parser, Subcommand};
 use ralph_core::outcome::exit;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ impl Global {
             (false, true) => Volume::Verbose,
             (false, false) => Volume::Normal,
         };
-        let live = !(self.json || self.quiet || self.plain) && FaceOptions::can_be_live(place::term().as_deref());
+        let live = !(self.json || self.quiet || self.plain) && FaceOptions::can_be_live(project::term().as_deref());
         let (json, color, colorless) = (self.json, self.color, self.colorless());
         FaceOptions { json, volume, color, colorless, stream, live, render: self.render(display) }
     }
@@ -86,12 +86,12 @@ impl Global {
 
     /// Which marks can be read here.
     pub fn marks(&self) -> Marks {
-        if self.plain || !place::shows_unicode() { Marks::Words } else { Marks::Emoji }
+        if self.plain || !project::shows_unicode() { Marks::Words } else { Marks::Emoji }
     }
 
     /// Whether colour is unwanted unless it is asked for.
     pub fn colorless(&self) -> bool {
-        self.plain || place::is_colorless()
+        self.plain || project::is_colorless()
     }
 }
 
@@ -196,8 +196,8 @@ pub fn version() -> u8 {
 /// The exit code of what came of a command; an error is told first, with hints for that folder.
 fn code_of(result: Result<u8, CommandError>, folder: Option<&Path>) -> u8 {
     result.unwrap_or_else(|error| {
-        let typing = folder.map(Typing::elsewhere).unwrap_or_default();
-        page::say(error.text(&typing).trim_end());
+        let suggest = folder.map(Suggest::elsewhere).unwrap_or_default();
+        page::say(error.text(&suggest).trim_end());
         error.code
     })
 }

@@ -2,7 +2,7 @@
 //! command to type.
 
 use crate::settings::SettingsError;
-use crate::typing::Typing;
+use crate::suggest::Suggest;
 use ralph_core::outcome::exit;
 use ralph_engine::EngineError;
 use ralph_host::look;
@@ -64,13 +64,13 @@ impl CommandError {
     }
 
     /// The whole text, with its last newline.
-    pub fn text(&self, typing: &Typing) -> String {
+    pub fn text(&self, suggest: &Suggest) -> String {
         let mut text = format!("error: {}\n", self.message);
         for cause in &self.causes {
             let _ = writeln!(text, "  caused by: {cause}");
         }
         for hint in &self.hints {
-            let _ = writeln!(text, "hint: {}", typing.line(hint));
+            let _ = writeln!(text, "hint: {}", suggest.line(hint));
         }
         text
     }

@@ -1,15 +1,15 @@
 //! The `ralph` program: wires the rooms together, reads the environment and the settings, prints,
 //! and exits.
 
-mod carry;
 mod cli;
 mod commands;
 mod error;
 mod face;
 mod look;
-mod place;
+mod project;
+mod session;
 mod settings;
-mod typing;
+mod suggest;
 
 use ralph_host::process::{KEEPER_ARGUMENT, keeper_main};
 use std::process::ExitCode;
@@ -24,6 +24,6 @@ fn main() -> ExitCode {
     if args.next().is_none() && first.is_some_and(|first| first == "--version" || first == "-v") {
         return ExitCode::from(cli::version());
     }
-    carry::on_panic();
+    session::on_panic();
     ExitCode::from(cli::main())
 }

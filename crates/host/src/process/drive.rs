@@ -1,8 +1,8 @@
 //! One process from its start to the moment when nothing of it is left: the prompt goes in, output
 //! comes out, every wait has an end, and whoever asks can have it ended by the ladder.
 
+use super::protocol::{Reply, Request};
 use super::sys::watch;
-use super::wire::{Reply, Request};
 use super::work::{Silence, Work};
 use super::{Command, Ended, Ends, Keeper, ProcessError};
 use ralph_core::observation::{Ending, ProcessFacts, StartFault};

@@ -2,9 +2,9 @@
 //! without an end.
 
 use super::find::find_program;
-use super::wire::{self, Reply, Request};
+use super::protocol::{self, Reply, Request};
 use super::{Command, Ended, cgroup, sys, tree};
-use crate::{family, look};
+use crate::{child_runs, look};
 use ralph_core::id::RunId;
 use ralph_core::observation::StartFault;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -167,7 +167,7 @@ impl Keeper {
             return Ok(Wake::Children);
         }
         if socket {
-            return Ok(match wire::receive(&self.socket) {
+            return Ok(match protocol::receive(&self.socket) {
                 Ok(Some((frame, ends))) => Wake::Request(Request::decode(&frame)?, ends),
                 Ok(None) | Err(_) => Wake::RalphIsGone,
             });
@@ -177,7 +177,7 @@ impl Keeper {
 
     fn tell(&mut self, reply: &Reply) -> io::Result<()> {
         // If ralph is gone, the next wait says so.
-        let _ = wire::send(&self.socket, &reply.encode(self.answers), &[]);
+        let _ = protocol::send(&self.socket, &reply.encode(self.answers), &[]);
         self.answers += 1;
         Ok(())
     }
@@ -285,7 +285,7 @@ impl Keeper {
         if self.reap_all() && self.strays().is_empty() {
             return true;
         }
-        let has_child_runs = self.folder.as_deref().is_some_and(|folder| !family::started_below(folder).is_empty());
+        let has_child_runs = self.folder.as_deref().is_some_and(|folder| !child_runs::started_below(folder).is_empty());
         has_child_runs && self.victims().is_empty() && self.victims().is_empty()
     }
 

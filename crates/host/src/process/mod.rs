@@ -34,9 +34,9 @@ pub mod drive;
 mod find;
 pub mod isolation;
 mod keeper;
+mod protocol;
 mod sys;
 mod tree;
-mod wire;
 mod work;
 
 pub use find::find_program;
@@ -46,8 +46,9 @@ pub(crate) use sys::{is_open_elsewhere, unblock_signals, watch};
 pub(crate) use tree::parent_of;
 pub(crate) use tree::{is_keeper, signal as signal_process};
 
-use crate::family::{self, Child};
+use crate::child_runs::{self, Child};
 use crate::identity;
+use protocol::{Decoder, Reply, Request};
 use ralph_core::id::RunId;
 use ralph_core::observation::{Leaked, StartFault};
 use rustix::process::Signal;
@@ -62,7 +63,6 @@ use std::time::{Duration, Instant};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::signal::unix::{SignalKind, signal};
-use wire::{Decoder, Reply, Request};
 
 /// The processes of the child runs of the run of this folder, with everything below them.
 pub(crate) fn of_child_runs(run_folder: &Path) -> HashSet<i32> {
@@ -208,7 +208,7 @@ impl Keeper {
 
     /// The runs that were started inside this one and live now, the nearest ones.
     pub fn child_runs(&self) -> Vec<Child> {
-        self.charge.folder.as_deref().map(family::live_inside).unwrap_or_default()
+        self.charge.folder.as_deref().map(child_runs::live_inside).unwrap_or_default()
     }
 
     async fn spawn(&mut self, command: &Command, ends: [OwnedFd; 3]) -> Result<i32, ProcessError> {
@@ -326,7 +326,7 @@ impl Alive {
     fn send(&self, request: &Request, ends: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
         let socket = self.socket.get_ref();
         socket.set_nonblocking(false)?;
-        let sent = wire::send(socket, &request.encode(), ends);
+        let sent = protocol::send(socket, &request.encode(), ends);
         socket.set_nonblocking(true)?;
         sent
     }

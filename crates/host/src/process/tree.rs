@@ -1,7 +1,7 @@
 //! Everything below a process, however it got there.
 
 use super::work::Work;
-use crate::family;
+use crate::child_runs;
 use ralph_core::observation::Leaked;
 use ralph_core::text;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
@@ -84,7 +84,7 @@ impl Table {
     /// The processes of the runs that were started inside the run of this folder: those that carry them,
     /// and whatever is below. Who is a child is read after the table, so that none registers unseen between the two.
     pub(super) fn of_child_runs(&self, run_folder: &Path) -> HashSet<i32> {
-        let mut own: Vec<i32> = family::started_below(run_folder).iter().map(|child| child.identity.pid).collect();
+        let mut own: Vec<i32> = child_runs::started_below(run_folder).iter().map(|child| child.identity.pid).collect();
         own.extend(self.below(&own));
         own.into_iter().collect()
     }

@@ -1,6 +1,5 @@
 //! `ralph cancel`: stops a run and the runs below it at once, and for good.
 
-use crate::carry::Claimed;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::face::json_lines::{VERSION, extend};
@@ -9,7 +8,8 @@ use crate::look::state::State;
 use crate::look::story::{InFlight, Story};
 use crate::look::words;
 use crate::look::{json, page, pick};
-use crate::place::{self, Place};
+use crate::project::{self, Project};
+use crate::session::Claimed;
 use clap::Args;
 use ralph_core::check::{CheckEnding, CheckReport};
 use ralph_core::effect::Effect;
@@ -20,8 +20,8 @@ use ralph_core::outcome::exit;
 use ralph_core::run::RunRow;
 use ralph_core::scm::ScmReport;
 use ralph_core::time::Millis;
+use ralph_host::child_runs::{self, Child};
 use ralph_host::clock::Clock;
-use ralph_host::family::{self, Child};
 use ralph_host::identity::{self, Identity};
 use ralph_host::signals;
 use ralph_host::temp::RunTemp;
@@ -58,15 +58,15 @@ const ROUNDS: usize = 10;
 
 /// Runs the command.
 pub fn run(global: &Global, args: &CancelArgs) -> Result<u8, CommandError> {
-    let place = Place::find(global.directory.as_deref())?;
-    let store = pick::store(&place)?;
-    let live = Live::look(&place);
-    let row = wanted(&store, args, &live, &place)?;
-    let folder = place.run_folder(&row.run);
-    let mut below = end_below(global, &place, &folder)?;
+    let project = Project::find(global.directory.as_deref())?;
+    let store = pick::store(&project)?;
+    let live = Live::look(&project);
+    let row = wanted(&store, args, &live, &project)?;
+    let folder = project.run_folder(&row.run);
+    let mut below = end_below(global, &project, &folder)?;
     let ended = match (live.process(&row.run), row.stop_reason) {
-        (Some(process), _) => stop(global, &place, row, &process)?,
-        (None, None) => mark(&place, &row)?,
+        (Some(process), _) => stop(global, &project, row, &process)?,
+        (None, None) => mark(&project, &row)?,
         (None, Some(reason)) => {
             let rest = if below.is_empty() { "; nothing to do" } else { "" };
             page::narrate(global, &format!("run {} already ended: {}{rest}", row.run, reason.as_str()));
@@ -75,7 +75,7 @@ pub fn run(global: &Global, args: &CancelArgs) -> Result<u8, CommandError> {
     };
     // While its children were being ended, its agent may have started others.
     for _ in 0..ROUNDS {
-        match end_below(global, &place, &folder)? {
+        match end_below(global, &project, &folder)? {
             more if more.is_empty() => break,
             more => below.extend(more),
         }
@@ -84,9 +84,9 @@ pub fn run(global: &Global, args: &CancelArgs) -> Result<u8, CommandError> {
     Ok(exit::OK)
 }
 
-fn wanted(store: &Store, args: &CancelArgs, live: &Live<'_>, place: &Place) -> Result<RunRow, CommandError> {
+fn wanted(store: &Store, args: &CancelArgs, live: &Live<'_>, project: &Project) -> Result<RunRow, CommandError> {
     if let Some(typed) = &args.run {
-        return pick::run(store, Some(typed), place);
+        return pick::run(store, Some(typed), project);
     }
     if let Some(top) = only_top(store, live)? {
         return Ok(top);
@@ -134,18 +134,18 @@ fn first_entry(store: &Store, run: &RunId, process: &Identity) -> Result<Option<
 }
 
 /// Ends the living runs below the run of this folder, each after those that were started inside it.
-fn end_below(global: &Global, place: &Place, run_folder: &Path) -> Result<Vec<RunRow>, CommandError> {
+fn end_below(global: &Global, project: &Project, run_folder: &Path) -> Result<Vec<RunRow>, CommandError> {
     let mut ended = Vec::new();
-    for child in family::live_descendants(run_folder) {
-        let Some((home, row)) = find(place, &child)? else { continue };
+    for child in child_runs::live_descendants(run_folder) {
+        let Some((home, row)) = find(project, &child)? else { continue };
         ended.push(stop(global, &home, row, &child.identity)?);
     }
     Ok(ended)
 }
 
 /// A child run as its own project knows it; `None` if it ended before it began.
-fn find(place: &Place, child: &Child) -> Result<Option<(Place, RunRow)>, CommandError> {
-    let state = child.folder.ancestors().nth(2).unwrap_or(&place.state);
+fn find(project: &Project, child: &Child) -> Result<Option<(Project, RunRow)>, CommandError> {
+    let state = child.folder.ancestors().nth(2).unwrap_or(&project.state);
     let silent = || {
         let pid = child.identity.pid;
         CommandError::new(exit::LOCKED, format!("the child run {} (process {pid}) does not begin", child.run))
@@ -157,20 +157,20 @@ fn find(place: &Place, child: &Child) -> Result<Option<(Place, RunRow)>, Command
     let Some(row) = first_entry(&store, &child.run, &child.identity)? else {
         return if child.identity.is_alive() { Err(silent()) } else { Ok(None) };
     };
-    if state == place.state {
-        return Ok(Some((place.clone(), row)));
+    if state == project.state {
+        return Ok(Some((project.clone(), row)));
     }
     let entries = store.entries(&child.run)?;
     let story = Story::of(&entries, None).map_err(|error| pick::unreadable(&child.run, &error))?;
-    let home = Place::find(Some(Path::new(&story.started.root)))?;
-    Ok(Some((Place { state: state.to_owned(), ..home }, row)))
+    let home = Project::find(Some(Path::new(&story.started.root)))?;
+    Ok(Some((Project { state: state.to_owned(), ..home }, row)))
 }
 
 /// Asks the living process, and waits until it has ended the run and itself.
-fn stop(global: &Global, place: &Place, before: RunRow, process: &Identity) -> Result<RunRow, CommandError> {
+fn stop(global: &Global, project: &Project, before: RunRow, process: &Identity) -> Result<RunRow, CommandError> {
     let clock = Clock::start();
     let run = &before.run;
-    let mut store = Store::open(&place.state)?;
+    let mut store = Store::open(&project.state)?;
     page::narrate(global, &format!("cancelling run {run}"));
     let (mut told, mut gone_by) = (false, None);
     loop {
@@ -182,7 +182,7 @@ fn stop(global: &Global, place: &Place, before: RunRow, process: &Identity) -> R
             return Ok(row);
         }
         if gone {
-            return if row.stop_reason.is_some() { Ok(row) } else { mark(place, &row) };
+            return if row.stop_reason.is_some() { Ok(row) } else { mark(project, &row) };
         }
         // A run that is just being resumed forgets earlier wishes, and does not listen yet.
         if !ended && !store.cancel_requested(run)? {
@@ -205,10 +205,10 @@ fn stop(global: &Global, place: &Place, before: RunRow, process: &Identity) -> R
 }
 
 /// Ends a run that nobody carries: its journal gets the end that it never came to.
-fn mark(place: &Place, row: &RunRow) -> Result<RunRow, CommandError> {
-    let mut claimed = Claimed::take_journal(place, &row.run)?;
-    identity::end_marked(&row.run, &place.run_folder(&row.run), END_OLD_TREE);
-    RunTemp::remove(&place::temp_folder(), &row.run);
+fn mark(project: &Project, row: &RunRow) -> Result<RunRow, CommandError> {
+    let mut claimed = Claimed::take_journal(project, &row.run)?;
+    identity::end_marked(&row.run, &project.run_folder(&row.run), END_OLD_TREE);
+    RunTemp::remove(&project::temp_folder(), &row.run);
     let entries = claimed.store().entries(&row.run)?;
     let story = Story::of(&entries, None).map_err(|error| pick::unreadable(&row.run, &error))?;
     let mut machine = story.machine.clone();
@@ -221,7 +221,7 @@ fn mark(place: &Place, row: &RunRow) -> Result<RunRow, CommandError> {
     // The readable files are worth less than the end itself, which is in the journal, and those of
     // somebody who works in the tree are worth more.
     if claimed.has_tree()
-        && let Ok(mut folder) = Folder::prepare(&place.root, &row.task)
+        && let Ok(mut folder) = Folder::prepare(&project.root, &row.task)
     {
         for effect in effects {
             if let Effect::WriteViews(views) = effect {

@@ -4,7 +4,7 @@ use super::run::judge;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::look::page;
-use crate::place::Place;
+use crate::project::Project;
 use crate::settings::{self, Loaded, SettingsError};
 use clap::{CommandFactory, Subcommand};
 use ralph_core::outcome::exit;
@@ -38,8 +38,8 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError>
         page::print(&format!("{:#}\n", settings::schema()))?;
         return Ok(exit::OK);
     }
-    let place = Place::find(global.directory.as_deref())?;
-    let loaded = match (Loaded::read(&place.root), command) {
+    let project = Project::find(global.directory.as_deref())?;
+    let loaded = match (Loaded::read(&project.root), command) {
         (Ok(loaded), _) => loaded,
         (Err(error), ConfigCommand::Check) => return refuse(global, &error, &[]),
         (Err(error), _) => return Err(CommandError::settings(&error)),

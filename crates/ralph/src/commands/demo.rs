@@ -1,11 +1,11 @@
 //! `ralph demo`: the whole thing in a scratch folder, with a scripted agent that first lies about
 //! its work and then does it. A newcomer should understand ralph from this alone.
 
-use crate::carry::{Beginning, Claimed, event_loop};
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::look::page;
-use crate::place::Place;
+use crate::project::Project;
+use crate::session::{Beginning, Claimed, event_loop};
 use crate::settings::{Flags, Loaded};
 use clap::Args;
 use ralph_core::event::{Spent, Started};
@@ -41,21 +41,21 @@ const CHECK: &str = "#!/bin/sh\ngot=$(sh greet.sh World)\nwant='Hello, World!'\n
 /// Runs the command.
 pub fn run(global: &Global, args: &DemoArgs) -> Result<u8, CommandError> {
     let folder = scratch(args.folder.as_deref())?;
-    let place = Place::find(Some(&folder))?;
-    write_project(&place.root)?;
-    let git = begin_repository(&place.root);
-    let place = Place::find(Some(&folder))?;
+    let project = Project::find(Some(&folder))?;
+    write_project(&project.root)?;
+    let git = begin_repository(&project.root);
+    let project = Project::find(Some(&folder))?;
     if !global.json && !global.quiet {
-        introduce(&place, git.is_ok());
+        introduce(&project, git.is_ok());
     }
     let flags = Flags::default();
-    let loaded = Loaded::read(&place.root).map_err(|error| CommandError::settings(&error))?.with_flags(&flags);
+    let loaded = Loaded::read(&project.root).map_err(|error| CommandError::settings(&error))?.with_flags(&flags);
     let settings = super::run::check(&loaded)?;
     let policy =
         settings.policy(TaskName::from_text("demo"), PromptSource::Text(PROMPT.to_owned()), &flags, loaded.hash());
     let run = RunId::from_random(clock::random_bits());
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    let root = place.root.display().to_string();
+    let root = project.root.display().to_string();
     let started = Started {
         run: run.clone(),
         parent: None,
@@ -66,9 +66,10 @@ pub fn run(global: &Global, args: &DemoArgs) -> Result<u8, CommandError> {
         inherited: Vec::new(),
     };
     let face = global.face(started.policy.agent.stream, &settings.display);
-    let code = Claimed::take(&place, &run, &started.policy)?.carry(face, &place, Beginning::New(Box::new(started)))?;
+    let code =
+        Claimed::take(&project, &run, &started.policy)?.carry(face, &project, Beginning::New(Box::new(started)))?;
     if !global.json && !global.quiet {
-        conclude(&place, &run, code);
+        conclude(&project, &run, code);
     }
     Ok(code)
 }
@@ -147,8 +148,8 @@ fn begin_repository(root: &Path) -> Result<(), String> {
     })
 }
 
-fn introduce(place: &Place, git: bool) {
-    page::say(&format!("This is a scratch project: {}", place.root.display()));
+fn introduce(project: &Project, git: bool) {
+    page::say(&format!("This is a scratch project: {}", project.root.display()));
     page::say(&format!(
         "  greet.sh prints the wrong greeting; check.sh tells right from wrong{}.",
         if git { "; both are committed" } else { "" }
@@ -157,8 +158,8 @@ fn introduce(place: &Place, git: bool) {
     page::say("  It will claim to be done too early. Watch what ralph makes of that.\n");
 }
 
-fn conclude(place: &Place, run: &RunId, code: u8) {
-    let folder = place.root.display();
+fn conclude(project: &Project, run: &RunId, code: u8) {
+    let folder = project.root.display();
     if code == exit::OK {
         page::say(
             "\nWhat you saw: iteration 1 claimed to be done; ralph executed the check itself, it failed, and the",

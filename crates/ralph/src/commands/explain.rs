@@ -9,7 +9,7 @@ use crate::look::conditions::Condition;
 use crate::look::state::State;
 use crate::look::words;
 use crate::look::{page, pick};
-use crate::place::Place;
+use crate::project::Project;
 use clap::Args;
 use ralph_core::outcome::exit;
 use serde_json::{Value, json};
@@ -30,11 +30,11 @@ pub struct ExplainArgs {
 
 /// Runs the command.
 pub fn run(global: &Global, args: &ExplainArgs) -> Result<u8, CommandError> {
-    let place = Place::find(global.directory.as_deref())?;
-    let store = pick::store(&place)?;
-    let row = pick::run(&store, args.run.as_deref(), &place)?;
+    let project = Project::find(global.directory.as_deref())?;
+    let store = pick::store(&project)?;
+    let row = pick::run(&store, args.run.as_deref(), &project)?;
     let entries = store.entries(&row.run)?;
-    let case = Case::of(&entries, row, &place)?;
+    let case = Case::of(&entries, row, &project)?;
     if global.json {
         page::print_json(&for_programs(&case))?;
     } else {
@@ -48,7 +48,7 @@ fn for_people(case: &Case<'_>, paint: Paint) -> String {
     let word = state.heading(row, paint);
     let mut page = format!("{} · {word}\n", paint.bold(&format!("run {}", row.run)));
     let _ = writeln!(page, "  {}", words::one_line(&case.message()));
-    for sentence in case.grounds() {
+    for sentence in case.causes() {
         let _ = writeln!(page, "  - {}", words::one_line(&sentence));
     }
     if let Some(doing) = case.in_flight() {
@@ -69,9 +69,9 @@ fn for_people(case: &Case<'_>, paint: Paint) -> String {
 }
 
 fn conditions(case: &Case<'_>, paint: Paint) -> String {
-    let Some(chapter) = case.story.chapter(None) else { return "\nno agent was started\n".to_owned() };
+    let Some(attempt) = case.story.attempt(None) else { return "\nno agent was started\n".to_owned() };
     let policy = case.story.machine.policy();
-    let head = format!("{} {}: what complete needs", policy.kind.step(), chapter.iteration);
+    let head = format!("{} {}: what complete needs", policy.kind.step(), attempt.iteration);
     let mut page = format!("\n{}\n", paint.bold(&head));
     for Condition { name, met, detail, .. } in &case.conditions {
         let mark = match met {
@@ -105,7 +105,7 @@ fn for_programs(case: &Case<'_>) -> Value {
         "state": if ended { "stopped" } else { "running" },
         "stop_reason": row.stop_reason.filter(|_| ended).map(|reason| reason.as_str()),
         "message": case.message(),
-        "grounds": case.grounds(),
+        "grounds": case.causes(),
         "verified": row.verified,
         "exit_code": row.exit_code.filter(|_| ended),
         "iteration": row.iteration,

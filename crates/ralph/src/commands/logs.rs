@@ -10,8 +10,8 @@ use crate::look::log_text::{Events, Log, LogText, Origin, Pieces};
 use crate::look::page::{self, Audience};
 use crate::look::pick::{self, Wanted};
 use crate::look::state::State;
-use crate::look::story::{Chapter, Check, Story};
-use crate::place::Place;
+use crate::look::story::{AttemptView, Check, Story};
+use crate::project::Project;
 use crate::settings::Loaded;
 use clap::Args;
 use ralph_core::outcome::exit;
@@ -63,8 +63,8 @@ const CHUNK: usize = 64 << 10;
 
 /// Runs the command.
 pub fn run(global: &Global, args: &LogsArgs) -> Result<u8, CommandError> {
-    let place = Place::find(global.directory.as_deref())?;
-    let store = pick::store(&place)?;
+    let project = Project::find(global.directory.as_deref())?;
+    let store = pick::store(&project)?;
     let typed = args.target.as_ref().and_then(|wanted| wanted.run.as_deref());
     let iteration = match (args.target.as_ref().and_then(|wanted| wanted.iteration), args.iteration) {
         (Some(behind), Some(flag)) if behind != flag => {
@@ -72,10 +72,10 @@ pub fn run(global: &Global, args: &LogsArgs) -> Result<u8, CommandError> {
         }
         (behind, flag) => behind.or(flag),
     };
-    let row = pick::run(&store, typed, &place)?;
+    let row = pick::run(&store, typed, &project)?;
     let entries = store.entries(&row.run)?;
     let story = Story::of(&entries, None).map_err(|error| pick::unreadable(&row.run, &error))?;
-    let viewer = Viewer { global, args, place: &place, store: &store, row: &row, story: &story };
+    let viewer = Viewer { global, args, project: &project, store: &store, row: &row, story: &story };
     match (&args.check, args.failed) {
         (None, false) if args.follow => viewer.follow(iteration)?,
         (None, false) => viewer.agent(iteration)?,
@@ -93,7 +93,7 @@ pub fn run(global: &Global, args: &LogsArgs) -> Result<u8, CommandError> {
 struct Viewer<'a> {
     global: &'a Global,
     args: &'a LogsArgs,
-    place: &'a Place,
+    project: &'a Project,
     store: &'a Store,
     row: &'a RunRow,
     story: &'a Story<'a>,
@@ -102,14 +102,14 @@ struct Viewer<'a> {
 impl Viewer<'_> {
     /// The agent's log of one iteration.
     fn agent(&self, iteration: Option<u32>) -> Result<Audience, CommandError> {
-        let chapter = show::find(self.story, self.row, iteration)?;
-        let path = self.log(chapter.iteration);
+        let attempt = show::find(self.story, self.row, iteration)?;
+        let path = self.log(attempt.iteration);
         let mut file = match File::open(&path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.no_log(chapter),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.no_log(attempt),
             Err(error) => return Err(unreadable(&path, &error)),
         };
-        let mut text = self.way(chapter.iteration, chapter.at);
+        let mut text = self.way(attempt.iteration, attempt.at);
         match pour(&mut file, &path, &mut text)? {
             Audience::There => page::put(&text.finish()),
             Audience::Gone => Ok(Audience::Gone),
@@ -118,13 +118,13 @@ impl Viewer<'_> {
 
     /// The agent's log as it grows, and the next iteration's after it unless one was named.
     fn follow(&self, named: Option<u32>) -> Result<Audience, CommandError> {
-        let begun = self.story.chapter(None).map_or(1, |chapter| chapter.iteration);
+        let begun = self.story.attempt(None).map_or(1, |attempt| attempt.iteration);
         let mut number = named.unwrap_or(begun);
         let (mut text, mut file) = (self.way(number, self.row.updated_at), None);
         loop {
             // Looked at before the log is read: what a run that is over by now printed is there.
             let row = self.store.run(&self.row.run)?.unwrap_or_else(|| self.row.clone());
-            let lives = Live::look(self.place).state(&row) == State::Running;
+            let lives = Live::look(self.project).state(&row) == State::Running;
             let path = self.log(number);
             file = file.or_else(|| File::open(&path).ok());
             if let Some(file) = &mut file
@@ -159,19 +159,19 @@ impl Viewer<'_> {
         what: &str,
         wanted: impl Fn(&Check<'_>) -> bool,
     ) -> Result<Audience, CommandError> {
-        let has_any = |chapter: &&Chapter<'_>| chapter.counted().any(&wanted);
+        let has_any = |attempt: &&AttemptView<'_>| attempt.counted().any(&wanted);
         let found = match named {
             Some(number) => Some(show::find(self.story, self.row, Some(number))?).filter(has_any),
-            None => self.story.chapters.iter().rev().find(has_any),
+            None => self.story.attempts.iter().rev().find(has_any),
         };
-        let Some(chapter) = found else {
+        let Some(attempt) = found else {
             let iteration = named.map_or(String::new(), |number| format!(", iteration {number}"));
             page::narrate(self.global, &format!("no {what} in run {}{iteration}", self.row.run));
             return Ok(Audience::There);
         };
-        for check in chapter.counted().filter(|check| wanted(check)) {
-            page::narrate(self.global, &check_log::heading(chapter, check));
-            if self.check(chapter, check)? == Audience::Gone {
+        for check in attempt.counted().filter(|check| wanted(check)) {
+            page::narrate(self.global, &check_log::heading(attempt, check));
+            if self.check(attempt, check)? == Audience::Gone {
                 return Ok(Audience::Gone);
             }
         }
@@ -193,10 +193,10 @@ impl Viewer<'_> {
         })
     }
 
-    fn check(&self, chapter: &Chapter<'_>, check: &Check<'_>) -> Result<Audience, CommandError> {
-        let path = self.place.root.join(&check.report.log);
+    fn check(&self, attempt: &AttemptView<'_>, check: &Check<'_>) -> Result<Audience, CommandError> {
+        let path = self.project.root.join(&check.report.log);
         let log = Log::Check { name: check.report.spec.command.clone(), file: check.report.log.clone() };
-        let mut text = self.plain(chapter.iteration, check.at, log);
+        let mut text = self.plain(attempt.iteration, check.at, log);
         match check_log::open(&path, check.report) {
             Ok(mut file) => {
                 if pour(&mut file, &path, &mut text)? == Audience::Gone {
@@ -215,7 +215,7 @@ impl Viewer<'_> {
 
     fn log(&self, iteration: u32) -> PathBuf {
         let stream = if self.args.stderr { "stderr" } else { "stdout" };
-        self.place.run_folder(&self.row.run).join(format!("{iteration:03}.{stream}.log"))
+        self.project.run_folder(&self.row.run).join(format!("{iteration:03}.{stream}.log"))
     }
 
     /// How the agent's log is printed.
@@ -230,7 +230,7 @@ impl Viewer<'_> {
             true => LogText::EventLines(events, self.origin(iteration, at)),
             false => {
                 // Settings that cannot be read are no reason not to see a log.
-                let display = Loaded::read(&self.place.root).map(|loaded| loaded.display()).unwrap_or_default();
+                let display = Loaded::read(&self.project.root).map(|loaded| loaded.display()).unwrap_or_default();
                 let renderer = Renderer::new(self.global.render(&display), None);
                 LogText::Events(events, Box::new(renderer), at)
             }
@@ -253,21 +253,21 @@ impl Viewer<'_> {
     }
 
     /// Says why there is no log.
-    fn no_log(&self, chapter: &Chapter<'_>) -> Result<Audience, CommandError> {
+    fn no_log(&self, attempt: &AttemptView<'_>) -> Result<Audience, CommandError> {
         let run = &self.row.run;
-        let printed = chapter.agent.as_ref().map(|agent| agent.seen.process.bytes);
-        let folder = self.place.run_folder(run);
+        let printed = attempt.agent.as_ref().map(|agent| agent.seen.process.bytes);
+        let folder = self.project.run_folder(run);
         let other = if self.args.stderr { "stdout" } else { "stderr" };
-        let other_exists = folder.join(format!("{:03}.{other}.log", chapter.iteration)).exists();
+        let other_exists = folder.join(format!("{:03}.{other}.log", attempt.iteration)).exists();
         if printed.is_some_and(|bytes| bytes > 0) && !other_exists {
             return Err(CommandError::usage(format!("the raw logs of run {run} are gone from {}", folder.display()))
-                .hint(format!("the journal still has its last words: ralph show {run}/{}", chapter.iteration)));
+                .hint(format!("the journal still has its last words: ralph show {run}/{}", attempt.iteration)));
         }
         let where_to = if self.args.stderr { "standard error" } else { "standard output" };
         let so_far = if printed.is_none() { " so far" } else { "" };
-        let mut line = format!("iteration {} of run {run} printed nothing on {where_to}{so_far}", chapter.iteration);
+        let mut line = format!("iteration {} of run {run} printed nothing on {where_to}{so_far}", attempt.iteration);
         if other_exists && !self.args.stderr {
-            line.push_str(&format!("; on standard error it did: ralph logs {run}/{} --stderr", chapter.iteration));
+            line.push_str(&format!("; on standard error it did: ralph logs {run}/{} --stderr", attempt.iteration));
         }
         page::narrate(self.global, &line);
         Ok(Audience::There)

@@ -5,7 +5,7 @@ use crate::error::CommandError;
 use crate::look::case::Case;
 use crate::look::report::{Letters, content, html, json, markdown};
 use crate::look::{page, pick};
-use crate::place::Place;
+use crate::project::Project;
 use clap::Args;
 use ralph_core::outcome::exit;
 use std::fs::Permissions;
@@ -35,11 +35,11 @@ pub struct ReportArgs {
 
 /// Runs the command.
 pub fn run(global: &Global, args: &ReportArgs) -> Result<u8, CommandError> {
-    let place = Place::find(global.directory.as_deref())?;
-    let store = pick::store(&place)?;
-    let row = pick::run(&store, args.run.as_deref(), &place)?;
+    let project = Project::find(global.directory.as_deref())?;
+    let store = pick::store(&project)?;
+    let row = pick::run(&store, args.run.as_deref(), &project)?;
     let entries = store.entries(&row.run)?;
-    let case = Case::of(&entries, row, &place)?;
+    let case = Case::of(&entries, row, &project)?;
     let letters = if global.plain { Letters::Ascii } else { Letters::Unicode };
     let text = match (global.json, args.html) {
         (true, _) => format!("{}\n", json::of(&case)),
@@ -49,7 +49,7 @@ pub fn run(global: &Global, args: &ReportArgs) -> Result<u8, CommandError> {
     match &args.output {
         None => page::print(&text)?,
         Some(file) => {
-            let path = place.cwd.join(file);
+            let path = project.cwd.join(file);
             write_whole(&path, &text).map_err(|error| {
                 CommandError::io(format!("the report cannot be written to {}", path.display()), &error)
                     .hint("name a file in a folder that exists: ralph report -o report.md")

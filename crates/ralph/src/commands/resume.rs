@@ -1,15 +1,15 @@
 //! `ralph resume`: goes on with a run from its journal.
 
 use super::run::LimitArgs;
-use crate::carry::{Beginning, Claimed};
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::look::damage::Missing;
 use crate::look::live::Live;
 use crate::look::{self, page, words};
-use crate::place::Place;
+use crate::project::Project;
+use crate::session::{Beginning, Claimed};
 use crate::settings::Loaded;
-use crate::typing::quoted;
+use crate::suggest::quoted;
 use clap::Args;
 use ralph_core::event::{Resumed, Spent};
 use ralph_core::id::RunId;
@@ -39,29 +39,29 @@ pub struct ResumeArgs {
 
 /// Runs the command.
 pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
-    let place = Place::find(global.directory.as_deref())?;
+    let project = Project::find(global.directory.as_deref())?;
     if args.maximum_iterations == Some(0) {
         return Err(CommandError::usage("-m needs a number of at least 1"));
     }
-    let store = match (Store::open_existing(&place.state)?, &args.run) {
+    let store = match (Store::open_existing(&project.state)?, &args.run) {
         (Some(store), _) => store,
-        (None, Some(typed)) => adopt(&place, typed)?,
-        (None, None) => return Err(nothing(&place, &Listing::default())),
+        (None, Some(typed)) => adopt(&project, typed)?,
+        (None, None) => return Err(nothing(&project, &Listing::default())),
     };
-    let run = pick(&store, args.run.as_deref(), &place)?;
+    let run = pick(&store, args.run.as_deref(), &project)?;
     let policy = look::pick::machine(&store, &run)?.policy().clone();
     drop(store);
     // From here on nobody else writes to this run's journal.
-    let claimed = Claimed::take(&place, &run, &policy)?;
+    let claimed = Claimed::take(&project, &run, &policy)?;
     let machine = look::pick::machine(claimed.store(), &run)?;
     if machine.is_complete() {
         return Err(CommandError::usage(format!("run {run} is complete: there is nothing to go on with"))
             .hint(format!("look at it: ralph show {run}"))
-            .hint(format!("begin a new one: {}", new_run(machine.policy(), &place))));
+            .hint(format!("begin a new one: {}", new_run(machine.policy(), &project))));
     }
-    let loaded = Loaded::read(&place.root).ok();
+    let loaded = Loaded::read(&project.root).ok();
     if machine.policy().supervision.is_none() {
-        tell_edited_settings(loaded.as_ref(), &machine, &place);
+        tell_edited_settings(loaded.as_ref(), &machine, &project);
     }
     let display = loaded.map(|loaded| loaded.display()).unwrap_or_default();
     let face = global.face(machine.policy().agent.stream, &display);
@@ -76,20 +76,20 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
         wait: args.limits.no_wait.then_some(false),
         task_spent: Spent::default(),
     };
-    claimed.carry(face, &place, Beginning::Old(Box::new(machine), resumed))
+    claimed.carry(face, &project, Beginning::Old(Box::new(machine), resumed))
 }
 
 /// A run keeps the settings it began with; whoever edited them since should know.
-fn tell_edited_settings(loaded: Option<&Loaded>, machine: &Run, place: &Place) {
+fn tell_edited_settings(loaded: Option<&Loaded>, machine: &Run, project: &Project) {
     if loaded.is_none_or(|loaded| loaded.hash() != machine.policy().config_hash) {
         page::say("note: the settings were edited since this run began; it keeps those that it began with");
-        let hint = format!("to use the new ones, begin a new run: {}", new_run(machine.policy(), place));
-        page::say(&format!("hint: {}", place.typing().line(&hint)));
+        let hint = format!("to use the new ones, begin a new run: {}", new_run(machine.policy(), project));
+        page::say(&format!("hint: {}", project.suggest().line(&hint)));
     }
 }
 
 /// What begins a run of the same kind: a prompt file or a command as this run has it, and any prompt.
-fn new_run(policy: &Policy, place: &Place) -> String {
+fn new_run(policy: &Policy, project: &Project) -> String {
     match (&policy.supervision, &policy.prompt) {
         (Some(supervision), _) => {
             let folder = &supervision.task_folder;
@@ -98,20 +98,20 @@ fn new_run(policy: &Policy, place: &Place) -> String {
         }
         (None, PromptSource::File(file)) => {
             // It is kept as seen from the project, and typed as seen from here.
-            let file = if place.cwd == place.root { file.into() } else { place.root.join(file) };
+            let file = if project.cwd == project.root { file.into() } else { project.root.join(file) };
             format!("ralph run -f {}", quoted(&file.to_string_lossy()))
         }
         (None, PromptSource::Text(_)) => "ralph run -p 'make the tests pass'".to_owned(),
     }
 }
 
-fn pick(store: &Store, wanted: Option<&str>, place: &Place) -> Result<RunId, CommandError> {
+fn pick(store: &Store, wanted: Option<&str>, project: &Project) -> Result<RunId, CommandError> {
     match wanted {
         Some(typed) => find(store, typed),
         None => {
-            let live = Live::look(place);
+            let live = Live::look(project);
             let listing = store.runs()?;
-            Missing::look(place, &live, &listing).tell(place);
+            Missing::look(project, &live, &listing).tell(project);
             let mut unfinished: Vec<RunRow> = listing.runs.clone();
             unfinished.retain(|row| row.stop_reason != Some(StopReason::Complete));
             let rests = |row: &&RunRow| live.process(&row.run).is_none();
@@ -120,25 +120,25 @@ fn pick(store: &Store, wanted: Option<&str>, place: &Place) -> Result<RunId, Com
             let inside = |row: &RunRow| resting.iter().any(|other| row.parent.as_ref() == Some(&other.run));
             let root = resting.iter().find(|row| !inside(row)).copied();
             let wanted = root.or(unfinished.first()).map(|row| row.run.clone());
-            wanted.ok_or_else(|| nothing(place, &listing))
+            wanted.ok_or_else(|| nothing(project, &listing))
         }
     }
 }
 
 /// A run that is named in a project without runs may be that of a project that was moved in a way that left
 /// no sign, such as to another disk. Its old place must be gone: it could be copied from there.
-fn adopt(place: &Place, typed: &str) -> Result<Store, CommandError> {
-    for (folder, was) in place.homeless() {
+fn adopt(project: &Project, typed: &str) -> Result<Store, CommandError> {
+    for (folder, was) in project.homeless() {
         let found = Store::open_existing(&folder)?.map(|store| store.find(typed)).transpose()?;
         if let Some(Found::One(row)) = found {
-            state_dir::adopt(&folder, &place.state, &place.root).map_err(|error| {
+            state_dir::adopt(&folder, &project.state, &project.root).map_err(|error| {
                 CommandError::io(format!("the runs of {} cannot be brought here", was.display()), &error)
             })?;
             page::say(&format!("note: run {} began in {}, which is gone; it goes on here", row.run, was.display()));
-            return Store::open_existing(&place.state)?.ok_or_else(|| nothing(place, &Listing::default()));
+            return Store::open_existing(&project.state)?.ok_or_else(|| nothing(project, &Listing::default()));
         }
     }
-    Err(nothing(place, &Listing::default()))
+    Err(nothing(project, &Listing::default()))
 }
 
 /// The run that somebody typed, or what they may have meant.
@@ -159,8 +159,8 @@ pub fn find(store: &Store, typed: &str) -> Result<RunId, CommandError> {
 }
 
 /// There is no run to speak of.
-fn nothing(place: &Place, listing: &Listing) -> CommandError {
-    let told = CommandError::usage(format!("there is no unfinished run in {}", place.root.display()))
+fn nothing(project: &Project, listing: &Listing) -> CommandError {
+    let told = CommandError::usage(format!("there is no unfinished run in {}", project.root.display()))
         .hint("begin one: ralph run -p 'make the tests pass'");
-    look::pick::with_missing(told, place, listing)
+    look::pick::with_missing(told, project, listing)
 }

@@ -1,13 +1,13 @@
 //! `ralph run`: begins a loop.
 
-use crate::carry::{Beginning, Claimed};
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::face::json_lines;
 use crate::look::page;
-use crate::place::{self, Place};
+use crate::project::{self, Project};
+use crate::session::{Beginning, Claimed};
 use crate::settings::{Flags, Loaded, Settings, SettingsError};
-use crate::typing::quoted;
+use crate::suggest::quoted;
 use clap::Args;
 use ralph_agents::Delivery;
 use ralph_core::effect::Effect;
@@ -125,32 +125,32 @@ fn money(text: &str) -> Result<f64, String> {
 
 /// Runs the command.
 pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
-    let place = Place::find(global.directory.as_deref())?;
-    let (source, task) = source(&args, &place)?;
+    let project = Project::find(global.directory.as_deref())?;
+    let (source, task) = source(&args, &project)?;
     refuse_what_is_not_there(&args)?;
     let flags = flags(&args);
-    let loaded = Loaded::read(&place.root).map_err(|error| CommandError::settings(&error))?;
+    let loaded = Loaded::read(&project.root).map_err(|error| CommandError::settings(&error))?;
     let hash = loaded.hash();
     let loaded = loaded.with_flags(&flags);
     tell_settings(global, &loaded);
     let settings = check(&loaded)?;
     let policy = settings.policy(task, source, &flags, hash);
-    doubts(&place, &policy).iter().for_each(|doubt| page::say(&format!("warning: {doubt}")));
+    doubts(&project, &policy).iter().for_each(|doubt| page::say(&format!("warning: {doubt}")));
     let run = RunId::from_random(clock::random_bits());
     let started = Started {
         task_spent: Spent::default(),
         inherited: Vec::new(),
-        parent: place::parent_run(),
-        root: place.root.display().to_string(),
+        parent: project::parent_run(),
+        root: project.root.display().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         policy,
         run,
     };
     if args.dry_run {
-        return dry_run(global, &place, started);
+        return dry_run(global, &project, started);
     }
     let face = global.face(started.policy.agent.stream, &settings.display);
-    Claimed::take(&place, &started.run, &started.policy)?.carry(face, &place, Beginning::New(Box::new(started)))
+    Claimed::take(&project, &started.run, &started.policy)?.carry(face, &project, Beginning::New(Box::new(started)))
 }
 
 /// The settings' judgement, with the dialects that there are.
@@ -165,7 +165,7 @@ pub fn check(loaded: &Loaded) -> Result<Settings, CommandError> {
 }
 
 /// Which prompt, and which task folder goes with it.
-fn source(args: &RunArgs, place: &Place) -> Result<(PromptSource, TaskName), CommandError> {
+fn source(args: &RunArgs, project: &Project) -> Result<(PromptSource, TaskName), CommandError> {
     let example = "for example: ralph run -p 'make the tests pass'  or  ralph run -f PROMPT.md";
     let (source, usual) = match (&args.prompt, &args.prompt_file, &args.plan) {
         (Some(text), None, None) => {
@@ -175,7 +175,7 @@ fn source(args: &RunArgs, place: &Place) -> Result<(PromptSource, TaskName), Com
             (PromptSource::Text(text.clone()), TaskName::from_prompt_text(text))
         }
         (None, Some(file), None) => {
-            let path = place.cwd.join(file);
+            let path = project.cwd.join(file);
             views::read_prompt_file(&path).map_err(|problem| {
                 let told = CommandError::usage(problem);
                 // Whether the machine is to blame is in the system's own words only.
@@ -187,7 +187,7 @@ fn source(args: &RunArgs, place: &Place) -> Result<(PromptSource, TaskName), Com
             })?;
             let stem = path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
             // The journal is text. A path below the project is kept relative to it, so that only its own name counts.
-            let kept = path.strip_prefix(&place.root).unwrap_or(&path);
+            let kept = path.strip_prefix(&project.root).unwrap_or(&path);
             let kept = kept.to_str().ok_or_else(|| {
                 CommandError::usage(format!("the name of the prompt file {} is not UTF-8", path.display()))
                     .hint("give the file another name")
@@ -256,14 +256,14 @@ fn tell_settings(global: &Global, loaded: &Loaded) {
 }
 
 /// What is set and will not work as things are: better told now than after hours of work.
-fn doubts(place: &Place, policy: &Policy) -> Vec<String> {
-    let in_git = place.git_root.is_some();
+fn doubts(project: &Project, policy: &Policy) -> Vec<String> {
+    let in_git = project.git_root.is_some();
     let needs_git = [
         ("verify.cleanCheckout", policy.verify.clean_checkout && !policy.guardrails.is_empty()),
         ("scm.tasks", policy.scm.command == "git" && !policy.scm.tasks.is_empty()),
     ];
     let without_git = needs_git.into_iter().filter(|(_, is_set)| *is_set && !in_git).map(|(setting, _)| {
-        let root = place.root.display();
+        let root = project.root.display();
         format!(
             "`{setting}` needs git, and {root} is in no work tree: make one with `git init`, or take the setting out"
         )
@@ -280,7 +280,7 @@ fn doubts(place: &Place, policy: &Policy) -> Vec<String> {
 }
 
 /// What would run, exactly: the first prompt through the same machine, and the command of its dialect.
-fn dry_run(global: &Global, place: &Place, mut started: Started) -> Result<u8, CommandError> {
+fn dry_run(global: &Global, project: &Project, mut started: Started) -> Result<u8, CommandError> {
     started.policy.verify.baseline = false;
     let policy = started.policy.clone();
     let clock = Clock::start();
@@ -293,7 +293,7 @@ fn dry_run(global: &Global, place: &Place, mut started: Started) -> Result<u8, C
     machine.step(&entry(2, Event::Pinned { pins: Ok(Pins::default()) }));
     let print = ralph_core::check::TreePrint::fault("dry run");
     machine.step(&entry(3, Event::TreeSeen { print, changed: None, pinned: Vec::new() }));
-    let effects = machine.step(&entry(4, Event::Gathered(gathered(place, &policy))));
+    let effects = machine.step(&entry(4, Event::Gathered(gathered(project, &policy))));
     let prompt = effects.into_iter().find_map(|effect| match effect {
         Effect::Launch(launch) => Some(launch.prompt),
         _ => None,
@@ -303,7 +303,7 @@ fn dry_run(global: &Global, place: &Place, mut started: Started) -> Result<u8, C
     if global.json {
         let object = serde_json::json!({
             "v": json_lines::VERSION, "program": line.program, "args": line.args, "env": line.env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
-            "delivery": format!("{:?}", line.delivery).to_lowercase(), "prompt": prompt, "folder": place.root,
+            "delivery": format!("{:?}", line.delivery).to_lowercase(), "prompt": prompt, "folder": project.root,
         });
         page::print_json(&object)?;
     } else {
@@ -315,7 +315,7 @@ fn dry_run(global: &Global, place: &Place, mut started: Started) -> Result<u8, C
         let words = std::iter::once(&line.program).chain(&line.args).map(|word| quoted(word));
         let words: Vec<String> = words.chain(last.map(str::to_owned)).collect();
         page::say(&format!("command: {}", words.join(" ")));
-        page::say(&format!("folder:  {}", place.root.display()));
+        page::say(&format!("folder:  {}", project.root.display()));
         page::say(&format!("prompt ({delivery}):"));
         page::print(&prompt)?;
     }
@@ -323,12 +323,12 @@ fn dry_run(global: &Global, place: &Place, mut started: Started) -> Result<u8, C
 }
 
 /// The inputs of the first prompt, read without changing anything.
-fn gathered(place: &Place, policy: &Policy) -> Gathered {
-    let task_folder = place.root.join(place::TASKS).join(policy.task.as_str());
+fn gathered(project: &Project, policy: &Policy) -> Gathered {
+    let task_folder = project.root.join(project::TASKS).join(policy.task.as_str());
     let read = |file: &str| std::fs::read_to_string(task_folder.join(file)).unwrap_or_default();
     let base = match &policy.prompt {
         PromptSource::Text(_) => None,
-        PromptSource::File(path) => Some(views::read_prompt_file(&place.root.join(path))),
+        PromptSource::File(path) => Some(views::read_prompt_file(&project.root.join(path))),
     };
     Gathered {
         base,

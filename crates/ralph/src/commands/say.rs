@@ -1,14 +1,14 @@
 //! `ralph say`: the short way to ask something of a run.
 
 use super::bus::post;
-use crate::carry;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::face::json_lines::VERSION;
 use crate::look::live::Live;
 use crate::look::state::State;
 use crate::look::{page, pick};
-use crate::place::{Place, RunAround};
+use crate::project::{Project, RunAround};
+use crate::session;
 use clap::Args;
 use ralph_core::bus::{Kind, Message, TASK_BUS};
 use ralph_core::id::MessageId;
@@ -39,9 +39,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Runs the command.
 pub fn run(global: &Global, args: SayArgs) -> Result<u8, CommandError> {
-    let place = Place::find(global.directory.as_deref())?;
-    let store = pick::store(&place)?;
-    let row = pick::run(&store, Some(&args.run), &place)?;
+    let project = Project::find(global.directory.as_deref())?;
+    let store = pick::store(&project)?;
+    let row = pick::run(&store, Some(&args.run), &project)?;
     let machine = pick::machine(&store, &row.run)?;
     if machine.is_complete() {
         return Err(CommandError::usage(format!("run {} is complete and hears nothing any more", row.run)).hint(
@@ -55,10 +55,10 @@ pub fn run(global: &Global, args: SayArgs) -> Result<u8, CommandError> {
     let body = post::body(args.text, "ralph say RUN 'what you want'")?;
     let id = MessageId::from_random(random_bits());
     let mut message = Message::new(id, Clock::start().now(), Kind::USER_REQUEST, &around.sender(), body);
-    message.project = Some(carry::project_name(&place, machine.policy()));
+    message.project = Some(session::project_name(&project, machine.policy()));
     message.task = Some(row.task.clone());
     message.run = Some(row.run.clone());
-    let bus = Bus::at(carry::task_folder(&place, machine.policy()).join(TASK_BUS));
+    let bus = Bus::at(session::task_folder(&project, machine.policy()).join(TASK_BUS));
     bus.post(std::slice::from_ref(&message), Durability::Synced)?;
     page::pause(LOOK_AGAIN);
     let now = pick::machine(&store, &row.run)?;
@@ -79,7 +79,7 @@ pub fn run(global: &Global, args: SayArgs) -> Result<u8, CommandError> {
     } else {
         page::print(&format!("{}\n", message.id))?;
     }
-    match Live::look(&place).state(&row) {
+    match Live::look(&project).state(&row) {
         State::Running => page::narrate(global, &format!("run {} hears it before its next prompt", row.run)),
         _ => page::narrate(global, &format!("run {0} is not running; it hears it with: ralph resume {0}", row.run)),
     }

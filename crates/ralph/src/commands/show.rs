@@ -8,11 +8,11 @@ use crate::face::render::amounts;
 use crate::look::live::Live;
 use crate::look::pick::{self, Wanted};
 use crate::look::state::State;
-use crate::look::story::{Chapter, Story};
+use crate::look::story::{AttemptView, Story};
 use crate::look::words;
-use crate::look::{chapter, json, page};
-use crate::place::Place;
-use crate::typing::Typing;
+use crate::look::{attempt_view, json, page};
+use crate::project::Project;
+use crate::suggest::Suggest;
 use clap::Args;
 use ralph_core::event::Entry;
 use ralph_core::outcome::exit;
@@ -43,35 +43,35 @@ pub struct ShowArgs {
 
 /// Runs the command.
 pub fn run(global: &Global, args: &ShowArgs) -> Result<u8, CommandError> {
-    let place = Place::find(global.directory.as_deref())?;
-    let store = pick::store(&place)?;
+    let project = Project::find(global.directory.as_deref())?;
+    let store = pick::store(&project)?;
     let (typed, iteration) =
         args.target.as_ref().map_or((None, None), |wanted| (wanted.run.as_deref(), wanted.iteration));
-    let row = pick::run(&store, typed, &place)?;
+    let row = pick::run(&store, typed, &project)?;
     let entries = store.entries(&row.run)?;
     let wanted = match (iteration, args.prompt) {
         (None, true) => Some(newest(&entries, &row)?),
         (named, _) => named,
     };
     let story = Story::of(&entries, wanted).map_err(|error| pick::unreadable(&row.run, &error))?;
-    let state = Live::look(&place).state(&row);
+    let state = Live::look(&project).state(&row);
     let text = match wanted {
         None if global.json => {
-            format!("{}\n", json::whole(&story, state, story.worked(state, Clock::start().now()), &place.typing()))
+            format!("{}\n", json::whole(&story, state, story.worked(state, Clock::start().now()), &project.suggest()))
         }
-        None => whole(&story, &row, state, &place.typing(), page::paint(global)),
+        None => whole(&story, &row, state, &project.suggest(), page::paint(global)),
         Some(number) => {
-            let chapter = find(&story, &row, Some(number))?;
+            let attempt = find(&story, &row, Some(number))?;
             match (args.prompt, global.json) {
-                (true, false) => exact_prompt(&chapter.prompt),
+                (true, false) => exact_prompt(&attempt.prompt),
                 (true, true) => {
                     format!(
                         "{}\n",
-                        json!({ "v": VERSION, "run": row.run, "iteration": number, "prompt": chapter.prompt })
+                        json!({ "v": VERSION, "run": row.run, "iteration": number, "prompt": attempt.prompt })
                     )
                 }
-                (false, true) => format!("{}\n", chapter::as_json(&story, chapter)),
-                (false, false) => chapter::for_people(&story, chapter, page::paint(global)),
+                (false, true) => format!("{}\n", attempt_view::as_json(&story, attempt)),
+                (false, false) => attempt_view::for_people(&story, attempt, page::paint(global)),
             }
         }
     };
@@ -86,8 +86,12 @@ fn newest(entries: &[Entry], row: &RunRow) -> Result<u32, CommandError> {
 }
 
 /// The newest process of an iteration, or of all.
-pub fn find<'s, 'a>(story: &'s Story<'a>, row: &RunRow, number: Option<u32>) -> Result<&'s Chapter<'a>, CommandError> {
-    story.chapter(number).ok_or_else(|| match (story.chapters.last(), number) {
+pub fn find<'s, 'a>(
+    story: &'s Story<'a>,
+    row: &RunRow,
+    number: Option<u32>,
+) -> Result<&'s AttemptView<'a>, CommandError> {
+    story.attempt(number).ok_or_else(|| match (story.attempts.last(), number) {
         (Some(last), Some(number)) => {
             CommandError::usage(format!("run {} has no iteration {number}: it has 1 to {}", row.run, last.iteration))
                 .hint(format!("list them: ralph show {}", row.run))
@@ -102,19 +106,19 @@ fn exact_prompt(prompt: &str) -> String {
     if std::io::stdout().is_terminal() { text::for_terminal(prompt) } else { prompt.to_owned() }
 }
 
-fn whole(story: &Story<'_>, row: &RunRow, state: State, typing: &Typing, paint: Paint) -> String {
+fn whole(story: &Story<'_>, row: &RunRow, state: State, suggest: &Suggest, paint: Paint) -> String {
     let mut text = header(story, row, state, paint);
-    for chapter in &story.chapters {
-        text.push_str(&chapter_lines(chapter, row.kind, paint));
+    for attempt in &story.attempts {
+        text.push_str(&chapter_lines(attempt, row.kind, paint));
     }
-    if story.chapters.is_empty() {
+    if story.attempts.is_empty() {
         text.push_str("  no agent was started\n");
     }
     for (at, note) in &story.notes {
         let _ =
             writeln!(text, "  {} {} {}", paint.yellow("note:"), words::one_line(note), paint.dim(&words::local(*at)));
     }
-    text + &end(story, row, state, typing, paint)
+    text + &end(story, row, state, suggest, paint)
 }
 
 fn header(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String {
@@ -153,30 +157,30 @@ fn header(story: &Story<'_>, row: &RunRow, state: State, paint: Paint) -> String
 }
 
 /// One line for an iteration, and one more for each reason why it was not accepted.
-fn chapter_lines(chapter: &Chapter<'_>, kind: LoopKind, paint: Paint) -> String {
-    let reasons = chapter.judged.as_ref().map(|judged| judged.reasons.as_slice()).unwrap_or_default();
+fn chapter_lines(attempt: &AttemptView<'_>, kind: LoopKind, paint: Paint) -> String {
+    let reasons = attempt.judged.as_ref().map(|judged| judged.reasons.as_slice()).unwrap_or_default();
     if let (LoopKind::Supervise, [line, more @ ..]) = (kind, reasons) {
-        let span = chapter.duration().map_or(String::new(), |span| format!(" ({span})"));
+        let span = attempt.duration().map_or(String::new(), |span| format!(" ({span})"));
         let more = more.iter().map(|reason| format!("      {}\n", paint.dim(&words::one_line(reason))));
         return format!("  {}{span}\n", words::one_line(line)) + &more.collect::<String>();
     }
-    let mut parts = vec![format!("{:>3}", chapter.iteration)];
-    parts.extend((chapter.attempt > 1).then(|| format!("attempt {}", chapter.attempt)));
-    parts.extend(chapter.duration().map(|span| span.to_string()));
-    parts.extend(chapter.judged.as_ref().map(|judged| words::claim(&judged.claim).to_owned()));
-    let checks = chapter.counted().map(|check| {
+    let mut parts = vec![format!("{:>3}", attempt.iteration)];
+    parts.extend((attempt.attempt > 1).then(|| format!("attempt {}", attempt.attempt)));
+    parts.extend(attempt.duration().map(|span| span.to_string()));
+    parts.extend(attempt.judged.as_ref().map(|judged| words::claim(&judged.claim).to_owned()));
+    let checks = attempt.counted().map(|check| {
         format!("{} {}", paint.check(check.report.ending.passed()), text::for_terminal(&check.report.spec.command))
     });
-    let findings = chapter
+    let findings = attempt
         .findings
         .iter()
         .map(|finding| format!("{} {}", paint.check(finding.passed), words::one_line(&finding.name)));
     parts.extend(checks.chain(findings));
-    parts.extend(chapter.cost_usd().map(words::money));
+    parts.extend(attempt.cost_usd().map(words::money));
     parts.extend(
-        chapter.judged.as_ref().filter(|judged| judged.leaked > 0).map(|judged| format!("{} leaked", judged.leaked)),
+        attempt.judged.as_ref().filter(|judged| judged.leaked > 0).map(|judged| format!("{} leaked", judged.leaked)),
     );
-    let verdict = words::verdict(chapter);
+    let verdict = words::verdict(attempt);
     parts.push(if verdict == "accepted" { paint.green(verdict) } else { verdict.to_owned() });
     let mut lines = parts.join(" · ") + "\n";
     for reason in reasons {
@@ -185,7 +189,7 @@ fn chapter_lines(chapter: &Chapter<'_>, kind: LoopKind, paint: Paint) -> String 
     lines
 }
 
-fn end(story: &Story<'_>, row: &RunRow, state: State, typing: &Typing, paint: Paint) -> String {
+fn end(story: &Story<'_>, row: &RunRow, state: State, suggest: &Suggest, paint: Paint) -> String {
     let (message, next) = match (state, story.outcome()) {
         (State::Running, _) => {
             let doing = story.in_flight.as_ref().map(|doing| words::in_flight(doing, row.iteration));
@@ -215,7 +219,7 @@ fn end(story: &Story<'_>, row: &RunRow, state: State, typing: &Typing, paint: Pa
     }
     for (index, command) in next.iter().enumerate() {
         let lead = if index == 0 { "next: " } else { "      " };
-        let _ = writeln!(block, "  {lead}{}", paint.cyan(&typing.line(command)));
+        let _ = writeln!(block, "  {lead}{}", paint.cyan(&suggest.line(command)));
     }
     block
 }

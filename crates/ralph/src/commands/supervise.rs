@@ -1,9 +1,9 @@
 //! `ralph supervise`: keeps a root agent running until it is DONE.
 
-use crate::carry::{Beginning, Claimed};
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::place::{self, Place};
+use crate::project::{self, Project};
+use crate::session::{Beginning, Claimed};
 use crate::settings::Loaded;
 use clap::Args;
 use ralph_core::event::{Spent, Started};
@@ -61,7 +61,7 @@ const SHORTEST_POLL: Millis = Millis(10);
 
 /// Runs the command.
 pub fn run(global: &Global, args: &SuperviseArgs) -> Result<u8, CommandError> {
-    let place = Place::find(global.directory.as_deref())?;
+    let project = Project::find(global.directory.as_deref())?;
     let most = u32::try_from(args.max_restarts).ok().filter(|&most| most > 0).ok_or_else(|| {
         CommandError::usage(format!(
             "--max-restarts {} is not possible: it needs a number of at least 1",
@@ -78,38 +78,38 @@ pub fn run(global: &Global, args: &SuperviseArgs) -> Result<u8, CommandError> {
     if args.command.first().is_none_or(|program| program.trim().is_empty()) {
         return Err(CommandError::usage("the command is empty").hint("for example: ralph supervise -- ./agent.sh"));
     }
-    let project = match &args.project {
-        Some(project) => id("--project", project)?.to_owned(),
-        None => place.project_name(),
+    let name = match &args.project {
+        Some(name) => id("--project", name)?.to_owned(),
+        None => project.project_name(),
     };
-    let (task, task_folder) = task(args, &place)?;
+    let (task, task_folder) = task(args, &project)?;
     let restarts = Restarts { most, timeout: args.timeout, idle: args.idle_timeout, child_wait: args.wait_timeout };
     let supervision = Supervision {
-        project,
+        project: name,
         task_folder: journalled(&task_folder)?,
-        folder: journalled(&place.cwd)?,
+        folder: journalled(&project.cwd)?,
         restart_delay: args.restart_delay,
         poll: args.poll_interval,
     };
     let started = Started {
         task_spent: Spent::default(),
         inherited: Vec::new(),
-        parent: place::parent_run(),
-        root: place.root.display().to_string(),
+        parent: project::parent_run(),
+        root: project.root.display().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         policy: supervise::policy(task, &args.command, restarts, supervision),
         run: RunId::from_random(clock::random_bits()),
     };
-    let display = Loaded::read(&place.root).map(|loaded| loaded.display()).unwrap_or_default();
+    let display = Loaded::read(&project.root).map(|loaded| loaded.display()).unwrap_or_default();
     let face = global.face(true, &display);
-    Claimed::take(&place, &started.run, &started.policy)?.carry(face, &place, Beginning::New(Box::new(started)))
+    Claimed::take(&project, &started.run, &started.policy)?.carry(face, &project, Beginning::New(Box::new(started)))
 }
 
 /// A task's name, and where its folder is. The same command finds the same folder again.
-fn task(args: &SuperviseArgs, place: &Place) -> Result<(TaskName, PathBuf), CommandError> {
+fn task(args: &SuperviseArgs, project: &Project) -> Result<(TaskName, PathBuf), CommandError> {
     let given = args.task.as_deref().map(|task| id("--task", task).map(TaskName::from_text)).transpose()?;
     if let Some(folder) = &args.task_dir {
-        let folder = resolved(&place.cwd.join(folder))?;
+        let folder = resolved(&project.cwd.join(folder))?;
         let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
         return Ok((given.unwrap_or_else(|| TaskName::from_text(&name)), folder));
     }
@@ -118,7 +118,7 @@ fn task(args: &SuperviseArgs, place: &Place) -> Result<(TaskName, PathBuf), Comm
         let hash = text::short_hash(args.command.join("\0").as_bytes());
         TaskName::from_text(&format!("{}-{hash}", program.to_string_lossy()))
     });
-    let folder = place.root.join(place::TASKS).join(task.as_str());
+    let folder = project.root.join(project::TASKS).join(task.as_str());
     Ok((task, folder))
 }
 

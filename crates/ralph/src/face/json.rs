@@ -2,7 +2,7 @@
 
 use super::json_lines;
 use super::out::{Out, Target, Worth};
-use crate::typing::Typing;
+use crate::suggest::Suggest;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::notice::Notice;
 use ralph_core::time::WallTime;
@@ -13,13 +13,13 @@ use std::time::Duration;
 pub struct Json {
     out: Out,
     run: String,
-    typing: Typing,
+    suggest: Suggest,
 }
 
 impl Json {
     /// A face on these ends.
-    pub fn new(out: Out, typing: Typing) -> Json {
-        Json { out, run: String::new(), typing }
+    pub fn new(out: Out, suggest: Suggest) -> Json {
+        Json { out, run: String::new(), suggest }
     }
 
     fn tell_skipped(&self, at: WallTime) {
@@ -36,7 +36,7 @@ impl Face for Json {
             self.run = run.to_string();
         }
         self.tell_skipped(at);
-        if let Some(line) = json_lines::notice_line(at, &self.run, notice, &self.typing) {
+        if let Some(line) = json_lines::notice_line(at, &self.run, notice, &self.suggest) {
             self.out.write(Target::Stdout, Worth::Kept, line);
         }
     }

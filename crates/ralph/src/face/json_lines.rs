@@ -1,6 +1,6 @@
 //! The JSON lines of a run: a contract, so it is a file of its own. Additive only.
 
-use crate::typing::Typing;
+use crate::suggest::Suggest;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::notice::{Notice, ResumeKind};
 use ralph_core::observation::Tokens;
@@ -18,7 +18,7 @@ pub fn timestamp(at: WallTime) -> String {
 }
 
 /// A notice as its line; `None` if it has none.
-pub fn notice_line(at: WallTime, run: &str, notice: &Notice, typing: &Typing) -> Option<String> {
+pub fn notice_line(at: WallTime, run: &str, notice: &Notice, suggest: &Suggest) -> Option<String> {
     let (kind, fields) = match notice {
         Notice::RunStarted { policy, resumed, .. } => (
             "run.started",
@@ -75,7 +75,7 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice, typing: &Typing) ->
         }
         Notice::Note { text } => ("note", json!({ "text": text })),
         Notice::RunFinished { outcome, elapsed } => {
-            let mut object = outcome_object(outcome, typing);
+            let mut object = outcome_object(outcome, suggest);
             extend(&mut object, json!({ "elapsed_ms": elapsed.0 }));
             ("run.finished", object)
         }
@@ -109,7 +109,7 @@ pub fn skipped_line(at: WallTime, run: &str, count: u64) -> String {
 }
 
 /// How a run ended, as every JSON output writes it.
-pub fn outcome_object(outcome: &Outcome, typing: &Typing) -> Value {
+pub fn outcome_object(outcome: &Outcome, suggest: &Suggest) -> Value {
     json!({
         "stop_reason": outcome.reason.as_str(),
         "message": outcome.message,
@@ -118,7 +118,7 @@ pub fn outcome_object(outcome: &Outcome, typing: &Typing) -> Value {
         "exit_code": outcome.exit_code,
         "cost_usd": outcome.cost_usd,
         "tokens": tokens_object(outcome.tokens),
-        "next": outcome.next.iter().map(|line| typing.line(line)).collect::<Vec<_>>(),
+        "next": outcome.next.iter().map(|line| suggest.line(line)).collect::<Vec<_>>(),
     })
 }
 

@@ -10,7 +10,7 @@ pub mod render;
 mod status_line;
 mod terminal;
 
-use crate::typing::Typing;
+use crate::suggest::Suggest;
 use json::Json;
 use out::Out;
 use paint::ColorChoice;
@@ -64,14 +64,14 @@ pub struct Shown {
     /// Its name.
     pub name: String,
     /// How commands about it are typed.
-    pub typing: Typing,
+    pub suggest: Suggest,
 }
 
 /// The face that the options ask for.
 pub fn start(options: FaceOptions, clock: Clock, project: Shown) -> io::Result<Box<RefCell<dyn Face>>> {
     let out = Out::start()?;
     Ok(if options.json {
-        Box::new(RefCell::new(Json::new(out, project.typing)))
+        Box::new(RefCell::new(Json::new(out, project.suggest)))
     } else {
         Box::new(RefCell::new(Terminal::new(out, options, clock, project)))
     })

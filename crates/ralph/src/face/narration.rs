@@ -4,7 +4,7 @@
 use super::paint::Paint;
 use super::render::{Marks, amounts};
 use crate::look::words;
-use crate::typing::Typing;
+use crate::suggest::Suggest;
 use ralph_core::claim::Claim;
 use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
 use ralph_core::observation::LineCounts;
@@ -132,7 +132,7 @@ impl Narration {
     }
 
     /// How a run ended: the word, the sentence, the facts and what to type next.
-    pub fn end(self, run: &RunOf<'_>, outcome: &Outcome, took: Millis, typing: &Typing) -> String {
+    pub fn end(self, run: &RunOf<'_>, outcome: &Outcome, took: Millis, suggest: &Suggest) -> String {
         let paint = self.paint;
         let RunOf { run, kind } = run;
         let verified = match (outcome.reason, outcome.verified) {
@@ -159,7 +159,7 @@ impl Narration {
         );
         for (index, command) in outcome.next.iter().enumerate() {
             let lead = if index == 0 { "next: " } else { "      " };
-            block.push_str(&format!("  {lead}{}\n", paint.cyan(&typing.line(command))));
+            block.push_str(&format!("  {lead}{}\n", paint.cyan(&suggest.line(command))));
         }
         block
     }

@@ -9,7 +9,7 @@ use super::status_line::StatusLine;
 use super::{FaceOptions, Shown, Volume, local_time};
 use crate::look::log_text::Pieces;
 use crate::look::words;
-use crate::typing::Typing;
+use crate::suggest::Suggest;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::notice::Notice;
 use ralph_core::policy::{LoopKind, Policy};
@@ -38,7 +38,7 @@ pub struct Terminal {
     run: String,
     project: String,
     /// What a command needs to find the project from the caller's folder.
-    typing: Typing,
+    suggest: Suggest,
     policy: Option<Box<Policy>>,
     waiting_until: Option<WallTime>,
     last_word: Millis,
@@ -59,7 +59,7 @@ impl Terminal {
             drawn: false,
             run: String::new(),
             project: project.name,
-            typing: project.typing,
+            suggest: project.suggest,
             policy: None,
             waiting_until: None,
             last_word: Millis::ZERO,
@@ -236,7 +236,7 @@ impl Face for Terminal {
                 self.clear();
                 let voice = Narration { paint: self.options.render.paint, ..self.voice };
                 let run = RunOf { run: &self.run, kind: self.kind() };
-                let block = voice.end(&run, outcome, *elapsed, &self.typing);
+                let block = voice.end(&run, outcome, *elapsed, &self.suggest);
                 self.out.write(Target::Stdout, Worth::Kept, block);
             }
         }

@@ -4,10 +4,10 @@ use super::conditions::{self, Condition};
 use super::live::Live;
 use super::state::State;
 use super::story::Story;
-use super::{grounds, pick, words};
+use super::{causes, pick, words};
 use crate::error::CommandError;
-use crate::place::Place;
-use crate::typing::Typing;
+use crate::project::Project;
+use crate::suggest::Suggest;
 use ralph_core::event::Entry;
 use ralph_core::outcome::StopReason;
 use ralph_core::run::RunRow;
@@ -27,19 +27,19 @@ pub struct Case<'a> {
     /// Time that it was worked on, until now if it runs.
     pub worked: Millis,
     /// How commands about it are typed.
-    pub typing: Typing,
+    pub suggest: Suggest,
 }
 
 impl<'a> Case<'a> {
     /// The case of a run with this journal.
-    pub fn of(entries: &'a [Entry], row: RunRow, place: &Place) -> Result<Case<'a>, CommandError> {
+    pub fn of(entries: &'a [Entry], row: RunRow, project: &Project) -> Result<Case<'a>, CommandError> {
         let mut story = Story::of(entries, None).map_err(|error| pick::unreadable(&row.run, &error))?;
-        let (state, now) = (Live::look(place).state(&row), Clock::start().now());
+        let (state, now) = (Live::look(project).state(&row), Clock::start().now());
         if state == State::Running && row.waits_until.is_some() {
             story.goes_on_waiting(now);
         }
         let worked = story.worked(state, now);
-        Ok(Case { conditions: conditions::of(&story), story, row, state, worked, typing: place.typing() })
+        Ok(Case { conditions: conditions::of(&story), story, row, state, worked, suggest: project.suggest() })
     }
 
     fn is_complete(&self) -> bool {
@@ -56,8 +56,8 @@ impl<'a> Case<'a> {
     }
 
     /// How it came to that, one sentence each.
-    pub fn grounds(&self) -> Vec<String> {
-        grounds::of(&self.story, self.state, self.worked)
+    pub fn causes(&self) -> Vec<String> {
+        causes::of(&self.story, self.state, self.worked)
     }
 
     /// What was being done when the journal ends.
@@ -92,6 +92,6 @@ impl<'a> Case<'a> {
         if !next.contains(&show) {
             next.push(show);
         }
-        next.iter().map(|line| self.typing.line(line)).collect()
+        next.iter().map(|line| self.suggest.line(line)).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! The logs of checks. They lie in the project, where an agent or a later run may have put something
 //! else in their place, so a log is taken for a check's own only if the receipt says so.
 
-use super::story::{Chapter, Check};
+use super::story::{AttemptView, Check};
 use super::words;
 use ralph_core::check::CheckReport;
 use ralph_core::text;
@@ -37,10 +37,10 @@ pub fn open(path: &Path, report: &CheckReport) -> Result<File, String> {
 }
 
 /// A line that says whose log follows.
-pub fn heading(chapter: &Chapter<'_>, check: &Check<'_>) -> String {
+pub fn heading(attempt: &AttemptView<'_>, check: &Check<'_>) -> String {
     let command = text::for_terminal(&check.report.spec.command);
     let kind = check.kind.as_str();
-    format!("── iteration {} · {kind} \"{command}\" {}", chapter.iteration, words::check_end(check))
+    format!("── iteration {} · {kind} \"{command}\" {}", attempt.iteration, words::check_end(check))
 }
 
 #[cfg(test)]

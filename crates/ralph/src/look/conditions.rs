@@ -3,7 +3,7 @@
 //! core's; this only lays its grounds side by side.
 
 use super::json;
-use super::story::{Chapter, Check, Finding, Story};
+use super::story::{AttemptView, Check, Finding, Story};
 use super::words;
 use ralph_core::check::{CheckKind, TreePrint};
 use ralph_core::claim::Claim;
@@ -57,30 +57,30 @@ impl Condition {
 
 /// The conditions of the last iteration; none if there was none.
 pub fn of(story: &Story<'_>) -> Vec<Condition> {
-    let Some(chapter) = story.chapter(None) else { return Vec::new() };
+    let Some(attempt) = story.attempt(None) else { return Vec::new() };
     if story.machine.policy().supervision.is_some() {
-        return [done(story, chapter)].into_iter().chain(acknowledged(story)).collect();
+        return [done(story, attempt)].into_iter().chain(acknowledged(story)).collect();
     }
-    let mut all = vec![ended_well(chapter), claimed(story, chapter)];
+    let mut all = vec![ended_well(attempt), claimed(story, attempt)];
     all.extend(acknowledged(story));
-    all.extend(guardrails(story, chapter));
-    all.extend(evidence_of(story, chapter));
-    all.extend(others(story, chapter));
+    all.extend(guardrails(story, attempt));
+    all.extend(evidence_of(story, attempt));
+    all.extend(others(story, attempt));
     if !story.machine.policy().guardrails.is_empty() {
-        all.push(tree_stood_still(chapter));
+        all.push(tree_stood_still(attempt));
     }
     all
 }
 
 /// A supervised agent needs nothing but its file.
-fn done(story: &Story<'_>, chapter: &Chapter<'_>) -> Condition {
+fn done(story: &Story<'_>, attempt: &AttemptView<'_>) -> Condition {
     let complete = story.machine.outcome().is_some_and(|outcome| outcome.reason == StopReason::Complete);
-    let (met, detail) = match chapter.agent.as_ref().map(|agent| &agent.seen.marker) {
+    let (met, detail) = match attempt.agent.as_ref().map(|agent| &agent.seen.marker) {
         _ if complete => (Some(true), "it is there".to_owned()),
         None => (None, "the end of the last attempt was not seen".to_owned()),
         Some(Marker::WrongKind(kind)) => (Some(false), format!("DONE is a {kind}, not a file")),
         Some(Marker::Present | Marker::Absent) => {
-            (Some(false), format!("it was not there after attempt {}", chapter.iteration))
+            (Some(false), format!("it was not there after attempt {}", attempt.iteration))
         }
     };
     let folder = story.machine.policy().supervision.as_ref().map_or("", |supervision| supervision.task_folder.as_str());
@@ -97,10 +97,10 @@ fn acknowledged(story: &Story<'_>) -> Option<Condition> {
         .then(|| Condition::new("every request is acknowledged", Some(false), open.words()).needing(needed))
 }
 
-fn ended_well(chapter: &Chapter<'_>) -> Condition {
+fn ended_well(attempt: &AttemptView<'_>) -> Condition {
     const NAME: &str = "the agent ended well";
-    let iteration = chapter.iteration;
-    match &chapter.agent {
+    let iteration = attempt.iteration;
+    match &attempt.agent {
         None => Condition::new(NAME, None, "its end was not seen")
             .needing(format!("the agent of iteration {iteration} would have had to come to its end")),
         Some(agent) => {
@@ -111,7 +111,7 @@ fn ended_well(chapter: &Chapter<'_>) -> Condition {
     }
 }
 
-fn claimed(story: &Story<'_>, chapter: &Chapter<'_>) -> Condition {
+fn claimed(story: &Story<'_>, attempt: &AttemptView<'_>) -> Condition {
     const NAME: &str = "the agent claimed completion";
     let policy = story.machine.policy();
     let claim = format!(
@@ -119,7 +119,7 @@ fn claimed(story: &Story<'_>, chapter: &Chapter<'_>) -> Condition {
          .ralph/tasks/{}",
         policy.completion.response, policy.task
     );
-    let Some(agent) = &chapter.agent else {
+    let Some(agent) = &attempt.agent else {
         return Condition::new(NAME, None, "its end was not seen").needing(claim);
     };
     let (met, detail) = match (&agent.seen.claim, &agent.seen.marker) {
@@ -145,20 +145,20 @@ fn claimed(story: &Story<'_>, chapter: &Chapter<'_>) -> Condition {
     Condition::new(NAME, Some(met), detail).needing(needed)
 }
 
-fn guardrails(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
+fn guardrails(story: &Story<'_>, attempt: &AttemptView<'_>) -> Vec<Condition> {
     let rules = story.machine.policy().guardrails.iter().enumerate();
     let judge = |(index, rule): (usize, &Guardrail)| {
         let name = format!("guardrail \"{}\"", rule.command);
-        let mut own = chapter.counted().filter(|check| check.kind == CheckKind::Guardrail);
+        let mut own = attempt.counted().filter(|check| check.kind == CheckKind::Guardrail);
         match own.find(|check| check.report.spec.index == index) {
             Some(check) => executed(name, check, story),
             None => {
                 let needed = format!(
                     "`{}` would have had to run to its end in iteration {} and exit 0",
-                    rule.command, chapter.iteration
+                    rule.command, attempt.iteration
                 );
                 // A check that would prove nothing is not executed, and has not passed.
-                match chapter.findings.iter().find(|finding| is_guardrail(finding) && finding.name == rule.command) {
+                match attempt.findings.iter().find(|finding| is_guardrail(finding) && finding.name == rule.command) {
                     Some(refused) => Condition::new(&name, Some(refused.passed), refused.problem.as_str())
                         .needing(format!("{needed}; it {}", as_clause(&refused.problem))),
                     None => {
@@ -206,8 +206,8 @@ fn executed(name: String, check: &Check<'_>, story: &Story<'_>) -> Condition {
 }
 
 /// What the settings want to see in the agent's own tool runs.
-fn evidence_of(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
-    let Some(agent) = &chapter.agent else { return Vec::new() };
+fn evidence_of(story: &Story<'_>, attempt: &AttemptView<'_>) -> Vec<Condition> {
+    let Some(agent) = &attempt.agent else { return Vec::new() };
     let policy = story.machine.policy();
     let found = evidence::judge_with(&policy.criteria, &agent.seen.tools, &agent.seen.errors, &policy.verify.commands);
     let judge = |finding: evidence::Finding| {
@@ -224,19 +224,19 @@ fn evidence_of(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
 }
 
 /// Every other check that was made, of whatever kind.
-fn others(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
+fn others(story: &Story<'_>, attempt: &AttemptView<'_>) -> Vec<Condition> {
     let known = |kind: CheckKind| matches!(kind, CheckKind::Guardrail | CheckKind::Evidence);
     let name = |kind: CheckKind, name: &str| format!("{} \"{name}\"", kind.as_str());
-    let commands = chapter.counted().filter(|check| !known(check.kind));
+    let commands = attempt.counted().filter(|check| !known(check.kind));
     let commands = commands.map(|check| executed(name(check.kind, &check.report.spec.command), check, story));
-    let findings = chapter.findings.iter().filter(|finding| !known(finding.kind));
+    let findings = attempt.findings.iter().filter(|finding| !known(finding.kind));
     let findings = findings.map(|finding: &Finding| {
         let name = name(finding.kind, &finding.name);
         let detail = if finding.passed { "passed".to_owned() } else { finding.problem.clone() };
         let wanted = match finding.kind {
             CheckKind::Protected => "the protected files would have had to be as they were at the start".to_owned(),
             CheckKind::CleanTree => "everything would have had to be committed".to_owned(),
-            _ => format!("{name} would have had to pass in iteration {}", chapter.iteration),
+            _ => format!("{name} would have had to pass in iteration {}", attempt.iteration),
         };
         let needed = format!("{wanted}: {}", finding.problem.trim_end_matches('.'));
         Condition::new(&name, Some(finding.passed), detail).needing(needed)
@@ -244,20 +244,20 @@ fn others(story: &Story<'_>, chapter: &Chapter<'_>) -> Vec<Condition> {
     commands.chain(findings).collect()
 }
 
-fn tree_stood_still(chapter: &Chapter<'_>) -> Condition {
+fn tree_stood_still(attempt: &AttemptView<'_>) -> Condition {
     const NAME: &str = "the files stood still while the checks ran";
     const NEEDED: &str = "the files would have had to stand still while the checks ran";
-    match (chapter.tree_moved(), chapter.look_after) {
+    match (attempt.tree_moved(), attempt.look_after) {
         (None, _) => {
             Condition::new(NAME, None, "looked at only when a claim stands and every guardrail passed").needing(NEEDED)
         }
         (Some(true), after) => {
-            let trees = format!("tree {} before and {} after", words::tree(checked_tree(chapter)), words::tree(after));
+            let trees = format!("tree {} before and {} after", words::tree(checked_tree(attempt)), words::tree(after));
             Condition::new(NAME, Some(false), "they changed, so no check speaks for them")
                 .needing(format!("{NEEDED}; they went on changing: {trees}"))
         }
         // The verdict takes a tree that nobody saw as it was checked, so nothing else was needed.
-        (Some(false), print) => match unseen(checked_tree(chapter)).or(unseen(print)) {
+        (Some(false), print) => match unseen(checked_tree(attempt)).or(unseen(print)) {
             Some(why) => Condition::new(NAME, None, format!("they cannot be seen: {why}")),
             None => Condition::new(NAME, Some(true), format!("tree {} before and after", words::tree(print))),
         },
@@ -265,8 +265,8 @@ fn tree_stood_still(chapter: &Chapter<'_>) -> Condition {
 }
 
 /// The tree as it was when the checks that count began.
-fn checked_tree<'a>(chapter: &Chapter<'a>) -> Option<&'a TreePrint> {
-    chapter.counted().last().and_then(|check| check.tree)
+fn checked_tree<'a>(attempt: &AttemptView<'a>) -> Option<&'a TreePrint> {
+    attempt.counted().last().and_then(|check| check.tree)
 }
 
 /// Why a tree was not seen.

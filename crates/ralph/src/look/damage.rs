@@ -5,10 +5,10 @@
 use super::live::Live;
 use super::page;
 use crate::error::REPAIR;
-use crate::place::Place;
+use crate::project::Project;
 use ralph_core::id::RunId;
 use ralph_core::run::RunRow;
-use ralph_host::{family, raw_log};
+use ralph_host::{child_runs, raw_log};
 use ralph_store::{DamagedRun, Listing, is_stand_in};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -36,10 +36,10 @@ pub struct Lost {
 
 impl Missing {
     /// Compares.
-    pub fn look(place: &Place, live: &Live<'_>, listing: &Listing) -> Missing {
+    pub fn look(project: &Project, live: &Live<'_>, listing: &Listing) -> Missing {
         let known: HashSet<&RunId> = listing.runs.iter().map(|row| &row.run).collect();
         let named: HashSet<&RunId> = listing.damaged.iter().filter_map(|run| run.run.as_ref()).collect();
-        let folders = family::run_folders(&place.state).into_iter();
+        let folders = child_runs::run_folders(&project.state).into_iter();
         let unknown = folders.filter(|(run, _)| !known.contains(run) && !named.contains(run));
         let unknown = unknown.filter_map(|(run, folder)| {
             // One that lives has not come to its first entry yet.
@@ -47,7 +47,7 @@ impl Missing {
             Some(Lost { run, logged, known: None })
         });
         let behind = |row: &RunRow| {
-            let folder = place.run_folder(&row.run);
+            let folder = project.run_folder(&row.run);
             // A run may have left many thousand logs, and only the next one is of interest at first.
             let is_behind = raw_log::is_logged(&folder, row.iteration + 1) && live.process(&row.run).is_none();
             let logged = is_behind.then(|| raw_log::last_logged(&folder)).flatten()?;
@@ -77,8 +77,8 @@ impl Missing {
     }
 
     /// Says the lines on standard error.
-    pub fn tell(&self, place: &Place) {
-        self.lines().iter().for_each(|line| page::say(&format!("note: {}", place.typing().line(line))));
+    pub fn tell(&self, project: &Project) {
+        self.lines().iter().for_each(|line| page::say(&format!("note: {}", project.suggest().line(line))));
     }
 
     /// For programs: a field for each kind of which there is any.

@@ -1,7 +1,7 @@
 //! The heartbeat of a running run: how long ago it gave a sign of life, and what to think of that.
 
 use super::words;
-use crate::place::Place;
+use crate::project::Project;
 use ralph_core::run::RunRow;
 use ralph_core::time::{Millis, WallTime};
 use serde_json::{Value, json};
@@ -36,13 +36,13 @@ pub struct Heartbeat {
 
 impl Heartbeat {
     /// Takes the pulse of a running run; `idle` is how long its agent may be silent, zero for no limit.
-    pub fn of(row: &RunRow, place: &Place, idle: Millis, now: WallTime) -> Heartbeat {
+    pub fn of(row: &RunRow, project: &Project, idle: Millis, now: WallTime) -> Heartbeat {
         let journal = words::between(row.updated_at, now);
         if let Some(until) = row.waits_until.filter(|until| *until > now) {
             return Heartbeat { age: journal, beat: Beat::Waits(words::between(now, until)) };
         }
         // Between two entries of the journal, an agent that prints is not silent.
-        let printed = last_output(place, row).map(|at| words::between(at, now));
+        let printed = last_output(project, row).map(|at| words::between(at, now));
         Heartbeat::after(printed.map_or(journal, |printed| printed.min(journal)), idle)
     }
 
@@ -86,13 +86,13 @@ impl Beat {
 
 /// How long the agent of a run that crashed went on printing after the last entry of the journal: who crashes often
 /// enough would else outrun every limit of time.
-pub fn unseen(row: &RunRow, place: &Place) -> Millis {
-    last_output(place, row).map_or(Millis::ZERO, |at| words::between(row.updated_at, at))
+pub fn unseen(row: &RunRow, project: &Project) -> Millis {
+    last_output(project, row).map_or(Millis::ZERO, |at| words::between(row.updated_at, at))
 }
 
 /// When the agent last printed anything, by its raw logs.
-fn last_output(place: &Place, row: &RunRow) -> Option<WallTime> {
-    let folder = place.run_folder(&row.run);
+fn last_output(project: &Project, row: &RunRow) -> Option<WallTime> {
+    let folder = project.run_folder(&row.run);
     let written = |stream: &str| {
         let log = std::fs::metadata(folder.join(format!("{:03}.{stream}.log", row.iteration))).ok()?;
         let written = log.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
@@ -111,10 +111,10 @@ mod tests {
     fn whoever_waits_on_purpose_is_not_silent() {
         let nowhere = PathBuf::from("nowhere");
         let [cwd, root, state, locks] = [(); 4].map(|()| nowhere.clone());
-        let place = Place { cwd, root, git_root: None, state, locks };
+        let project = Project { cwd, root, git_root: None, state, locks };
         let row = RunRow { waits_until: Some(WallTime(7_572_000)), ..sample::row("aaaa", None) };
         for (now, expected) in [(373_000, "waits 1h"), (7_571_000, "waits 1s"), (7_572_000, "stale 2h")] {
-            assert_eq!(Heartbeat::of(&row, &place, Millis::ZERO, WallTime(now)).words(), expected);
+            assert_eq!(Heartbeat::of(&row, &project, Millis::ZERO, WallTime(now)).words(), expected);
         }
     }
 

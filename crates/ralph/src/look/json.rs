@@ -2,9 +2,9 @@
 //! fields are added, never changed.
 
 use super::state::State;
-use super::story::{Chapter, Check, Story};
+use super::story::{AttemptView, Check, Story};
 use crate::face::json_lines::{VERSION, extend, outcome_object, timestamp, tokens_object};
-use crate::typing::Typing;
+use crate::suggest::Suggest;
 use ralph_core::check::TreePrint;
 use ralph_core::observation::{Observation, ToolResult};
 use ralph_core::policy::{AgentPolicy, Policy};
@@ -40,17 +40,17 @@ pub fn run(row: &RunRow, state: State, worked: Millis) -> Value {
 }
 
 /// A run with everything that its journal tells.
-pub fn whole(story: &Story<'_>, state: State, worked: Millis, typing: &Typing) -> Value {
+pub fn whole(story: &Story<'_>, state: State, worked: Millis, suggest: &Suggest) -> Value {
     let mut object = run(&story.machine.row(), state, worked);
     let more = json!({
         "v": VERSION,
         "root": story.started.root,
         "version": story.started.version,
         "policy": policy(story.machine.policy()),
-        "iterations": story.chapters.iter().map(iteration).collect::<Vec<_>>(),
+        "iterations": story.attempts.iter().map(iteration).collect::<Vec<_>>(),
         "receipts": receipts(story),
         "notes": story.notes.iter().map(|(_, note)| note).collect::<Vec<_>>(),
-        "outcome": story.outcome().map(|outcome| outcome_object(outcome, typing)),
+        "outcome": story.outcome().map(|outcome| outcome_object(outcome, suggest)),
     });
     extend(&mut object, more);
     object
@@ -70,30 +70,30 @@ pub fn policy(policy: &Policy) -> Value {
 }
 
 /// One iteration, with the fields of `iteration.finished` and its checks.
-pub fn iteration(chapter: &Chapter<'_>) -> Value {
-    let judged = chapter.judged.as_ref();
-    let seen = chapter.agent.as_ref().map(|agent| agent.seen);
+pub fn iteration(attempt: &AttemptView<'_>) -> Value {
+    let judged = attempt.judged.as_ref();
+    let seen = attempt.agent.as_ref().map(|agent| agent.seen);
     json!({
-        "iteration": chapter.iteration,
-        "attempt": chapter.attempt,
-        "started_at": timestamp(chapter.at),
+        "iteration": attempt.iteration,
+        "attempt": attempt.attempt,
+        "started_at": timestamp(attempt.at),
         "claim": judged.map(|judged| judged.claim.as_str()),
         "verdict": judged.map(|judged| judged.verdict.as_str()),
         "reasons": judged.map(|judged| judged.reasons.as_slice()).unwrap_or_default(),
-        "cost_usd": chapter.cost_usd(),
-        "tokens": tokens_object(chapter.tokens().unwrap_or_default()),
+        "cost_usd": attempt.cost_usd(),
+        "tokens": tokens_object(attempt.tokens().unwrap_or_default()),
         "leaked": seen.map_or(0, |seen| seen.process.leaked_count),
         "duration_ms": judged.map(|judged| judged.duration.0),
-        "agent": chapter.agent.as_ref().map(|agent| json!({
+        "agent": attempt.agent.as_ref().map(|agent| json!({
             "well": agent.well,
             "how": agent.how,
             "ending": agent.seen.process.ending,
             "duration_ms": agent.seen.process.duration.0,
             "bytes": agent.seen.process.bytes,
         })),
-        "program": chapter.program,
-        "checks": checks(chapter),
-        "scm": chapter.tasks.iter().map(|task| json!({
+        "program": attempt.program,
+        "checks": checks(attempt),
+        "scm": attempt.tasks.iter().map(|task| json!({
             "task": task.name,
             "passed": task.passed,
             "detail": task.detail,
@@ -128,8 +128,8 @@ pub fn observation(seen: &Observation) -> Value {
     })
 }
 
-fn checks(chapter: &Chapter<'_>) -> Vec<Value> {
-    let commands = chapter.counted().map(|check| {
+fn checks(attempt: &AttemptView<'_>) -> Vec<Value> {
+    let commands = attempt.counted().map(|check| {
         let ending = &check.report.ending;
         json!({
             "check": check.kind.as_str(),
@@ -141,7 +141,7 @@ fn checks(chapter: &Chapter<'_>) -> Vec<Value> {
             "problem": if ending.passed() { String::new() } else { ending.problem() },
         })
     });
-    let findings = chapter.findings.iter().map(|finding| {
+    let findings = attempt.findings.iter().map(|finding| {
         json!({
             "check": finding.kind.as_str(),
             "name": finding.name,
@@ -157,7 +157,7 @@ fn checks(chapter: &Chapter<'_>) -> Vec<Value> {
 
 /// The receipts of all checks of a run, in the order in which they ended.
 pub fn receipts(story: &Story<'_>) -> Vec<Value> {
-    story.baseline.iter().chain(story.chapters.iter().flat_map(|chapter| &chapter.checks)).map(receipt).collect()
+    story.baseline.iter().chain(story.attempts.iter().flat_map(|attempt| &attempt.checks)).map(receipt).collect()
 }
 
 /// The receipt of one check.

@@ -2,23 +2,23 @@
 //! the work tree in its lock; a process is known by more than its number.
 
 use super::state::State;
-use crate::place::Place;
+use crate::project::Project;
 use ralph_core::id::RunId;
 use ralph_core::run::RunRow;
-use ralph_host::family;
+use ralph_host::child_runs;
 use ralph_host::identity::Identity;
 use ralph_host::lock::{self, Owner};
 
 /// Who works at this moment.
 pub struct Live<'a> {
-    place: &'a Place,
+    project: &'a Project,
     owner: Option<Owner>,
 }
 
 impl<'a> Live<'a> {
     /// Looks.
-    pub fn look(place: &'a Place) -> Live<'a> {
-        Live { place, owner: lock::owner(&place.locks, place.work_tree()) }
+    pub fn look(project: &'a Project) -> Live<'a> {
+        Live { project, owner: lock::owner(&project.locks, project.work_tree()) }
     }
 
     /// The living owner of the work tree.
@@ -29,7 +29,7 @@ impl<'a> Live<'a> {
     /// The living process that carries this run.
     pub fn process(&self, run: &RunId) -> Option<Identity> {
         let owner = self.owner.as_ref().filter(|owner| owner.run.as_ref() == Some(run));
-        owner.map(|owner| owner.identity.clone()).or_else(|| family::process_of(&self.place.run_folder(run)))
+        owner.map(|owner| owner.identity.clone()).or_else(|| child_runs::process_of(&self.project.run_folder(run)))
     }
 
     /// The state of a run.

@@ -3,13 +3,13 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+pub mod attempt_view;
 pub mod case;
-pub mod chapter;
+pub mod causes;
 pub mod check_log;
 pub mod conditions;
 pub mod damage;
 pub mod forest;
-pub mod grounds;
 pub mod heartbeat;
 pub mod json;
 pub mod live;

@@ -4,7 +4,7 @@ use super::damage::Missing;
 use super::live::Live;
 use crate::commands::resume;
 use crate::error::{CommandError, REPAIR};
-use crate::place::Place;
+use crate::project::Project;
 use ralph_core::id::RunId;
 use ralph_core::outcome::exit;
 use ralph_core::run::{Run, RunRow};
@@ -42,21 +42,21 @@ impl std::str::FromStr for Wanted {
 }
 
 /// Opens what is stored about this project, without making anything.
-pub fn store(place: &Place) -> Result<Store, CommandError> {
-    Store::open_existing(&place.state)?.ok_or_else(|| no_runs(place))
+pub fn store(project: &Project) -> Result<Store, CommandError> {
+    Store::open_existing(&project.state)?.ok_or_else(|| no_runs(project))
 }
 
 /// The run that is meant, or the newest.
-pub fn run(store: &Store, typed: Option<&str>, place: &Place) -> Result<RunRow, CommandError> {
+pub fn run(store: &Store, typed: Option<&str>, project: &Project) -> Result<RunRow, CommandError> {
     let row = match typed {
         Some(typed) => store.run(&resume::find(store, typed)?)?,
         None => {
             let listing = store.runs()?;
-            Missing::look(place, &Live::look(place), &listing).tell(place);
+            Missing::look(project, &Live::look(project), &listing).tell(project);
             listing.runs.into_iter().next()
         }
     };
-    let row = row.ok_or_else(|| no_runs(place))?;
+    let row = row.ok_or_else(|| no_runs(project))?;
     Ok(mended(store, row)?)
 }
 
@@ -86,14 +86,14 @@ pub fn unreadable(run: &RunId, error: &ralph_core::run::ReplayError) -> CommandE
 const NAMESAKES: usize = 3;
 
 /// Adds what the state folder tells of runs that the journal does not know.
-pub fn with_missing(error: CommandError, place: &Place, listing: &Listing) -> CommandError {
-    let missing = Missing::look(place, &Live::look(place), listing);
-    missing.lines().into_iter().chain(namesakes(place)).fold(error, CommandError::hint)
+pub fn with_missing(error: CommandError, project: &Project, listing: &Listing) -> CommandError {
+    let missing = Missing::look(project, &Live::look(project), listing);
+    missing.lines().into_iter().chain(namesakes(project)).fold(error, CommandError::hint)
 }
 
 /// Projects of the same name that are not where they were: this may be one of them, on another disk.
-pub fn namesakes(place: &Place) -> Vec<String> {
-    let gone = place.homeless().into_iter().filter(|(_, was)| was.file_name() == place.root.file_name());
+pub fn namesakes(project: &Project) -> Vec<String> {
+    let gone = project.homeless().into_iter().filter(|(_, was)| was.file_name() == project.root.file_name());
     let told = gone.filter_map(|(folder, was)| {
         let newest = Store::open_existing(&folder).ok()??.runs().ok()?.runs.into_iter().next()?.run;
         Some(format!(
@@ -105,10 +105,10 @@ pub fn namesakes(place: &Place) -> Vec<String> {
 }
 
 /// There is nothing to look at.
-fn no_runs(place: &Place) -> CommandError {
-    let told = CommandError::usage(format!("there are no runs in {} yet", place.root.display()))
+fn no_runs(project: &Project) -> CommandError {
+    let told = CommandError::usage(format!("there are no runs in {} yet", project.root.display()))
         .hint("begin one: ralph run -p 'make the tests pass'");
-    with_missing(told, place, &Listing::default())
+    with_missing(told, project, &Listing::default())
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub struct Story<'a> {
     /// How the checks were before the first iteration, if somebody wanted to know.
     pub baseline: Vec<Check<'a>>,
     /// One for every agent process that was started, oldest first.
-    pub chapters: Vec<Chapter<'a>>,
+    pub attempts: Vec<AttemptView<'a>>,
     /// What was worth a line besides.
     pub notes: Vec<(WallTime, String)>,
     /// Every wait for a provider's limit or for trouble to pass, oldest first.
@@ -40,7 +40,7 @@ pub struct Story<'a> {
 }
 
 /// One agent process and what followed it.
-pub struct Chapter<'a> {
+pub struct AttemptView<'a> {
     /// The iteration.
     pub iteration: u32,
     /// Which try of that number, from 1.
@@ -201,18 +201,18 @@ impl<'a> Story<'a> {
         })?;
         // Only the run's end says whether DONE counted.
         let complete = machine.outcome().is_some_and(|outcome| outcome.reason == StopReason::Complete);
-        if let Some(last) = teller.chapters.last_mut().and_then(|chapter| chapter.judged.as_mut())
+        if let Some(last) = teller.attempts.last_mut().and_then(|attempt| attempt.judged.as_mut())
             && machine.policy().supervision.is_some()
         {
             last.accepted = complete;
         }
-        let Teller { baseline, chapters, notes, waits, in_flight, asked, .. } = teller;
+        let Teller { baseline, attempts, notes, waits, in_flight, asked, .. } = teller;
         let asked = match &started.policy.prompt {
             PromptSource::Text(text) => text,
             PromptSource::File(_) => asked,
         };
         let in_flight = in_flight.filter(|_| machine.outcome().is_none());
-        Ok(Story { started, asked, machine, baseline, chapters, notes, waits, in_flight })
+        Ok(Story { started, asked, machine, baseline, attempts, notes, waits, in_flight })
     }
 
     /// How the run ended, if it has.
@@ -221,14 +221,14 @@ impl<'a> Story<'a> {
     }
 
     /// The newest process of an iteration, or of all.
-    pub fn chapter(&self, iteration: Option<u32>) -> Option<&Chapter<'a>> {
-        self.chapters.iter().rev().find(|chapter| iteration.is_none_or(|wanted| wanted == chapter.iteration))
+    pub fn attempt(&self, iteration: Option<u32>) -> Option<&AttemptView<'a>> {
+        self.attempts.iter().rev().find(|attempt| iteration.is_none_or(|wanted| wanted == attempt.iteration))
     }
 
     /// The iterations that counted.
-    pub fn counted(&self) -> impl Iterator<Item = &Chapter<'a>> {
+    pub fn counted(&self) -> impl Iterator<Item = &AttemptView<'a>> {
         let counts = |judged: &Judged| matches!(judged.verdict, VerdictWord::Continue | VerdictWord::Stop);
-        self.chapters.iter().filter(move |chapter| chapter.judged.as_ref().is_some_and(counts))
+        self.attempts.iter().filter(move |attempt| attempt.judged.as_ref().is_some_and(counts))
     }
 
     /// How many iterations counted.
@@ -286,7 +286,7 @@ pub enum OnResume {
     GoesOn(ResumeKind),
 }
 
-impl<'a> Chapter<'a> {
+impl<'a> AttemptView<'a> {
     /// The checks that count.
     pub fn counted(&self) -> impl Iterator<Item = &Check<'a>> {
         self.checks.iter().filter(|check| check.set_aside.is_none())

@@ -1,8 +1,8 @@
 //! The words in which facts about runs are told to people.
 
-use super::story::{AgentEnd, Chapter, Check, InFlight, OnResume, Story};
+use super::story::{AgentEnd, AttemptView, Check, InFlight, OnResume, Story};
 use crate::face::local_time::zoned;
-use crate::typing::quoted;
+use crate::suggest::quoted;
 use ralph_core::check::{Ground, TreePrint};
 use ralph_core::claim::Claim;
 use ralph_core::notice::{ResumeKind, VerdictWord};
@@ -90,9 +90,9 @@ pub fn claim(claim: &Claim) -> &'static str {
 }
 
 /// What became of an iteration.
-pub fn verdict(chapter: &Chapter<'_>) -> &'static str {
-    match &chapter.judged {
-        None if chapter.agent.is_none() => "not finished",
+pub fn verdict(attempt: &AttemptView<'_>) -> &'static str {
+    match &attempt.judged {
+        None if attempt.agent.is_none() => "not finished",
         None => "not judged",
         Some(judged) => match judged.verdict {
             VerdictWord::Stop if judged.accepted => "accepted",
@@ -116,8 +116,8 @@ pub fn agent_end(agent: &AgentEnd<'_>) -> String {
 }
 
 /// The name of an iteration's program; where it lies says nothing about the iteration.
-pub fn program<'c>(chapter: &'c Chapter<'_>) -> &'c str {
-    chapter.program.rsplit('/').next().unwrap_or_default()
+pub fn program<'c>(attempt: &'c AttemptView<'_>) -> &'c str {
+    attempt.program.rsplit('/').next().unwrap_or_default()
 }
 
 /// Text on a line of its own that may have had several.
@@ -226,7 +226,7 @@ pub fn on_resume(story: &Story<'_>) -> String {
         OnResume::EndsAtOnce(message) => format!("would end at once unless a limit is raised: {message}"),
         OnResume::GoesOn(ResumeKind::NextIteration(n)) => format!("continues with iteration {n}"),
         OnResume::GoesOn(ResumeKind::SameIteration(n)) => {
-            let agent = story.chapter(Some(n)).and_then(|chapter| chapter.agent.as_ref());
+            let agent = story.attempt(Some(n)).and_then(|attempt| attempt.agent.as_ref());
             let why = match agent.filter(|agent| agent.seen.process.ending != Ending::Stopped) {
                 Some(agent) => format!("failed: {}", agent.how),
                 None => "did not come to its own end".to_owned(),

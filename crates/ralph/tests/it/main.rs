@@ -12,13 +12,13 @@
 mod agents;
 mod bad_input;
 mod bus;
+mod child_runs;
 mod clock;
 mod crash;
 mod damage;
 mod disk;
 mod display;
 mod doctor;
-mod family;
 mod feedback;
 mod init;
 mod limits;

@@ -5,7 +5,7 @@ use crate::cli::Global;
 use crate::error::CommandError;
 use crate::face::json_lines::VERSION;
 use crate::look::page;
-use crate::place::{Place, RunAround};
+use crate::project::{Project, RunAround};
 use clap::Args;
 use ralph_core::bus::{Kind, LARGEST_BODY, Message};
 use ralph_core::id::{MessageId, NotAName, RunId, plain_name};
@@ -42,17 +42,17 @@ pub struct PostArgs {
 
 /// Runs the command.
 pub fn run(global: &Global, args: PostArgs) -> Result<u8, CommandError> {
-    let place = Place::find(global.directory.as_deref())?;
+    let project = Project::find(global.directory.as_deref())?;
     if args.kind == Kind::ACK && args.parents.is_empty() {
         return Err(CommandError::usage("an acknowledgement without --parent acknowledges nothing")
             .hint("name the request: ralph bus post --type ACK --parent ID 'what was done'")
             .hint("requests: ralph bus read --type USER_REQUEST"));
     }
     let around = RunAround::find();
-    let which = args.which.find(&place, &around);
-    let message = compose(args, &which, &place, around)?;
-    which.make_folder(&place)?;
-    let bus = which.bus(&place);
+    let which = args.which.find(&project, &around);
+    let message = compose(args, &which, &project, around)?;
+    which.make_folder(&project)?;
+    let bus = which.bus(&project);
     bus.post(std::slice::from_ref(&message), Durability::Synced)?;
     if global.json {
         page::print_json(&json!({ "v": VERSION, "id": message.id.as_str(), "bus": bus.path().to_string_lossy() }))?;
@@ -62,12 +62,12 @@ pub fn run(global: &Global, args: PostArgs) -> Result<u8, CommandError> {
     Ok(exit::OK)
 }
 
-fn compose(args: PostArgs, which: &Which, place: &Place, around: RunAround) -> Result<Message, CommandError> {
+fn compose(args: PostArgs, which: &Which, project: &Project, around: RunAround) -> Result<Message, CommandError> {
     let body = body(args.body, &format!("ralph bus post --type {} 'what there is to say'", args.kind))?;
     let from = around.sender();
     let id = MessageId::from_random(random_bits());
     let mut message = Message::new(id, Clock::start().now(), args.kind, &from, body);
-    message.project = Some(args.which.project.or(around.project).unwrap_or_else(|| place.project_name()));
+    message.project = Some(args.which.project.or(around.project).unwrap_or_else(|| project.project_name()));
     message.task = args.which.task.or(around.task).or_else(|| which.task());
     message.run = args.run.or(around.run);
     message.parents = args.parents;

@@ -5,7 +5,7 @@ use super::which::WhichArgs;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::look::page::{self, Audience};
-use crate::place::{Place, RunAround};
+use crate::project::{Project, RunAround};
 use clap::Args;
 use ralph_core::bus::{Kind, Message};
 use ralph_core::id::MessageId;
@@ -98,8 +98,8 @@ enum Since {
 
 impl<'a> Viewer<'a> {
     fn new(global: &'a Global, args: &'a ReadArgs) -> Result<Viewer<'a>, CommandError> {
-        let place = Place::find(global.directory.as_deref())?;
-        let bus = args.which.find(&place, &RunAround::find()).bus(&place);
+        let project = Project::find(global.directory.as_deref())?;
+        let bus = args.which.find(&project, &RunAround::find()).bus(&project);
         let since = args.since.as_deref().map(since).transpose()?;
         Ok(Viewer { global, args, bus, since })
     }

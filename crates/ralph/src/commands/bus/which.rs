@@ -1,7 +1,7 @@
 //! Which bus is meant: said by flags, by the run around the command, or by the folder.
 
 use crate::error::CommandError;
-use crate::place::{Place, RunAround};
+use crate::project::{Project, RunAround};
 use clap::Args;
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::id::{NotAName, TaskName, plain_name};
@@ -41,17 +41,17 @@ pub enum Which {
 
 impl WhichArgs {
     /// Finds the bus.
-    pub fn find(&self, place: &Place, around: &RunAround) -> Which {
+    pub fn find(&self, project: &Project, around: &RunAround) -> Which {
         // Whatever stands there is the bus: if it is no file, that is told.
         let upward =
-            || place.cwd.ancestors().map(|folder| folder.join(TASK_BUS)).find(|file| look::kind(file).is_some());
+            || project.cwd.ancestors().map(|folder| folder.join(TASK_BUS)).find(|file| look::kind(file).is_some());
         let of_run = || around.task_folder.as_ref().map(|folder| folder.join(TASK_BUS));
         match (&self.bus, &self.task, &self.project) {
-            (Some(file), ..) => Which::File(place.cwd.join(file)),
+            (Some(file), ..) => Which::File(project.cwd.join(file)),
             (None, Some(task), _) => Which::Task(task.clone()),
             (None, None, Some(_)) => Which::Project,
             (None, None, None) => {
-                let found = around.bus.clone().or_else(of_run).map(|file| place.cwd.join(file)).or_else(upward);
+                let found = around.bus.clone().or_else(of_run).map(|file| project.cwd.join(file)).or_else(upward);
                 found.map_or(Which::Project, Which::File)
             }
         }
@@ -60,22 +60,22 @@ impl WhichArgs {
 
 impl Which {
     /// The bus, whether it is there or not.
-    pub fn bus(&self, place: &Place) -> Bus {
+    pub fn bus(&self, project: &Project) -> Bus {
         Bus::at(match self {
             Which::File(file) => file.clone(),
-            Which::Task(task) => place.root.join(crate::place::TASKS).join(task.as_str()).join(TASK_BUS),
-            Which::Project => place.root.join(".ralph").join(PROJECT_BUS),
+            Which::Task(task) => project.root.join(crate::project::TASKS).join(task.as_str()).join(TASK_BUS),
+            Which::Project => project.root.join(".ralph").join(PROJECT_BUS),
         })
     }
 
     /// Makes the folder in which it is to be, if that is one of ralph's.
-    pub fn make_folder(&self, place: &Place) -> Result<(), CommandError> {
+    pub fn make_folder(&self, project: &Project) -> Result<(), CommandError> {
         let task = match self {
             Which::File(_) => return Ok(()),
             Which::Task(task) => Some(task),
             Which::Project => None,
         };
-        views::make_folder(&place.root, task).map_err(|error| match error {
+        views::make_folder(&project.root, task).map_err(|error| match error {
             ViewError::Io { .. } => CommandError::new(exit::IO, error.to_string()),
             error => CommandError::usage(error.to_string()),
         })
@@ -103,9 +103,9 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    fn place(cwd: &Path) -> Place {
+    fn project(cwd: &Path) -> Project {
         let (cwd, root) = (cwd.to_owned(), cwd.to_owned());
-        Place { cwd, root, git_root: None, state: PathBuf::new(), locks: PathBuf::new() }
+        Project { cwd, root, git_root: None, state: PathBuf::new(), locks: PathBuf::new() }
     }
 
     fn args(bus: Option<&str>, task: Option<&str>, project: Option<&str>) -> WhichArgs {
@@ -122,9 +122,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cwd = folder.path().join("a/b");
         std::fs::create_dir_all(&cwd).unwrap();
-        let place = place(&cwd);
+        let project = project(&cwd);
         let (no_args, nothing) = (args(None, None, None), RunAround::default());
-        let find = |args: &WhichArgs, around: &RunAround| args.find(&place, around).bus(&place).path().to_owned();
+        let find = |args: &WhichArgs, around: &RunAround| args.find(&project, around).bus(&project).path().to_owned();
         assert_eq!(find(&no_args, &nothing), cwd.join(".ralph/PROJECT-MESSAGE-BUS.md"));
         std::fs::write(folder.path().join(TASK_BUS), "").unwrap();
         assert_eq!(find(&no_args, &nothing), folder.path().join(TASK_BUS), "upward");

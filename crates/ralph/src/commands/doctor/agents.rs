@@ -8,7 +8,7 @@ use super::asking::{Answers, Asking, Question};
 use super::finding::Finding;
 use super::login::{self, Standing};
 use super::version::Version;
-use crate::place::{self, Place};
+use crate::project::{self, Project};
 use crate::settings::{Flags, Settings};
 use ralph_agents::{Dialect, Login};
 use ralph_core::id::TaskName;
@@ -43,13 +43,13 @@ enum Presence {
 }
 
 /// Asks the agent of the settings and every other one that ralph knows and that is there.
-pub(super) fn ask(asking: &mut Asking, setup: &Setup, place: &Place) -> Agents {
-    let mut agents = Agents { chosen: chosen(asking, setup, place), others: Vec::new(), forbidden: Vec::new() };
+pub(super) fn ask(asking: &mut Asking, setup: &Setup, project: &Project) -> Agents {
+    let mut agents = Agents { chosen: chosen(asking, setup, project), others: Vec::new(), forbidden: Vec::new() };
     let is_chosen = |name: &str| agents.chosen.as_ref().is_some_and(|agent| agent.policy.command == name);
     let known: Vec<&str> = ralph_agents::programs().filter(|name| !is_chosen(name)).collect();
     for name in known {
-        match place::program(name, &place.root) {
-            Ok(_) => agents.others.push(Agent::ask(asking, plain(name), place)),
+        match project::program(name, &project.root) {
+            Ok(_) => agents.others.push(Agent::ask(asking, plain(name), project)),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => agents.forbidden.push(name),
             Err(_) => {}
         }
@@ -57,11 +57,11 @@ pub(super) fn ask(asking: &mut Asking, setup: &Setup, place: &Place) -> Agents {
     agents
 }
 
-fn chosen(asking: &mut Asking, setup: &Setup, place: &Place) -> Option<Agent> {
+fn chosen(asking: &mut Asking, setup: &Setup, project: &Project) -> Option<Agent> {
     let command = setup.agent.as_deref()?;
     // Settings that cannot be used still name the agent.
     let policy = setup.usable().map_or_else(|| plain(command), |settings| policy(settings, &setup.flags));
-    Some(Agent::ask(asking, policy, place))
+    Some(Agent::ask(asking, policy, project))
 }
 
 /// An agent about which nothing is known but its program.
@@ -77,12 +77,12 @@ fn policy(settings: &Settings, flags: &Flags) -> AgentPolicy {
 }
 
 /// The environment is what the agent itself would get.
-fn version_command(dialect: &dyn Dialect, policy: &AgentPolicy, place: &Place) -> Command {
+fn version_command(dialect: &dyn Dialect, policy: &AgentPolicy, project: &Project) -> Command {
     let line = dialect.command(policy);
     Command {
         program: line.program.into(),
         args: vec!["--version".into()],
-        folder: place.root.clone(),
+        folder: project.root.clone(),
         set: line.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         remove: line.env_remove.into_iter().map(Into::into).collect(),
     }
@@ -98,18 +98,18 @@ fn explain(command: &str, error: &io::Error) -> String {
 }
 
 impl Agent {
-    fn ask(asking: &mut Asking, policy: AgentPolicy, place: &Place) -> Agent {
+    fn ask(asking: &mut Asking, policy: AgentPolicy, project: &Project) -> Agent {
         let dialect = ralph_agents::for_agent(&policy);
         let found = match policy.env.get("PATH") {
-            Some(path) => place::program_on(Some(path.as_ref()), &policy.command, &place.root),
-            None => place::program(&policy.command, &place.root),
+            Some(path) => project::program_on(Some(path.as_ref()), &policy.command, &project.root),
+            None => project::program(&policy.command, &project.root),
         };
         let presence = match (found, dialect.login()) {
             // Whoever wrote the project may not be whoever looks at it.
-            (Ok(file), _) if file.starts_with(&place.root) => Presence::There("it lies in the project"),
+            (Ok(file), _) if file.starts_with(&project.root) => Presence::There("it lies in the project"),
             (Ok(_), None) => Presence::There("ralph does not know it"),
             (Ok(_), Some(login)) => {
-                Presence::Asked(asking.add_command(version_command(dialect, &policy, place)), login)
+                Presence::Asked(asking.add_command(version_command(dialect, &policy, project)), login)
             }
             (Err(error), _) => Presence::Absent(explain(&policy.command, &error)),
         };

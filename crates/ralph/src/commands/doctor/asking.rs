@@ -1,8 +1,8 @@
 //! Asking programs about themselves, all at once: the slowest one decides how long it takes, and
 //! none may take longer than a person waits.
 
-use crate::carry::event_loop;
 use crate::error::CommandError;
+use crate::session::event_loop;
 use ralph_core::id::RunId;
 use ralph_host::clock;
 use ralph_host::probe::{self, Answer};

@@ -4,7 +4,7 @@ use super::Setup;
 use super::asking::{Answers, Asking, Question};
 use super::finding::Finding;
 use super::version::Version;
-use crate::place::Place;
+use crate::project::Project;
 
 /// What git was asked.
 pub(super) struct Git {
@@ -24,8 +24,8 @@ pub(super) fn ask(asking: &mut Asking, setup: &Setup) -> Git {
 }
 
 impl Git {
-    pub(super) fn findings(&self, answers: &Answers, place: &Place) -> Vec<Finding> {
-        let mut findings = vec![self.repository(answers, place)];
+    pub(super) fn findings(&self, answers: &Answers, project: &Project) -> Vec<Finding> {
+        let mut findings = vec![self.repository(answers, project)];
         if let Some(committer) = self.committer {
             findings.push(match answers.text(committer) {
                 Some(_) => Finding::ok("git identity", "commits have an author"),
@@ -36,13 +36,13 @@ impl Git {
         findings
     }
 
-    fn repository(&self, answers: &Answers, place: &Place) -> Finding {
+    fn repository(&self, answers: &Answers, project: &Project) -> Finding {
         let Some(text) = answers.text(self.version) else {
             return Finding::note("git", "git cannot be started: what an iteration changed will not be seen")
                 .fix("install git");
         };
         let version = Version::find(text).map_or(String::new(), |version| format!(" {version}"));
-        match &place.git_root {
+        match &project.git_root {
             Some(root) => Finding::ok("git", format!("git{version}, repository {}", root.display())),
             None => {
                 let detail = format!("git{version}; no repository here: what an iteration changed will not be seen");

@@ -3,7 +3,7 @@
 use super::asking::{Answers, Asking, Question};
 use super::finding::Finding;
 use super::version::Version;
-use crate::place::{self, Place};
+use crate::project::{self, Project};
 use ralph_host::probe::Answer;
 use ralph_host::process::isolation::Isolation;
 
@@ -42,8 +42,8 @@ const TRIAL: [&str; 14] = [
 ];
 
 /// Begins to try.
-pub(super) fn ask(asking: &mut Asking, place: &Place) -> Trials {
-    let is_there = |name: &str| place::program(name, &place.root).is_ok();
+pub(super) fn ask(asking: &mut Asking, project: &Project) -> Trials {
+    let is_there = |name: &str| project::program(name, &project.root).is_ok();
     let this = std::env::current_exe().ok().and_then(|path| path.to_str().map(str::to_owned));
     Trials {
         child: this.filter(|_| cfg!(target_os = "linux")).map(|this| asking.add(&this, [CHILD])),

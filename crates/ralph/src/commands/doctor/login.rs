@@ -1,7 +1,7 @@
 //! Whether an agent is logged in, as far as its variables and files show. What they hold is neither
 //! read nor shown.
 
-use crate::place;
+use crate::project;
 use ralph_agents::{Login, LoginFile, Unseen};
 use ralph_core::policy::AgentPolicy;
 use ralph_host::look;
@@ -22,7 +22,7 @@ pub(super) enum Standing {
 pub(super) fn look(login: &Login, agent: &AgentPolicy) -> Standing {
     let is_set = |name: &&&str| match agent.env.get(**name) {
         Some(value) => !value.is_empty(),
-        None => !agent.env_remove.iter().any(|gone| gone == **name) && place::variable(name).is_some(),
+        None => !agent.env_remove.iter().any(|gone| gone == **name) && project::variable(name).is_some(),
     };
     if let Some(variable) = login.variables.iter().find(is_set) {
         return Standing::LoggedIn((*variable).to_owned());
@@ -40,12 +40,12 @@ pub(super) fn look(login: &Login, agent: &AgentPolicy) -> Standing {
 fn moved(file: &LoginFile, agent: &AgentPolicy) -> Option<PathBuf> {
     match agent.env.get(file.variable) {
         Some(value) => Some(PathBuf::from(value)),
-        None => place::variable(file.variable).filter(|_| !file.variable.is_empty()).map(PathBuf::from),
+        None => project::variable(file.variable).filter(|_| !file.variable.is_empty()).map(PathBuf::from),
     }
 }
 
 fn path(file: &LoginFile, agent: &AgentPolicy) -> Option<PathBuf> {
-    let usual = || place::variable("HOME").map(|home| PathBuf::from(home).join(file.home));
+    let usual = || project::variable("HOME").map(|home| PathBuf::from(home).join(file.home));
     moved(file, agent).or_else(usual).map(|folder| folder.join(file.name))
 }
 

@@ -17,7 +17,7 @@ mod version;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::look::page;
-use crate::place::Place;
+use crate::project::Project;
 use crate::settings::{Flags, Loaded, Settings, SettingsError};
 use asking::Asking;
 use clap::Args;
@@ -47,22 +47,22 @@ pub struct DoctorArgs {
 
 /// Runs the command.
 pub fn run(global: &Global, args: &DoctorArgs) -> Result<u8, CommandError> {
-    let place = Place::find(global.directory.as_deref())?;
+    let project = Project::find(global.directory.as_deref())?;
     if args.repair {
-        return repair::run(global, &place);
+        return repair::run(global, &project);
     }
-    let setup = Setup::read(&place, args);
-    let mut asking = Asking::new(&place.root);
-    let agents = agents::ask(&mut asking, &setup, &place);
+    let setup = Setup::read(&project, args);
+    let mut asking = Asking::new(&project.root);
+    let agents = agents::ask(&mut asking, &setup, &project);
     let git = git::ask(&mut asking, &setup);
-    let isolation = isolation::ask(&mut asking, &place);
+    let isolation = isolation::ask(&mut asking, &project);
     let answers = asking.wait()?;
     let findings = [
         vec![setup.finding()],
         agents.findings(&answers),
-        storage::findings(&place),
-        runs::findings(&place),
-        git.findings(&answers, &place),
+        storage::findings(&project),
+        runs::findings(&project),
+        git.findings(&answers, &project),
         isolation.findings(&answers),
     ];
     let report = Report::new(findings.into_iter().flatten().collect());
@@ -95,9 +95,9 @@ struct Setup {
 const SOME_AGENT: &str = "agent";
 
 impl Setup {
-    fn read(place: &Place, args: &DoctorArgs) -> Setup {
+    fn read(project: &Project, args: &DoctorArgs) -> Setup {
         let flags = Flags { agent: args.agent.clone(), ..Flags::default() };
-        let loaded = match Loaded::read(&place.root) {
+        let loaded = match Loaded::read(&project.root) {
             Ok(loaded) => loaded.with_flags(&flags),
             Err(error) => return Setup { settings: Err(error), agent: args.agent.clone(), flags },
         };

@@ -9,7 +9,7 @@ use crate::face::json_lines::VERSION;
 use crate::look::damage::Missing;
 use crate::look::live::Live;
 use crate::look::page;
-use crate::place::Place;
+use crate::project::Project;
 use ralph_core::event::{Entry, Event};
 use ralph_core::id::RunId;
 use ralph_core::outcome::exit;
@@ -17,7 +17,7 @@ use ralph_core::run::Run;
 use ralph_core::text;
 use ralph_host::clock::Clock;
 use ralph_host::lock::{LockError, Owner, WorkTreeLock};
-use ralph_host::{family, raw_log};
+use ralph_host::{child_runs, raw_log};
 use ralph_store::{Class, Damage, Durability, IoProblem, Remains, Replacement, Salvage, Store, StoreError};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
@@ -27,27 +27,27 @@ use std::path::PathBuf;
 const LOST: &str = "lost";
 
 /// Runs the command.
-pub(super) fn run(global: &Global, place: &Place) -> Result<u8, CommandError> {
+pub(super) fn run(global: &Global, project: &Project) -> Result<u8, CommandError> {
     let clock = Clock::start();
-    refuse_beside_the_living(place)?;
-    let _lock = lock(place, &clock)?;
-    let repaired = match damage(place)? {
-        Some(why) => Repaired { why, ..rebuild(place, &clock)? },
+    refuse_beside_the_living(project)?;
+    let _lock = lock(project, &clock)?;
+    let repaired = match damage(project)? {
+        Some(why) => Repaired { why, ..rebuild(project, &clock)? },
         None => Repaired::default(),
     };
-    let lost = set_lost_folders_aside(place)?;
+    let lost = set_lost_folders_aside(project)?;
     if global.json {
         page::print_json(&repaired.json(&lost))?;
     } else {
-        page::print(&repaired.page(&lost, place))?;
+        page::print(&repaired.page(&lost, project))?;
     }
     Ok(exit::OK)
 }
 
 /// A run that goes on writes to the journal, and would write to the wrong one.
-fn refuse_beside_the_living(place: &Place) -> Result<(), CommandError> {
-    let live = Live::look(place);
-    let mut folders = family::run_folders(&place.state).into_iter();
+fn refuse_beside_the_living(project: &Project) -> Result<(), CommandError> {
+    let live = Live::look(project);
+    let mut folders = child_runs::run_folders(&project.state).into_iter();
     match folders.find_map(|(run, _)| live.process(&run).map(|process| (run, process.pid))) {
         None => Ok(()),
         Some((run, pid)) => Err(CommandError::new(exit::LOCKED, format!("run {run} is running: process {pid}"))
@@ -57,24 +57,24 @@ fn refuse_beside_the_living(place: &Place) -> Result<(), CommandError> {
 }
 
 /// Keeps runs from beginning meanwhile.
-fn lock(place: &Place, clock: &Clock) -> Result<WorkTreeLock, CommandError> {
+fn lock(project: &Project, clock: &Clock) -> Result<WorkTreeLock, CommandError> {
     let owner = Owner::this_process(None, clock.now(), "ralph doctor --repair".to_owned());
-    WorkTreeLock::take(&place.locks, place.work_tree(), &owner).map_err(|error| match error {
+    WorkTreeLock::take(&project.locks, project.work_tree(), &owner).map_err(|error| match error {
         LockError::Held(holder) => {
-            CommandError::new(exit::LOCKED, format!("another ralph owns {}: {holder}", place.work_tree().display()))
+            CommandError::new(exit::LOCKED, format!("another ralph owns {}: {holder}", project.work_tree().display()))
                 .hint("look at it: ralph status")
         }
-        other => CommandError::io(format!("{} cannot be locked", place.work_tree().display()), &other),
+        other => CommandError::io(format!("{} cannot be locked", project.work_tree().display()), &other),
     })
 }
 
 /// What is damaged; `None` if nothing is.
-fn damage(place: &Place) -> Result<Option<Vec<String>>, CommandError> {
+fn damage(project: &Project) -> Result<Option<Vec<String>>, CommandError> {
     let look = || -> Result<Damage, StoreError> {
-        let Some(store) = Store::open_existing(&place.state)? else { return Ok(Damage::default()) };
+        let Some(store) = Store::open_existing(&project.state)? else { return Ok(Damage::default()) };
         let mut damage = store.damage()?;
         if damage.is_none() {
-            damage.runs = hidden(place, &store)?;
+            damage.runs = hidden(project, &store)?;
         }
         Ok(damage)
     };
@@ -95,12 +95,12 @@ fn damage(place: &Place) -> Result<Option<Vec<String>>, CommandError> {
 
 /// SQLite reads a log up to the first place that is damaged and says nothing about the rest. Where a run left
 /// more than the journal knows, the rest may hold it.
-fn hidden(place: &Place, store: &Store) -> Result<Vec<String>, StoreError> {
+fn hidden(project: &Project, store: &Store) -> Result<Vec<String>, StoreError> {
     let listing = store.runs()?;
-    if Missing::look(place, &Live::look(place), &listing).lines().is_empty() {
+    if Missing::look(project, &Live::look(project), &listing).lines().is_empty() {
         return Ok(Vec::new());
     }
-    let salvage = Salvage::read(&place.state)?;
+    let salvage = Salvage::read(&project.state)?;
     let mut hidden = Vec::new();
     for Remains { run, entries, .. } in best_of_each(&salvage) {
         let Some(run) = run else { continue };
@@ -136,10 +136,10 @@ struct Kept {
     lost: Option<String>,
 }
 
-fn rebuild(place: &Place, clock: &Clock) -> Result<Repaired, CommandError> {
-    let salvage = Salvage::read(&place.state)?;
+fn rebuild(project: &Project, clock: &Clock) -> Result<Repaired, CommandError> {
+    let salvage = Salvage::read(&project.state)?;
     let stamp: String = clock.now().rfc3339().chars().filter(char::is_ascii_alphanumeric).collect();
-    let replacement = Replacement::begin(&place.state, &stamp)?;
+    let replacement = Replacement::begin(&project.state, &stamp)?;
     let mut store = replacement.store()?;
     let mut runs = Vec::new();
     for remains in best_of_each(&salvage) {
@@ -161,7 +161,7 @@ fn rebuild(place: &Place, clock: &Clock) -> Result<Repaired, CommandError> {
         return Err(CommandError::new(exit::INTERNAL, told));
     }
     drop(store);
-    refuse_beside_the_living(place)?;
+    refuse_beside_the_living(project)?;
     let aside = replacement.put_in_place()?;
     Ok(Repaired { why: Vec::new(), aside, runs })
 }
@@ -222,17 +222,17 @@ struct LostFolder {
 
 /// Puts the folders of unknown runs aside, so that nobody waits for them any more. An empty one is that of a
 /// run that never began.
-fn set_lost_folders_aside(place: &Place) -> Result<Vec<LostFolder>, CommandError> {
-    let listing = Store::open_existing(&place.state)?.map(|store| store.runs()).transpose()?.unwrap_or_default();
+fn set_lost_folders_aside(project: &Project) -> Result<Vec<LostFolder>, CommandError> {
+    let listing = Store::open_existing(&project.state)?.map(|store| store.runs()).transpose()?.unwrap_or_default();
     let known: HashSet<RunId> = listing.runs.into_iter().map(|row| row.run).collect();
     let mut lost = Vec::new();
-    for (run, from) in family::run_folders(&place.state) {
+    for (run, from) in child_runs::run_folders(&project.state) {
         let logged = raw_log::last_logged(&from);
         if known.contains(&run) || logged.is_none() {
             continue;
         }
-        let folder = free_name(&place.state.join(LOST).join(run.as_str()));
-        let moved = std::fs::create_dir_all(place.state.join(LOST)).and_then(|()| std::fs::rename(&from, &folder));
+        let folder = free_name(&project.state.join(LOST).join(run.as_str()));
+        let moved = std::fs::create_dir_all(project.state.join(LOST)).and_then(|()| std::fs::rename(&from, &folder));
         moved.map_err(|error| CommandError::io(format!("{} cannot be put aside", from.display()), &error))?;
         lost.push(LostFolder { run, folder, logged });
     }
@@ -262,7 +262,7 @@ impl Kept {
 }
 
 impl Repaired {
-    fn page(&self, lost: &[LostFolder], place: &Place) -> String {
+    fn page(&self, lost: &[LostFolder], project: &Project) -> String {
         let mut lines: Vec<String> =
             self.why.iter().map(|why| format!("damaged: {}", text::for_terminal(why))).collect();
         lines.extend(self.aside.iter().map(|path| format!("put aside: {}", path.display())));
@@ -275,9 +275,9 @@ impl Repaired {
             return "Nothing is damaged.\n".to_owned();
         }
         if !self.aside.is_empty() {
-            lines.push(format!("repaired: {}", place.state.join("ralph.db").display()));
+            lines.push(format!("repaired: {}", project.state.join("ralph.db").display()));
         }
-        lines.push(place.typing().line("next: ralph status"));
+        lines.push(project.suggest().line("next: ralph status"));
         lines.join("\n") + "\n"
     }
 

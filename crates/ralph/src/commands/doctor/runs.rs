@@ -5,7 +5,7 @@ use crate::error::{REPAIR, store_code};
 use crate::look::damage::Missing;
 use crate::look::live::Live;
 use crate::look::state::State;
-use crate::place::Place;
+use crate::project::Project;
 use ralph_core::outcome::{StopReason, exit};
 use ralph_core::run::RunRow;
 use ralph_core::text;
@@ -16,44 +16,44 @@ use std::error::Error as _;
 const NAMED: usize = 3;
 
 /// Looks at the lock and the journal.
-pub(super) fn findings(place: &Place) -> Vec<Finding> {
-    let live = Live::look(place);
-    let (journal, listing) = journal(place, &live);
+pub(super) fn findings(project: &Project) -> Vec<Finding> {
+    let live = Live::look(project);
+    let (journal, listing) = journal(project, &live);
     let runs = listing.map(|listing| runs(&live, &listing.runs));
-    [lock(place, &live), journal].into_iter().chain(runs).collect()
+    [lock(project, &live), journal].into_iter().chain(runs).collect()
 }
 
-fn lock(place: &Place, live: &Live<'_>) -> Finding {
+fn lock(project: &Project, live: &Live<'_>) -> Finding {
     match live.owner() {
         None => Finding::ok("lock", "no other ralph works here"),
-        Some(owner) if owner.run.as_ref().is_some_and(|run| place.is_inside(run)) => {
+        Some(owner) if owner.run.as_ref().is_some_and(|run| project.is_inside(run)) => {
             Finding::ok("lock", format!("this is inside the run that owns the work tree: {owner}"))
         }
         Some(owner) => {
             let run = owner.run.as_ref().map_or(String::new(), |run| format!(" {run}"));
-            let detail = format!("another ralph owns {}: {owner}", place.work_tree().display());
+            let detail = format!("another ralph owns {}: {owner}", project.work_tree().display());
             Finding::problem("lock", detail, exit::LOCKED).fix(format!("ralph cancel{run}"))
         }
     }
 }
 
 /// What the journal holds, and whether all of it can be read.
-fn journal(place: &Place, live: &Live<'_>) -> (Finding, Option<Listing>) {
+fn journal(project: &Project, live: &Live<'_>) -> (Finding, Option<Listing>) {
     let read = || {
-        let Some(store) = Store::open_existing(&place.state)? else {
+        let Some(store) = Store::open_existing(&project.state)? else {
             return Ok((Damage::default(), Listing::default()));
         };
         Ok((store.damage()?, store.runs()?))
     };
     let (damage, listing) = match read() {
         Ok(read) => read,
-        Err(error) => return (unusable(place, &error), None),
+        Err(error) => return (unusable(project, &error), None),
     };
     if let Some(first) = damage.structure.first() {
-        let detail = format!("{} is damaged: {first}", place.state.join("ralph.db").display());
+        let detail = format!("{} is damaged: {first}", project.state.join("ralph.db").display());
         return (Finding::problem("journal", detail, exit::IO).fix(REPAIR), Some(listing));
     }
-    let missing = Missing::look(place, live, &listing);
+    let missing = Missing::look(project, live, &listing);
     let lost = missing.unknown().map(|lost| lost.line());
     let told: Vec<String> = damage.runs.into_iter().chain(lost).take(NAMED).collect();
     let finding = if told.is_empty() {
@@ -64,13 +64,13 @@ fn journal(place: &Place, live: &Live<'_>) -> (Finding, Option<Listing>) {
     (finding, Some(listing))
 }
 
-fn unusable(place: &Place, error: &StoreError) -> Finding {
+fn unusable(project: &Project, error: &StoreError) -> Finding {
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
     let finding = Finding::problem("journal", format!("{error}{cause}"), store_code(error));
     match error.class() {
         Class::Damage | Class::Newer => finding.fix(REPAIR),
         // Whose it is, who may read it, and how full its disk is.
-        Class::Machine | Class::Internal => finding.fix(format!("ls -la '{0}'; df -h '{0}'", place.state.display())),
+        Class::Machine | Class::Internal => finding.fix(format!("ls -la '{0}'; df -h '{0}'", project.state.display())),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where ralph writes: its state, the project's `.ralph`, and the room that is left.
 
 use super::finding::Finding;
-use crate::place::Place;
+use crate::project::Project;
 use ralph_core::outcome::exit;
 use ralph_host::look::{self, Disk};
 use ralph_host::state_dir::{self, StateDirError};
@@ -16,17 +16,17 @@ const LITTLE: u64 = 1 << 30;
 const ELSEWHERE: &str = "export RALPH_STATE_DIR=/a/folder/outside/the/project";
 
 /// Looks at both places.
-pub(super) fn findings(place: &Place) -> Vec<Finding> {
-    let mut findings = vec![state(place), project(place), room("disk", nearest(&place.state))];
-    if !on_one_disk(nearest(&place.state), &place.root) {
-        findings.push(room("disk project", &place.root));
+pub(super) fn findings(project: &Project) -> Vec<Finding> {
+    let mut findings = vec![state(project), folder(project), room("disk", nearest(&project.state))];
+    if !on_one_disk(nearest(&project.state), &project.root) {
+        findings.push(room("disk project", &project.root));
     }
     findings
 }
 
-fn state(place: &Place) -> Finding {
-    let folder = &place.state;
-    if let Err(error) = state_dir::inspect(folder, &place.root) {
+fn state(project: &Project) -> Finding {
+    let folder = &project.state;
+    if let Err(error) = state_dir::inspect(folder, &project.root) {
         // The same code as a run would end with.
         let code = if matches!(error, StateDirError::Io { .. }) { exit::IO } else { exit::USAGE };
         return Finding::problem("state", error.to_string(), code).fix(ELSEWHERE);
@@ -45,17 +45,17 @@ fn state(place: &Place) -> Finding {
     }
 }
 
-fn project(place: &Place) -> Finding {
-    let own = place.root.join(".ralph");
+fn folder(project: &Project) -> Finding {
+    let own = project.root.join(".ralph");
     let refuse = |detail: String, fix: String| Finding::problem("project", detail, exit::USAGE).fix(fix);
     match look::kind(&own) {
         Some("directory") => {}
         None => {
-            return match look::may_write(&place.root) {
-                Ok(()) => Finding::ok("project", format!("{}; .ralph will be made", place.root.display())),
+            return match look::may_write(&project.root) {
+                Ok(()) => Finding::ok("project", format!("{}; .ralph will be made", project.root.display())),
                 Err(error) => {
-                    let root = place.root.display();
-                    refuse(format!("{root} cannot be written: {error}"), writable(&place.root, &error))
+                    let root = project.root.display();
+                    refuse(format!("{root} cannot be written: {error}"), writable(&project.root, &error))
                 }
             };
         }
@@ -65,7 +65,7 @@ fn project(place: &Place) -> Finding {
         }
     }
     match look::may_write(&own) {
-        Ok(()) => Finding::ok("project", place.root.display().to_string()),
+        Ok(()) => Finding::ok("project", project.root.display().to_string()),
         Err(error) => refuse(format!("{} cannot be written: {error}", own.display()), writable(&own, &error)),
     }
 }

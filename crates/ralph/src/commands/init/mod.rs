@@ -11,9 +11,9 @@ use crate::commands::run::check;
 use crate::error::CommandError;
 use crate::face::json_lines;
 use crate::look::page;
-use crate::place::{self, Place};
+use crate::project::{self, Project};
 use crate::settings::{Flags, Loaded};
-use crate::typing::quoted;
+use crate::suggest::quoted;
 use answers::{Answers, Scm};
 use clap::Args;
 use interview::{Gone, Listener};
@@ -76,13 +76,13 @@ const FILE: &str = ".ralph/settings.json";
 
 /// Runs the command.
 pub fn run(global: &Global, args: &InitArgs) -> Result<u8, CommandError> {
-    let place = Place::find(global.directory.as_deref())?;
-    let proposals = Proposals::find(&place);
+    let project = Project::find(global.directory.as_deref())?;
+    let proposals = Proposals::find(&project);
     let answers = if args.yes {
-        refuse_to_overwrite(&place, args)?;
+        refuse_to_overwrite(&project, args)?;
         Some(from_flags(args, &proposals)?)
     } else {
-        match ask(args, &place, &proposals)? {
+        match ask(args, &project, &proposals)? {
             Asked::Answered(answers) => Some(answers),
             Asked::Declined => None,
             Asked::Gone => {
@@ -92,7 +92,7 @@ pub fn run(global: &Global, args: &InitArgs) -> Result<u8, CommandError> {
         }
     };
     match answers {
-        Some(answers) => conclude(global, args, &place, &answers),
+        Some(answers) => conclude(global, args, &project, &answers),
         None => Ok(exit::OK),
     }
 }
@@ -106,31 +106,31 @@ enum Asked {
     Gone,
 }
 
-fn ask(args: &InitArgs, place: &Place, proposals: &Proposals) -> Result<Asked, CommandError> {
+fn ask(args: &InitArgs, project: &Project, proposals: &Proposals) -> Result<Asked, CommandError> {
     if !std::io::stdin().is_terminal() {
         return Err(CommandError::usage("ralph init asks questions, and standard input is not a terminal")
             .hint("write the settings without questions: ralph init --yes --agent claude"));
     }
     let mut terminal =
         Terminal::open().map_err(|error| CommandError::io("the terminal cannot be read beside signals", &error))?;
-    if exists(place) && !args.dry_run {
-        show_existing(place);
+    if exists(project) && !args.dry_run {
+        show_existing(project);
         match terminal.agrees("Overwrite? (y/N): ", false) {
             Ok(true) => {}
             Ok(false) => return Ok(Asked::Declined),
             Err(Gone) => return Ok(Asked::Gone),
         }
     }
-    if place.root != place.cwd {
-        terminal.remark(&format!("Settings for the project {}", text::for_terminal(&place.root.to_string_lossy())));
+    if project.root != project.cwd {
+        terminal.remark(&format!("Settings for the project {}", text::for_terminal(&project.root.to_string_lossy())));
     }
     terminal.remark("");
     Ok(interview::interview(&mut terminal, proposals).map_or(Asked::Gone, Asked::Answered))
 }
 
 /// What is there now: merged, and from where; or why it cannot be shown.
-fn show_existing(place: &Place) {
-    match Loaded::read(&place.root) {
+fn show_existing(project: &Project) {
+    match Loaded::read(&project.root) {
         Ok(loaded) => {
             // Whoever cannot read the settings can still say whether they may go.
             let _ = page::print(&format!("{}\n{}\n", loaded.show(false), loaded_from(&loaded)));
@@ -147,15 +147,15 @@ fn loaded_from(loaded: &Loaded) -> &'static str {
     }
 }
 
-fn exists(place: &Place) -> bool {
-    place.root.join(FILE).symlink_metadata().is_ok()
+fn exists(project: &Project) -> bool {
+    project.root.join(FILE).symlink_metadata().is_ok()
 }
 
-fn refuse_to_overwrite(place: &Place, args: &InitArgs) -> Result<(), CommandError> {
-    if !exists(place) || args.force || args.dry_run {
+fn refuse_to_overwrite(project: &Project, args: &InitArgs) -> Result<(), CommandError> {
+    if !exists(project) || args.force || args.dry_run {
         return Ok(());
     }
-    Err(CommandError::usage(format!("{} is there already", place.root.join(FILE).display()))
+    Err(CommandError::usage(format!("{} is there already", project.root.join(FILE).display()))
         .hint("look at it: ralph config show --origin")
         .hint(format!("write it anew: ralph init --yes --force{}", typed(args))))
 }
@@ -203,7 +203,7 @@ fn from_flags(args: &InitArgs, proposals: &Proposals) -> Result<Answers, Command
 }
 
 /// Judges the answers as `config check` would, and writes them.
-fn conclude(global: &Global, args: &InitArgs, place: &Place, answers: &Answers) -> Result<u8, CommandError> {
+fn conclude(global: &Global, args: &InitArgs, project: &Project, answers: &Answers) -> Result<u8, CommandError> {
     let settings = answers.settings();
     let flags = Flags {
         agent: args.agent.clone(),
@@ -215,7 +215,7 @@ fn conclude(global: &Global, args: &InitArgs, place: &Place, answers: &Answers) 
     check(&loaded)?;
     let file = format!("{settings:#}\n");
     if !args.dry_run {
-        views::write_settings(&place.root, &file).map_err(|error| {
+        views::write_settings(&project.root, &file).map_err(|error| {
             CommandError::usage("the settings cannot be written").because(&error).hint("look closer: ralph doctor")
         })?;
     }
@@ -224,7 +224,7 @@ fn conclude(global: &Global, args: &InitArgs, place: &Place, answers: &Answers) 
     }
     tell(global, args, &settings, &file)?;
     if !args.dry_run {
-        warn_of_a_missing_agent(place, answers);
+        warn_of_a_missing_agent(project, answers);
         page::narrate(global, "next: ralph run -p 'make the tests pass'");
     }
     Ok(exit::OK)
@@ -241,8 +241,8 @@ fn tell(global: &Global, args: &InitArgs, settings: &Value, file: &str) -> Resul
     }
 }
 
-fn warn_of_a_missing_agent(place: &Place, answers: &Answers) {
-    if place::program(&answers.agent, &place.root).is_err() {
+fn warn_of_a_missing_agent(project: &Project, answers: &Answers) {
+    if project::program(&answers.agent, &project.root).is_err() {
         let agent = text::for_terminal(&answers.agent);
         page::say(&format!("warning: {agent} cannot be found; what is there: ralph doctor"));
     }

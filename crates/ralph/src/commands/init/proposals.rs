@@ -1,7 +1,7 @@
 //! What can be proposed: agents on the PATH, what the project itself uses to test, and git.
 
 use super::guardrails::{self, Found};
-use crate::place::{self, Place};
+use crate::project::{self, Project};
 use ralph_host::look;
 
 /// Everything that was found.
@@ -17,11 +17,11 @@ pub(super) struct Proposals {
 
 impl Proposals {
     /// Looks at the machine and the project.
-    pub(super) fn find(place: &Place) -> Proposals {
+    pub(super) fn find(project: &Project) -> Proposals {
         Proposals {
-            agents: ralph_agents::programs().filter(|name| place::program(name, &place.root).is_ok()).collect(),
-            guardrails: guardrails::find(&|name| look::text(&place.root.join(name))),
-            scm: place.git_root.as_ref().map(|_| "git"),
+            agents: ralph_agents::programs().filter(|name| project::program(name, &project.root).is_ok()).collect(),
+            guardrails: guardrails::find(&|name| look::text(&project.root.join(name))),
+            scm: project.git_root.as_ref().map(|_| "git"),
         }
     }
 }

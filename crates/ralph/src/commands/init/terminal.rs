@@ -2,8 +2,8 @@
 //! nobody types; nothing of the terminal's own modes is changed, so none needs to be restored.
 
 use super::interview::{Gone, Listener};
-use crate::carry::event_loop;
 use crate::look::page;
+use crate::session::event_loop;
 use ralph_host::signals::{Sign, Signals, suspend_self};
 use std::io::{self, BufRead, Write};
 use tokio::runtime::Runtime;

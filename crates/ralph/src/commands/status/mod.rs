@@ -12,15 +12,15 @@ use crate::look::live::Live;
 use crate::look::state::State;
 use crate::look::table::{Line, Seen, table};
 use crate::look::{json, page, pick};
-use crate::place::{self, Place};
+use crate::project::{self, Project};
 use clap::Args;
 use ralph_core::id::RunId;
 use ralph_core::outcome::{StopReason, exit};
 use ralph_core::run::{Run, RunRow};
 use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
+use ralph_host::child_runs;
 use ralph_host::clock::Clock;
-use ralph_host::family;
 use ralph_host::identity::Identity;
 use ralph_store::{Listing, Store, StoreError};
 use serde_json::{Value, json};
@@ -52,12 +52,12 @@ const ADVISED: usize = 3;
 
 /// Runs the command.
 pub fn run(global: &Global, args: &StatusArgs) -> Result<u8, CommandError> {
-    let place = Place::find(global.directory.as_deref())?;
+    let project = Project::find(global.directory.as_deref())?;
     let mut pulse = Pulse::default();
     if args.watch {
-        return watch::watch(global, || Sight::take(args, &place, &mut pulse));
+        return watch::watch(global, || Sight::take(args, &project, &mut pulse));
     }
-    let sight = Sight::take(args, &place, &mut pulse)?;
+    let sight = Sight::take(args, &project, &mut pulse)?;
     if global.json {
         page::print_json(&sight.json())?;
         return Ok(exit::OK);
@@ -69,7 +69,7 @@ pub fn run(global: &Global, args: &StatusArgs) -> Result<u8, CommandError> {
 
 /// The runs of a project at one moment.
 struct Sight<'p> {
-    place: &'p Place,
+    project: &'p Project,
     /// Newest first.
     runs: Vec<(RunRow, Seen)>,
     missing: Missing,
@@ -78,13 +78,13 @@ struct Sight<'p> {
 }
 
 impl<'p> Sight<'p> {
-    fn take(args: &StatusArgs, place: &'p Place, pulse: &mut Pulse) -> Result<Sight<'p>, CommandError> {
-        let (live, now) = (Live::look(place), Clock::start().now());
+    fn take(args: &StatusArgs, project: &'p Project, pulse: &mut Pulse) -> Result<Sight<'p>, CommandError> {
+        let (live, now) = (Live::look(project), Clock::start().now());
         let mut runs = Vec::new();
         let mut missing;
-        if let Some(store) = Store::open_existing(&place.state)? {
+        if let Some(store) = Store::open_existing(&project.state)? {
             let listing = store.runs()?;
-            missing = Missing::look(place, &live, &listing);
+            missing = Missing::look(project, &live, &listing);
             for row in listing.runs {
                 let row = match pick::mended(&store, row.clone()) {
                     Err(error) if error.is_about_one_run() => {
@@ -96,12 +96,12 @@ impl<'p> Sight<'p> {
                 let process = live.process(&row.run);
                 let state = State::of(&row, process.is_some());
                 let idle = process.map(|process| pulse.idle(&store, &row.run, process)).transpose()?;
-                let heartbeat = idle.map(|idle| Heartbeat::of(&row, place, idle, now));
-                let orphan = state == State::Running && family::is_orphan(&place.run_folder(&row.run));
+                let heartbeat = idle.map(|idle| Heartbeat::of(&row, project, idle, now));
+                let orphan = state == State::Running && child_runs::is_orphan(&project.run_folder(&row.run));
                 runs.push((row, Seen { state, heartbeat, orphan }));
             }
         } else {
-            missing = Missing::look(place, &live, &Listing::default());
+            missing = Missing::look(project, &live, &Listing::default());
         }
         // Whoever waits on purpose has left its children alone, not lost.
         let waits = |row: &RunRow| row.stop_reason == Some(StopReason::Waiting);
@@ -109,7 +109,7 @@ impl<'p> Sight<'p> {
         for (row, seen) in &mut runs {
             seen.orphan &= !row.parent.as_ref().is_some_and(|parent| waiting.contains(parent));
         }
-        Ok(Sight { place, runs, missing, all: args.all, now })
+        Ok(Sight { project, runs, missing, all: args.all, now })
     }
 
     /// For programs.
@@ -154,7 +154,7 @@ impl<'p> Sight<'p> {
         if self.runs.is_empty() {
             return String::new();
         }
-        let lines = !global.plain && place::shows_unicode();
+        let lines = !global.plain && project::shows_unicode();
         let grown = grow(&self.shown(), if lines { Branches::Lines } else { Branches::Ascii });
         let seen: HashMap<&RunId, &Seen> = self.runs.iter().map(|(row, seen)| (&row.run, seen)).collect();
         let lines = grown.into_iter().filter_map(|run| Some(Line { seen: seen.get(&run.row.run)?, run }));
@@ -163,12 +163,16 @@ impl<'p> Sight<'p> {
 
     /// What to type about what the table shows.
     fn advice(&self) -> Vec<String> {
-        let typing = self.place.typing();
+        let suggest = self.project.suggest();
         let missing = self.missing.lines().into_iter();
         if self.runs.is_empty() {
-            let root = self.place.root.display();
+            let root = self.project.root.display();
             let begin = format!("no runs in {root} yet; begin one: ralph run -p 'make the tests pass'");
-            return missing.chain(pick::namesakes(self.place)).chain([begin]).map(|line| typing.line(&line)).collect();
+            return missing
+                .chain(pick::namesakes(self.project))
+                .chain([begin])
+                .map(|line| suggest.line(&line))
+                .collect();
         }
         let shown: HashSet<&RunId> = self.shown().into_iter().map(|row| &row.run).collect();
         let runs = || self.runs.iter().filter(|(row, _)| shown.contains(&row.run));
@@ -179,7 +183,7 @@ impl<'p> Sight<'p> {
         let crashed = crashed.map(|(row, _)| format!("run {0} crashed, resume with: ralph resume {0}", row.run));
         let older = self.runs.len() - shown.len();
         let older = (older > 0).then(|| format!("{}: ralph status --all", text::count(older as u64, "older run")));
-        missing.chain(orphans).chain(crashed).chain(older).map(|line| typing.line(&line)).collect()
+        missing.chain(orphans).chain(crashed).chain(older).map(|line| suggest.line(&line)).collect()
     }
 }
 

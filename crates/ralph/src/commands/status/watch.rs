@@ -1,12 +1,12 @@
 //! `ralph status --watch`: the same, again and again.
 
 use super::{Sight, screen};
-use crate::carry::event_loop;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::look::page::{self, Audience};
 use crate::look::table::cut_to;
-use crate::place;
+use crate::project;
+use crate::session::event_loop;
 use ralph_core::outcome::exit;
 use ralph_host::signals::{self, Sign, Signals};
 use serde_json::Value;
@@ -21,7 +21,7 @@ pub(super) fn watch<'p>(
     mut take: impl FnMut() -> Result<Sight<'p>, CommandError>,
 ) -> Result<u8, CommandError> {
     let in_place =
-        !global.json && !global.plain && screen().is_some() && place::term().is_none_or(|term| term != "dumb");
+        !global.json && !global.plain && screen().is_some() && project::term().is_none_or(|term| term != "dumb");
     let mut show = if in_place { Show::InPlace { drawn: 0 } } else { Show::Changes { last: Value::Null } };
     let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
     runtime.block_on(async {

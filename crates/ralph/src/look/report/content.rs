@@ -2,7 +2,7 @@
 
 use super::super::case::Case;
 use super::super::state::State;
-use super::super::story::Chapter;
+use super::super::story::AttemptView;
 use super::super::words;
 use super::measures;
 use super::{Block, Document, Look, Piece, Section, Table, proofs};
@@ -98,7 +98,7 @@ fn ended(case: &Case<'_>) -> Section {
     let blocks = vec![
         Block::Facts(facts),
         Block::Line(vec![Piece::plain("How it came to that:")]),
-        Block::List(case.grounds().into_iter().map(Piece::plain).collect()),
+        Block::List(case.causes().into_iter().map(Piece::plain).collect()),
         Block::Line(vec![Piece::plain("What to type next:")]),
         Block::List(case.next("report").into_iter().map(Piece::code).collect()),
     ];
@@ -124,27 +124,27 @@ fn conditions(case: &Case<'_>) -> Section {
 }
 
 fn iterations(case: &Case<'_>) -> Section {
-    let row = |chapter: &Chapter<'_>| {
-        let judged = chapter.judged.as_ref();
-        let verdict = words::verdict(chapter);
+    let row = |attempt: &AttemptView<'_>| {
+        let judged = attempt.judged.as_ref();
+        let verdict = words::verdict(attempt);
         let look = if verdict == "accepted" { Look::Good } else { Look::Plain };
         let reasons = judged.map(|judged| judged.reasons.join("; ")).unwrap_or_default();
-        let leaked = chapter.agent.as_ref().map(|agent| agent.seen.process.leaked_count);
+        let leaked = attempt.agent.as_ref().map(|agent| agent.seen.process.leaked_count);
         vec![
-            Piece::plain(number(chapter.iteration, chapter.attempt)),
-            Piece::code(words::program(chapter)),
-            Piece::plain(chapter.duration().map_or(NONE.to_owned(), |span| span.to_string())),
+            Piece::plain(number(attempt.iteration, attempt.attempt)),
+            Piece::code(words::program(attempt)),
+            Piece::plain(attempt.duration().map_or(NONE.to_owned(), |span| span.to_string())),
             Piece::plain(judged.map_or(NONE, |judged| words::claim(&judged.claim))),
             Piece::new(look, verdict),
-            tally(chapter),
-            Piece::plain(cost(chapter.cost_usd())),
-            Piece::plain(tokens(chapter.tokens())),
+            tally(attempt),
+            Piece::plain(cost(attempt.cost_usd())),
+            Piece::plain(tokens(attempt.tokens())),
             Piece::plain(leaked.map_or(NONE.to_owned(), |leaked| leaked.to_string())),
             Piece::plain(reasons),
         ]
     };
     let heads = ["iteration", "agent", "time", "claim", "verdict", "checks", "cost", "tokens", "leaked", "why"];
-    section("Iterations", table(&heads, case.story.chapters.iter().map(row).collect()))
+    section("Iterations", table(&heads, case.story.attempts.iter().map(row).collect()))
 }
 
 /// The number, and which try of it if not the first.
@@ -156,8 +156,8 @@ pub(super) fn number(iteration: u32, attempt: u32) -> String {
     }
 }
 
-fn tally(chapter: &Chapter<'_>) -> Piece {
-    match chapter.tally() {
+fn tally(attempt: &AttemptView<'_>) -> Piece {
+    match attempt.tally() {
         (0, 0) => Piece::plain(NONE),
         (passed, 0) => Piece::new(Look::Good, format!("{passed} passed")),
         (passed, failed) => Piece::new(Look::Bad, format!("{failed} failed, {passed} passed")),
@@ -174,11 +174,11 @@ fn tokens(tokens: Option<Tokens>) -> String {
 
 fn version_control(case: &Case<'_>) -> Section {
     let mut rows = Vec::new();
-    for chapter in &case.story.chapters {
-        for task in &chapter.tasks {
+    for attempt in &case.story.attempts {
+        for task in &attempt.tasks {
             let (look, how) = if task.passed { (Look::Good, "done") } else { (Look::Bad, "failed") };
             rows.push(vec![
-                Piece::plain(number(chapter.iteration, chapter.attempt)),
+                Piece::plain(number(attempt.iteration, attempt.attempt)),
                 Piece::code(task.name.as_str()),
                 Piece::new(look, how),
                 Piece::plain(task.exit_code.map_or(NONE.to_owned(), |code| code.to_string())),

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 /// The whole report.
 pub fn of(case: &Case<'_>) -> Value {
-    let Case { story, state, conditions, worked, typing, .. } = case;
-    let mut object = json::whole(story, *state, *worked, typing);
+    let Case { story, state, conditions, worked, suggest, .. } = case;
+    let mut object = json::whole(story, *state, *worked, suggest);
     let more = json!({
         "message": case.message(),
-        "grounds": case.grounds(),
+        "grounds": case.causes(),
         "asked": story.asked,
         "config_hash": story.machine.policy().config_hash,
         "conditions": conditions.iter().map(Condition::as_json).collect::<Vec<_>>(),

@@ -89,9 +89,9 @@ impl<'s> Matrix<'s> {
         let checks = rules.map(|rule| Name { kind: CheckKind::Guardrail, name: rule.command.clone() }).collect();
         let mut matrix = Matrix { checks, rows: Vec::new() };
         matrix.add(0, 1, story.baseline.iter().map(executed));
-        for chapter in &story.chapters {
-            let made = chapter.counted().map(executed).chain(chapter.findings.iter().map(found));
-            matrix.add(chapter.iteration, chapter.attempt, made);
+        for attempt in &story.attempts {
+            let made = attempt.counted().map(executed).chain(attempt.findings.iter().map(found));
+            matrix.add(attempt.iteration, attempt.attempt, made);
         }
         matrix
     }

@@ -51,7 +51,7 @@ fn look(how: How) -> Look {
 /// Every receipt, in the order in which the checks ended.
 pub fn receipts(case: &Case<'_>) -> Section {
     let story = &case.story;
-    let all = story.baseline.iter().chain(story.chapters.iter().flat_map(|chapter| &chapter.checks));
+    let all = story.baseline.iter().chain(story.attempts.iter().flat_map(|attempt| &attempt.checks));
     let rows = all.map(receipt).collect();
     let heads = ["iteration", "command", "result", "exit code", "time", "output", "size", "tree", "settings", "log"];
     section("Receipts", table(&heads, rows))

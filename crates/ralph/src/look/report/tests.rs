@@ -4,7 +4,7 @@ use crate::look::conditions;
 use crate::look::sample;
 use crate::look::state::State;
 use crate::look::story::Story;
-use crate::typing::Typing;
+use crate::suggest::Suggest;
 use ralph_core::event::{Entry, Event};
 use ralph_core::time::Millis;
 
@@ -91,7 +91,7 @@ fn case(entries: &[Entry]) -> Case<'_> {
     let story = Story::of(entries, None).unwrap();
     let row = story.machine.row();
     let state = State::of(&row, false);
-    Case { conditions: conditions::of(&story), story, row, state, worked: Millis(12_000), typing: Typing::default() }
+    Case { conditions: conditions::of(&story), story, row, state, worked: Millis(12_000), suggest: Suggest::default() }
 }
 
 /// The sample's journal with this text wherever somebody could have put it.

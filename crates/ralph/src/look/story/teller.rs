@@ -1,6 +1,6 @@
 //! Listening to a journal as the machine folds it: every notice finds its chapter.
 
-use super::{AgentEnd, Chapter, Check, Finding, InFlight, Judged, Task, Wait};
+use super::{AgentEnd, AttemptView, Check, Finding, InFlight, Judged, Task, Wait};
 use ralph_core::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, TreePrint};
 use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Gathered};
@@ -14,7 +14,7 @@ pub(super) struct Teller<'a> {
     /// The hash of the pinned settings.
     pub(super) settings: &'a str,
     pub(super) baseline: Vec<Check<'a>>,
-    pub(super) chapters: Vec<Chapter<'a>>,
+    pub(super) attempts: Vec<AttemptView<'a>>,
     pub(super) notes: Vec<(WallTime, String)>,
     pub(super) in_flight: Option<InFlight>,
     pub(super) tree: Option<&'a TreePrint>,
@@ -30,9 +30,9 @@ impl<'a> Teller<'a> {
     pub(super) fn hear(&mut self, entry: &'a Entry, effects: Vec<Effect>) {
         if let Event::TreeSeen { print, .. } = &entry.event {
             self.tree = Some(print);
-            if let Some(chapter) = self.chapters.last_mut() {
-                chapter.tree = Some(print);
-                chapter.look_after = Some(print).filter(|_| chapter.counted().next().is_some()).or(chapter.look_after);
+            if let Some(attempt) = self.attempts.last_mut() {
+                attempt.tree = Some(print);
+                attempt.look_after = Some(print).filter(|_| attempt.counted().next().is_some()).or(attempt.look_after);
             }
         }
         if let Event::CheckEnded(report) = &entry.event
@@ -74,7 +74,7 @@ impl<'a> Teller<'a> {
         match (notice, &entry.event) {
             (Notice::IterationStarted { iteration, attempt, prompt, agent }, _) => {
                 let prompt = if self.prompt_of == Some(iteration) { prompt } else { String::new() };
-                self.chapters.push(Chapter {
+                self.attempts.push(AttemptView {
                     iteration,
                     attempt,
                     at: entry.at,
@@ -90,8 +90,8 @@ impl<'a> Teller<'a> {
                 });
             }
             (Notice::AgentEnded { how, well, .. }, Event::AgentEnded(seen)) => {
-                if let Some(chapter) = self.chapters.last_mut() {
-                    chapter.agent = Some(AgentEnd { seen, how, well });
+                if let Some(attempt) = self.attempts.last_mut() {
+                    attempt.agent = Some(AgentEnd { seen, how, well });
                 }
             }
             // Findings are told with the last check too; only the check itself names the receipt's log.
@@ -100,21 +100,21 @@ impl<'a> Teller<'a> {
             }
             // What ralph found without executing anything, a guardrail that it refused to execute among it.
             (Notice::CheckFinished { kind, name, passed, problem, duration, log, .. }, _) => {
-                if let Some(chapter) = self.chapters.last_mut() {
+                if let Some(attempt) = self.attempts.last_mut() {
                     // Another round looks at the same thing again.
-                    chapter.forget(kind, &name);
-                    chapter.findings.push(Finding { kind, name, passed, problem, duration, log });
+                    attempt.forget(kind, &name);
+                    attempt.findings.push(Finding { kind, name, passed, problem, duration, log });
                 }
             }
             (Notice::ScmFinished { task, passed, detail, exit_code, duration, .. }, _) => {
-                if let Some(chapter) = self.chapters.last_mut() {
-                    chapter.tasks.push(Task { name: task, passed, detail, exit_code, duration });
+                if let Some(attempt) = self.attempts.last_mut() {
+                    attempt.tasks.push(Task { name: task, passed, detail, exit_code, duration });
                 }
             }
             (Notice::IterationFinished { claim, verdict, reasons, cost_usd, tokens, leaked, duration, .. }, _) => {
-                if let Some(chapter) = self.chapters.last_mut() {
+                if let Some(attempt) = self.attempts.last_mut() {
                     let accepted = verdict == VerdictWord::Stop && reasons.is_empty();
-                    chapter.judged =
+                    attempt.judged =
                         Some(Judged { claim, verdict, reasons, accepted, cost_usd, tokens, leaked, duration });
                 }
             }
@@ -139,10 +139,11 @@ impl<'a> Teller<'a> {
 
     /// A check that begins again begins a new round: files had changed.
     fn check_begins(&mut self, spec: CheckSpec) {
-        let again = |chapter: &&mut Chapter<'_>| chapter.counted().any(|check| check.report.spec.index >= spec.index);
-        if let Some(chapter) = self.chapters.last_mut().filter(again) {
-            chapter.look_after = None;
-            for check in chapter.checks.iter_mut().filter(|check| check.set_aside.is_none()) {
+        let again =
+            |attempt: &&mut AttemptView<'_>| attempt.counted().any(|check| check.report.spec.index >= spec.index);
+        if let Some(attempt) = self.attempts.last_mut().filter(again) {
+            attempt.look_after = None;
+            for check in attempt.checks.iter_mut().filter(|check| check.set_aside.is_none()) {
                 check.set_aside = Some("files changed while the checks ran, so it was executed again");
             }
         }
@@ -152,11 +153,11 @@ impl<'a> Teller<'a> {
     fn add_check(&mut self, kind: CheckKind, report: &'a CheckReport, at: WallTime, set_aside: Option<&'static str>) {
         let Teller { tree, settings, .. } = *self;
         let of = |iteration, attempt| Check { iteration, attempt, kind, report, settings, tree, at, set_aside };
-        match self.chapters.last_mut() {
-            Some(chapter) => {
+        match self.attempts.last_mut() {
+            Some(attempt) => {
                 // It may not have been executed in an earlier round.
-                chapter.forget(kind, &report.spec.command);
-                chapter.checks.push(of(chapter.iteration, chapter.attempt));
+                attempt.forget(kind, &report.spec.command);
+                attempt.checks.push(of(attempt.iteration, attempt.attempt));
             }
             // A beginning that was stopped is begun again.
             None if set_aside.is_some() => {}

@@ -15,7 +15,7 @@ fn a_story_tells_what_was_judged_and_why() {
     assert_eq!(story.judged(), 2);
     assert_eq!(story.in_flight, None);
     assert_eq!(story.on_resume(), OnResume::Nothing);
-    let [first, second] = story.chapters.as_slice() else { panic!("two iterations") };
+    let [first, second] = story.attempts.as_slice() else { panic!("two iterations") };
     assert!(first.agent.as_ref().is_some_and(|agent| !agent.well));
     assert!(first.prompt.is_empty(), "only the wanted prompt is kept");
     assert!(second.prompt.starts_with("Iteration 2 of 3"), "{}", second.prompt);
@@ -101,7 +101,7 @@ fn checks_that_execute_nothing_are_kept_by_their_last_round() {
     teller.hear(noted, vec![finished(1, CheckKind::Evidence, "tests", "No test command was seen.")]);
     teller.hear(noted, vec![finished(1, CheckKind::Evidence, "tests", "")]);
     let found = |teller: &Teller<'_>| {
-        teller.chapters[0].findings.iter().map(|finding| (finding.kind, finding.passed)).collect::<Vec<_>>()
+        teller.attempts[0].findings.iter().map(|finding| (finding.kind, finding.passed)).collect::<Vec<_>>()
     };
     assert_eq!(found(&teller), [(CheckKind::Guardrail, false), (CheckKind::Evidence, true)]);
     // The same guardrail is executed after all.
@@ -112,7 +112,7 @@ fn checks_that_execute_nothing_are_kept_by_their_last_round() {
     }
     teller.hear(&entries[4], vec![told]);
     assert_eq!(found(&teller), [(CheckKind::Evidence, true)]);
-    assert_eq!(teller.chapters[0].tally(), (1, 1));
+    assert_eq!(teller.attempts[0].tally(), (1, 1));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn checks_before_the_first_iteration_belong_to_none() {
     teller.hear(&entries[4], vec![told()]);
     teller.hear(&entries[4], vec![told()]);
     let numbers: Vec<u32> = teller.baseline.iter().map(|check| check.iteration).collect();
-    assert_eq!((numbers, teller.chapters.len()), (vec![0], 0), "a beginning that is begun again counts once");
+    assert_eq!((numbers, teller.attempts.len()), (vec![0], 0), "a beginning that is begun again counts once");
     let mut story = Story::of(&entries, None).unwrap();
     story.baseline = teller.baseline;
     let entries_of_one = cut(5);

@@ -3,9 +3,9 @@
 
 use crate::error::CommandError;
 use crate::look::page;
-use crate::typing::Typing;
+use crate::suggest::Suggest;
 use ralph_core::id::{LONGEST_TASK_NAME, RunId, TaskName, plain_name};
-use ralph_host::family::{self, FOLDER_VARIABLE, Origin, PARENT_VARIABLE};
+use ralph_host::child_runs::{self, FOLDER_VARIABLE, Origin, PARENT_VARIABLE};
 use ralph_host::identity::RUN_VARIABLE;
 use ralph_host::process::find_program;
 use ralph_host::temp::RunTemp;
@@ -19,7 +19,7 @@ pub const TASKS: &str = ".ralph/tasks";
 
 /// A project and its state.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct Project {
     /// The folder in which the command was given.
     pub cwd: PathBuf,
     /// The project: the nearest folder upward with `.ralph` or `.git`, else the current one.
@@ -32,9 +32,9 @@ pub struct Place {
     pub locks: PathBuf,
 }
 
-impl Place {
+impl Project {
     /// Finds the project around `start` (or the current folder).
-    pub fn find(start: Option<&Path>) -> Result<Place, CommandError> {
+    pub fn find(start: Option<&Path>) -> Result<Project, CommandError> {
         let here = std::env::current_dir().map_err(|error| {
             CommandError::usage("the current folder cannot be found; it may have been deleted").because(&error)
         })?;
@@ -47,7 +47,7 @@ impl Place {
         }
         let root = project_around(&cwd).to_owned();
         let state_root = state_root()?;
-        Ok(Place {
+        Ok(Project {
             git_root: tree::git_root(&root),
             state: state_of(&state_root, &root),
             locks: state_root.join("locks"),
@@ -57,10 +57,10 @@ impl Place {
     }
 
     /// How commands about this project are typed where the caller stands.
-    pub fn typing(&self) -> Typing {
+    pub fn suggest(&self) -> Suggest {
         let here = std::env::current_dir().and_then(|here| here.canonicalize());
         let is_found = here.is_ok_and(|here| project_around(&here) == self.root);
-        if is_found { Typing::default() } else { Typing::elsewhere(&self.root) }
+        if is_found { Suggest::default() } else { Suggest::elsewhere(&self.root) }
     }
 
     /// The tree that one loop may own.
@@ -104,7 +104,7 @@ impl Place {
 
     /// Whether this process was started inside that run, however deep.
     pub fn is_inside(&self, run: &RunId) -> bool {
-        let above = || self.origin().parent.map(|parent| family::ancestors(&parent)).unwrap_or_default();
+        let above = || self.origin().parent.map(|parent| child_runs::ancestors(&parent)).unwrap_or_default();
         parent_run().as_ref() == Some(run) || above().contains(run)
     }
 }

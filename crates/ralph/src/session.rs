@@ -6,7 +6,7 @@ use crate::face::{self, FaceOptions, Shown, Volume};
 use crate::look::damage::Missing;
 use crate::look::live::Live;
 use crate::look::{heartbeat, page};
-use crate::place::{self, Place, TASKS};
+use crate::project::{self, Project, TASKS};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::claim::Patterns;
 use ralph_core::effect::Effect;
@@ -17,8 +17,8 @@ use ralph_core::policy::Policy;
 use ralph_core::run::{Run, RunRow};
 use ralph_core::time::Millis;
 use ralph_engine::{BusNames, Buses, Engine, World};
+use ralph_host::child_runs::{self, RegisterError, Registration};
 use ralph_host::clock::Clock;
-use ralph_host::family::{self, RegisterError, Registration};
 use ralph_host::folder_watch::FolderWatch;
 use ralph_host::identity;
 use ralph_host::lock::{self, LockError, Owner, WorkTreeLock};
@@ -68,25 +68,25 @@ impl Claimed {
     /// Registers a run, locks what it owns and opens the store. Nothing else has been written then, but for
     /// a supervised agent's task folder, which must be there to be locked. Registering comes first: until then
     /// a run inside a run is a leftover of its parent's agent.
-    pub fn take(place: &Place, run: &RunId, policy: &Policy) -> Result<Claimed, CommandError> {
-        let (clock, registration) = begin(place, run)?;
+    pub fn take(project: &Project, run: &RunId, policy: &Policy) -> Result<Claimed, CommandError> {
+        let (clock, registration) = begin(project, run)?;
         if policy.supervision.is_some() {
-            folder(place, policy)?;
+            folder(project, policy)?;
         }
         // Whoever carries this run owns the tree too, or works in its ancestor's; the lock tells more about it.
-        let lock = take_lock(place, run, &owned(place, policy), &clock)?;
+        let lock = take_lock(project, run, &owned(project, policy), &clock)?;
         let (is_guest, lock) = (lock.is_guest(), Some(lock));
-        let folder = if is_guest { None } else { hold(&owned(place, policy))? };
-        Ok(Claimed { store: Store::open(&place.state)?, clock, lock, registration: registration?, _folder: folder })
+        let folder = if is_guest { None } else { hold(&owned(project, policy))? };
+        Ok(Claimed { store: Store::open(&project.state)?, clock, lock, registration: registration?, _folder: folder })
     }
 
     /// Registers a run that nobody carries, to bring its journal to an end. That needs no work tree, and
     /// somebody else may own it.
-    pub fn take_journal(place: &Place, run: &RunId) -> Result<Claimed, CommandError> {
-        let (clock, registration) = begin(place, run)?;
+    pub fn take_journal(project: &Project, run: &RunId) -> Result<Claimed, CommandError> {
+        let (clock, registration) = begin(project, run)?;
         let registration = registration?;
-        let lock = take_lock(place, run, place.work_tree(), &clock).ok();
-        Ok(Claimed { store: Store::open(&place.state)?, clock, lock, registration, _folder: None })
+        let lock = take_lock(project, run, project.work_tree(), &clock).ok();
+        Ok(Claimed { store: Store::open(&project.state)?, clock, lock, registration, _folder: None })
     }
 
     /// Whether this process may work in the tree.
@@ -119,28 +119,33 @@ impl Claimed {
     }
 
     /// Carries the run to its end and returns its exit code.
-    pub fn carry(mut self, options: FaceOptions, place: &Place, mut beginning: Beginning) -> Result<u8, CommandError> {
+    pub fn carry(
+        mut self,
+        options: FaceOptions,
+        project: &Project,
+        mut beginning: Beginning,
+    ) -> Result<u8, CommandError> {
         let (run, parent, policy) = match &beginning {
             Beginning::New(started) => (started.run.clone(), started.parent.clone(), started.policy.clone()),
             Beginning::Old(machine, _) => (machine.id().clone(), machine.row().parent, machine.policy().clone()),
         };
         if matches!(beginning, Beginning::Old(..)) {
             self.store.clear_cancel(&run)?;
-            end_leftovers_of(place, &run);
-            tell_children(&place.run_folder(&run));
+            end_leftovers_of(project, &run);
+            tell_children(&project.run_folder(&run));
         }
         let listing = self.store.runs()?;
-        Missing::look(place, &Live::look(place), &listing).tell(place);
+        Missing::look(project, &Live::look(project), &listing).tell(project);
         let mut others = listing.runs;
         others.retain(|row| row.run != run);
         if policy.supervision.is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
             // Whether a damaged one crashed, nobody can tell any more.
-            end_leftovers(place, listing.damaged.iter().filter_map(|run| run.run.as_ref()));
-            end_leftovers(place, others.iter().filter(|row| row.stop_reason.is_none()).map(|row| &row.run));
-            tell_left_locks(place);
+            end_leftovers(project, listing.damaged.iter().filter_map(|run| run.run.as_ref()));
+            end_leftovers(project, others.iter().filter(|row| row.stop_reason.is_none()).map(|row| &row.run));
+            tell_left_locks(project);
         }
         let unseen = match &beginning {
-            Beginning::Old(machine, _) if machine.outcome().is_none() => heartbeat::unseen(&machine.row(), place),
+            Beginning::Old(machine, _) if machine.outcome().is_none() => heartbeat::unseen(&machine.row(), project),
             _ => Millis::ZERO,
         };
         let task_spent = spent(&others, &policy.task);
@@ -155,21 +160,21 @@ impl Claimed {
         }
         // Its record is removed when everything else is over.
         let Claimed { store, clock, lock, registration: _registration, _folder } = self;
-        let run_folder = place.run_folder(&run);
+        let run_folder = project.run_folder(&run);
         if options.volume == Volume::Verbose && !options.json {
             let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
             page::say(&format!("[ralph] Agent command: {}", [vec![line.program], line.args].concat().join(" ")));
         }
-        let folder = folder(place, &policy)?;
+        let folder = folder(project, &policy)?;
         let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
-        let face = face::start(options, clock.clone(), shown(place))
+        let face = face::start(options, clock.clone(), shown(project))
             .map_err(|error| CommandError::io("the output threads cannot be started", &error))?;
         let outcome = runtime.block_on(async {
             let signals =
                 Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))?;
             let keeper = Keeper::start(&run, &run_folder)
                 .map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
-            let (temp, unwritten) = match RunTemp::create(&place::temp_folder(), &run) {
+            let (temp, unwritten) = match RunTemp::create(&project::temp_folder(), &run) {
                 Ok(temp) => (Some(temp), None),
                 Err(error) => {
                     (None, Some(format!("no temporary folder for the run ({error}); agents use the usual one")))
@@ -181,29 +186,29 @@ impl Claimed {
                 root: policy
                     .supervision
                     .as_ref()
-                    .map_or(place.root.clone(), |supervision| supervision.folder.clone().into()),
-                git_root: place.git_root.clone(),
+                    .map_or(project.root.clone(), |supervision| supervision.folder.clone().into()),
+                git_root: project.git_root.clone(),
                 run_folder,
-                scm_note: scm_note(place),
+                scm_note: scm_note(project),
                 keeper,
                 temp,
                 clock,
-                fingerprinter: fingerprinter(place),
-                programs: Programs::new(&place.root, place::variable("PATH")),
-                settings: SettingsWatch::new(settings_files(place)),
+                fingerprinter: fingerprinter(project),
+                programs: Programs::new(&project.root, project::variable("PATH")),
+                settings: SettingsWatch::new(settings_files(project)),
                 patterns: Patterns::new(&policy.completion),
-                pinned_files: PinnedFiles::new(&place.root, &place.run_folder(&run).join("pinned")),
+                pinned_files: PinnedFiles::new(&project.root, &project.run_folder(&run).join("pinned")),
                 checkout: None,
                 unwritten,
                 lock,
                 base_known: None,
-                buses: buses(place, &run, &policy, folder.task_folder()),
+                buses: buses(project, &run, &policy, folder.task_folder()),
                 watch: policy
                     .supervision
                     .as_ref()
                     .map(|supervision| FolderWatch::new(folder.task_folder(), supervision.poll.duration())),
                 folder,
-                variable: place::variable,
+                variable: project::variable,
             };
             let engine = Engine { store, world, face: face.as_ref(), signals };
             let outcome = match beginning {
@@ -225,72 +230,72 @@ pub fn event_loop() -> io::Result<Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
-fn shown(place: &Place) -> Shown {
-    Shown { name: place.name(), typing: place.typing() }
+fn shown(project: &Project) -> Shown {
+    Shown { name: project.name(), suggest: project.suggest() }
 }
 
-fn buses(place: &Place, run: &RunId, policy: &Policy, task_folder: &Path) -> Buses {
+fn buses(project: &Project, run: &RunId, policy: &Policy, task_folder: &Path) -> Buses {
     Buses::new(BusNames {
         task_bus: task_folder.join(TASK_BUS),
-        project_bus: place.root.join(".ralph").join(PROJECT_BUS),
-        project: project_name(place, policy),
+        project_bus: project.root.join(".ralph").join(PROJECT_BUS),
+        project: project_name(project, policy),
         task: policy.task.clone(),
         run: run.clone(),
     })
 }
 
 /// Knows the tree, less ralph's own folder in it.
-fn fingerprinter(place: &Place) -> Fingerprinter {
-    let own = place.git_root.as_deref().and_then(|git| place.root.strip_prefix(git).ok()).unwrap_or(Path::new(""));
-    Fingerprinter::ignoring(&own.join(".ralph")).keeping(&place.state.join("tree-cache"))
+fn fingerprinter(project: &Project) -> Fingerprinter {
+    let own = project.git_root.as_deref().and_then(|git| project.root.strip_prefix(git).ok()).unwrap_or(Path::new(""));
+    Fingerprinter::ignoring(&own.join(".ralph")).keeping(&project.state.join("tree-cache"))
 }
 
 /// Is there while a task of version control runs.
-fn scm_note(place: &Place) -> PathBuf {
-    place.state.join("scm-task")
+fn scm_note(project: &Project) -> PathBuf {
+    project.state.join("scm-task")
 }
 
-fn settings_files(place: &Place) -> Vec<PathBuf> {
-    [".ralph/settings.json", ".ralph/settings.local.json"].iter().map(|file| place.root.join(file)).collect()
+fn settings_files(project: &Project) -> Vec<PathBuf> {
+    [".ralph/settings.json", ".ralph/settings.local.json"].iter().map(|file| project.root.join(file)).collect()
 }
 
 /// The readable files of a run, with its task's folder.
-fn folder(place: &Place, policy: &Policy) -> Result<Folder, CommandError> {
-    let task_folder = task_folder(place, policy);
-    if task_folder == usual_task_folder(place, policy) {
-        return Folder::prepare(&place.root, &policy.task)
+fn folder(project: &Project, policy: &Policy) -> Result<Folder, CommandError> {
+    let task_folder = task_folder(project, policy);
+    if task_folder == usual_task_folder(project, policy) {
+        return Folder::prepare(&project.root, &policy.task)
             .map_err(|error| CommandError::usage("the project's .ralph folder cannot be used").because(&error));
     }
-    Folder::with_task_folder(&place.root, &task_folder)
+    Folder::with_task_folder(&project.root, &task_folder)
         .map_err(|error| CommandError::usage("the task folder cannot be used").because(&error))
 }
 
 /// The task folder of a run.
-pub fn task_folder(place: &Place, policy: &Policy) -> PathBuf {
+pub fn task_folder(project: &Project, policy: &Policy) -> PathBuf {
     let said = policy.supervision.as_ref().map(|supervision| PathBuf::from(&supervision.task_folder));
-    said.unwrap_or_else(|| usual_task_folder(place, policy))
+    said.unwrap_or_else(|| usual_task_folder(project, policy))
 }
 
-fn usual_task_folder(place: &Place, policy: &Policy) -> PathBuf {
-    place.root.join(TASKS).join(policy.task.as_str())
+fn usual_task_folder(project: &Project, policy: &Policy) -> PathBuf {
+    project.root.join(TASKS).join(policy.task.as_str())
 }
 
 /// A run's project, as messages name it.
-pub fn project_name(place: &Place, policy: &Policy) -> String {
+pub fn project_name(project: &Project, policy: &Policy) -> String {
     let said = policy.supervision.as_ref().map(|supervision| supervision.project.clone());
-    said.unwrap_or_else(|| place.project_name())
+    said.unwrap_or_else(|| project.project_name())
 }
 
 /// What no second loop may work on: the work tree, or the task folder of a supervised agent, which leaves
 /// the tree to its child runs.
-fn owned(place: &Place, policy: &Policy) -> PathBuf {
-    if policy.supervision.is_some() { task_folder(place, policy) } else { place.work_tree().to_owned() }
+fn owned(project: &Project, policy: &Policy) -> PathBuf {
+    if policy.supervision.is_some() { task_folder(project, policy) } else { project.work_tree().to_owned() }
 }
 
 /// Prepares the state folder, and registers the run in it.
-fn begin(place: &Place, run: &RunId) -> Result<(Clock, Result<Registration, CommandError>), CommandError> {
+fn begin(project: &Project, run: &RunId) -> Result<(Clock, Result<Registration, CommandError>), CommandError> {
     let clock = Clock::start();
-    state_dir::prepare(&place.state, &place.root).map_err(|error| {
+    state_dir::prepare(&project.state, &project.root).map_err(|error| {
         // Where the folder lies and whose it is was somebody's choice; the rest is the disk's.
         let code = if matches!(error, StateDirError::Io { .. }) { exit::IO } else { exit::USAGE };
         CommandError::new(code, error.to_string())
@@ -298,15 +303,15 @@ fn begin(place: &Place, run: &RunId) -> Result<(Clock, Result<Registration, Comm
             .hint("choose another one: export RALPH_STATE_DIR=/a/folder/outside/the/project")
     })?;
     // A project that is moved later is known by this; without it, the run's id still finds it.
-    if let Err(error) = state_dir::remember(&place.state, &place.root) {
+    if let Err(error) = state_dir::remember(&project.state, &project.root) {
         page::say(&format!("note: if this project is moved, its runs will not be found there: {error}"));
     }
-    Ok((clock, register(place, run)))
+    Ok((clock, register(project, run)))
 }
 
 /// Makes this process the one that carries the run, and a child of the run around it.
-fn register(place: &Place, run: &RunId) -> Result<Registration, CommandError> {
-    family::register(&place.run_folder(run), &place.origin()).map_err(|error| match error {
+fn register(project: &Project, run: &RunId) -> Result<Registration, CommandError> {
+    child_runs::register(&project.run_folder(run), &project.origin()).map_err(|error| match error {
         RegisterError::Carried { pid } => {
             let who = if pid == 0 { String::new() } else { format!(": process {pid}") };
             CommandError::new(exit::LOCKED, format!("another ralph carries run {run}{who}"))
@@ -332,18 +337,18 @@ fn hold(folder: &Path) -> Result<Option<File>, CommandError> {
 }
 
 /// Ends what crashed runs have left alive: the tree has one loop now, and this is it.
-fn end_leftovers<'a>(place: &Place, crashed: impl Iterator<Item = &'a RunId>) {
+fn end_leftovers<'a>(project: &Project, crashed: impl Iterator<Item = &'a RunId>) {
     // Older ones have been looked at by the runs since.
     for run in crashed.take(CRASHED_LOOKED_AT) {
-        if family::process_of(&place.run_folder(run)).is_none() {
-            end_leftovers_of(place, run);
+        if child_runs::process_of(&project.run_folder(run)).is_none() {
+            end_leftovers_of(project, run);
         }
     }
 }
 
 /// Removes locks of git that a crashed run left: nobody else knows whose they are.
-fn tell_left_locks(place: &Place) {
-    let said = scm::remove_left_locks(ScmPlace { root: &place.root, note: &scm_note(place) });
+fn tell_left_locks(project: &Project) {
+    let said = scm::remove_left_locks(ScmPlace { root: &project.root, note: &scm_note(project) });
     if !said.is_empty() {
         page::say(&format!("note: a crashed run was in the middle of version control: {said}"));
     }
@@ -358,8 +363,8 @@ fn spent(runs: &[RunRow], task: &TaskName) -> Spent {
 }
 
 /// What a crash left alive must not work beside its successor.
-fn end_leftovers_of(place: &Place, run: &RunId) {
-    let sweep = identity::end_marked(run, &place.run_folder(run), END_OLD_TREE);
+fn end_leftovers_of(project: &Project, run: &RunId) {
+    let sweep = identity::end_marked(run, &project.run_folder(run), END_OLD_TREE);
     let ended = sweep.ended.len();
     if ended > 0 {
         page::say(&format!("note: processes that the crashed run {run} had left alive were ended: {ended}"));
@@ -372,7 +377,7 @@ fn end_leftovers_of(place: &Place, run: &RunId) {
 
 /// Whoever goes on with a run should know who else still works for it.
 fn tell_children(run_folder: &Path) {
-    for child in family::live_descendants(run_folder) {
+    for child in child_runs::live_descendants(run_folder) {
         page::say(&format!(
             "note: the child run {} still runs (process {}); stop it: ralph cancel {0}",
             child.run, child.identity.pid
@@ -381,18 +386,18 @@ fn tell_children(run_folder: &Path) {
 }
 
 /// Takes the lock. A run inside a run works in its ancestor's tree, under its lock.
-fn take_lock(place: &Place, run: &RunId, owned: &Path, clock: &Clock) -> Result<WorkTreeLock, CommandError> {
+fn take_lock(project: &Project, run: &RunId, owned: &Path, clock: &Clock) -> Result<WorkTreeLock, CommandError> {
     let command = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
     let owner = Owner::this_process(Some(run.clone()), clock.now(), ralph_core::text::cut(&command, 200, "..."));
     let failed = |error: &LockError| CommandError::io(format!("{} cannot be locked", owned.display()), error);
-    let locks = &place.locks;
+    let locks = &project.locks;
     let holder = match WorkTreeLock::take(locks, owned, &owner) {
         Err(LockError::Held(holder)) => holder,
         taken => return taken.map_err(|error| failed(&error)),
     };
-    let inside = [&holder.run, &holder.heir_of].into_iter().flatten().find(|run| place.is_inside(run));
+    let inside = [&holder.run, &holder.heir_of].into_iter().flatten().find(|run| project.is_inside(run));
     // Two may work in one tree, one inside the other; nobody can be supervised twice.
-    if let Some(ancestor) = inside.filter(|_| owned == place.work_tree()) {
+    if let Some(ancestor) = inside.filter(|_| owned == project.work_tree()) {
         return WorkTreeLock::join(locks, owned, owner, ancestor.clone()).map_err(|error| failed(&error));
     }
     let run = holder.run.as_ref().map_or(String::new(), |run| format!(" {run}"));

@@ -2,7 +2,7 @@
 //! what was said, what kept failing, and how far the work was.
 
 use super::state::State;
-use super::story::{Chapter, Story};
+use super::story::{AttemptView, Story};
 use super::words;
 use ralph_core::check::TreePrint;
 use ralph_core::claim::Claim;
@@ -22,7 +22,7 @@ const FAILURES: usize = 3;
 /// Sentences about the way to where the run is, without their full stops. For every stop reason there is one
 /// at least, if any iteration was begun.
 pub fn of(story: &Story<'_>, state: State, worked: Millis) -> Vec<String> {
-    let Some(last) = story.chapter(None) else { return vec!["no agent was started".to_owned()] };
+    let Some(last) = story.attempt(None) else { return vec!["no agent was started".to_owned()] };
     if story.machine.policy().supervision.is_some() {
         return attempts(story, last);
     }
@@ -57,8 +57,8 @@ pub fn of(story: &Story<'_>, state: State, worked: Millis) -> Vec<String> {
 }
 
 /// How often a supervised agent was started, and how that went.
-fn attempts(story: &Story<'_>, last: &Chapter<'_>) -> Vec<String> {
-    let ended: Vec<bool> = story.counted().filter_map(|chapter| Some(chapter.agent.as_ref()?.well)).collect();
+fn attempts(story: &Story<'_>, last: &AttemptView<'_>) -> Vec<String> {
+    let ended: Vec<bool> = story.counted().filter_map(|attempt| Some(attempt.agent.as_ref()?.well)).collect();
     let failed = ended.iter().filter(|well| !**well).count();
     let made = text::count(ended.len() as u64, "attempt");
     let mut sentences = vec![format!("{made} came to an end, {failed} of them by a failure")];
@@ -67,7 +67,7 @@ fn attempts(story: &Story<'_>, last: &Chapter<'_>) -> Vec<String> {
     sentences
 }
 
-fn accepted(last: &Chapter<'_>) -> String {
+fn accepted(last: &AttemptView<'_>) -> String {
     let (passed, _) = last.tally();
     let number = last.iteration;
     match last.counted().last() {
@@ -82,9 +82,9 @@ fn accepted(last: &Chapter<'_>) -> String {
 
 /// How far the work was, by the last iteration that was judged.
 fn standing(story: &Story<'_>) -> String {
-    let Some(chapter) = story.counted().last() else { return "no iteration was judged".to_owned() };
-    let number = chapter.iteration;
-    match chapter.tally() {
+    let Some(attempt) = story.counted().last() else { return "no iteration was judged".to_owned() };
+    let number = attempt.iteration;
+    match attempt.tally() {
         (0, 0) => format!("iteration {number} is the last that was judged; nothing was checked in it"),
         (passed, 0) => {
             format!(
@@ -95,21 +95,21 @@ fn standing(story: &Story<'_>) -> String {
         (passed, failed) => format!(
             "in iteration {number}, the last that was judged, {passed} of {} passed; failing: {}",
             text::count((passed + failed) as u64, "check"),
-            failing(chapter).join(", ")
+            failing(attempt).join(", ")
         ),
     }
 }
 
 /// Names of what failed in an iteration.
-fn failing(chapter: &Chapter<'_>) -> Vec<String> {
-    let commands = chapter.counted().filter(|check| !check.report.ending.passed());
+fn failing(attempt: &AttemptView<'_>) -> Vec<String> {
+    let commands = attempt.counted().filter(|check| !check.report.ending.passed());
     let commands = commands.map(|check| format!("`{}`", check.report.spec.command));
-    let findings = chapter.findings.iter().filter(|finding| !finding.passed).map(|finding| finding.name.clone());
+    let findings = attempt.findings.iter().filter(|finding| !finding.passed).map(|finding| finding.name.clone());
     commands.chain(findings).collect()
 }
 
 fn claims(story: &Story<'_>) -> String {
-    let claimed = |chapter: &&Chapter<'_>| chapter.judged.as_ref().is_some_and(|it| it.claim == Claim::Complete);
+    let claimed = |attempt: &&AttemptView<'_>| attempt.judged.as_ref().is_some_and(|it| it.claim == Claim::Complete);
     match story.counted().filter(claimed).count() {
         0 => "completion was never claimed".to_owned(),
         times => format!("completion was claimed in {} and not accepted", text::count(times as u64, "iteration")),
@@ -120,11 +120,11 @@ fn claims(story: &Story<'_>) -> String {
 fn often_failing(story: &Story<'_>) -> Option<String> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     let mut judged = 0_u64;
-    for chapter in story.counted() {
+    for attempt in story.counted() {
         judged += 1;
-        let agent = chapter.agent.as_ref().is_some_and(|agent| !agent.well).then(|| "the agent itself".to_owned());
+        let agent = attempt.agent.as_ref().is_some_and(|agent| !agent.well).then(|| "the agent itself".to_owned());
         // A command may stand twice among the guardrails.
-        let names: BTreeSet<String> = failing(chapter).into_iter().chain(agent).collect();
+        let names: BTreeSet<String> = failing(attempt).into_iter().chain(agent).collect();
         names.into_iter().for_each(|name| *times.entry(name).or_default() += 1);
     }
     let (name, most) = times.into_iter().max_by_key(|(_, times)| *times)?;
@@ -143,9 +143,9 @@ fn trend(story: &Story<'_>) -> Option<String> {
 /// Where the time went.
 fn time_spent(story: &Story<'_>, worked: Millis) -> String {
     let sum = |spans: &mut dyn Iterator<Item = Millis>| spans.fold(Millis::ZERO, Millis::plus);
-    let agents = story.chapters.iter().filter_map(|chapter| chapter.agent.as_ref());
+    let agents = story.attempts.iter().filter_map(|attempt| attempt.agent.as_ref());
     let agents = sum(&mut agents.map(|agent| agent.seen.process.duration));
-    let checks = sum(&mut story.chapters.iter().flat_map(|chapter| &chapter.checks).map(|check| check.report.duration));
+    let checks = sum(&mut story.attempts.iter().flat_map(|attempt| &attempt.checks).map(|check| check.report.duration));
     let waits = story.waited();
     let limit = story.machine.policy().limits.wall;
     format!("{worked} used of {limit}: agents {agents}, checks {checks}, waits {waits}")
@@ -161,7 +161,7 @@ fn spent(story: &Story<'_>) -> String {
     match row.cost_usd.filter(|_| money) {
         Some(cost) => {
             let limit = of(words::money(limits.max_cost_usd), limits.max_cost_usd > 0.0);
-            let dearest = story.chapters.iter().filter_map(|chapter| Some((chapter.cost_usd()?, chapter.iteration)));
+            let dearest = story.attempts.iter().filter_map(|attempt| Some((attempt.cost_usd()?, attempt.iteration)));
             let dearest = dearest.max_by(|(one, _), (other, _)| one.total_cmp(other));
             let most =
                 dearest.map_or(String::new(), |(cost, n)| format!("; most in iteration {n}: {}", words::money(cost)));
@@ -169,7 +169,7 @@ fn spent(story: &Story<'_>) -> String {
         }
         None => {
             let limit = of(limits.max_tokens.to_string(), limits.max_tokens > 0);
-            let most = story.chapters.iter().filter_map(|chapter| Some((chapter.tokens()?.total(), chapter.iteration)));
+            let most = story.attempts.iter().filter_map(|attempt| Some((attempt.tokens()?.total(), attempt.iteration)));
             let most = most.max().map_or(String::new(), |(tokens, n)| format!("; most in iteration {n}: {tokens}"));
             format!("{}{limit} tokens spent in {judged}{most}", row.tokens.total())
         }
@@ -177,21 +177,21 @@ fn spent(story: &Story<'_>) -> String {
 }
 
 fn failures(story: &Story<'_>) -> Vec<Option<String>> {
-    let skipped = story.chapters.len().saturating_sub(FAILURES);
-    let bad = |chapter: &Chapter<'_>| {
-        let agent = chapter.agent.as_ref().filter(|agent| !agent.well)?;
-        Some(format!("iteration {}, {}: {}", chapter.iteration, words::program(chapter), words::agent_end(agent)))
+    let skipped = story.attempts.len().saturating_sub(FAILURES);
+    let bad = |attempt: &AttemptView<'_>| {
+        let agent = attempt.agent.as_ref().filter(|agent| !agent.well)?;
+        Some(format!("iteration {}, {}: {}", attempt.iteration, words::program(attempt), words::agent_end(agent)))
     };
-    story.chapters.iter().skip(skipped).map(bad).collect()
+    story.attempts.iter().skip(skipped).map(bad).collect()
 }
 
-fn last_errors(chapter: &Chapter<'_>) -> Option<String> {
-    let said = &chapter.agent.as_ref()?.seen.process.stderr_tail;
+fn last_errors(attempt: &AttemptView<'_>) -> Option<String> {
+    let said = &attempt.agent.as_ref()?.seen.process.stderr_tail;
     last_lines(said).map(|lines| format!("its standard error ended with: {lines}"))
 }
 
-fn last_words(chapter: &Chapter<'_>) -> Option<String> {
-    last_lines(&chapter.agent.as_ref()?.seen.last_text).map(|lines| format!("the agent's last words: {lines}"))
+fn last_words(attempt: &AttemptView<'_>) -> Option<String> {
+    last_lines(&attempt.agent.as_ref()?.seen.last_text).map(|lines| format!("the agent's last words: {lines}"))
 }
 
 /// The end of a text as part of a sentence.
@@ -205,7 +205,7 @@ fn last_lines(said: &str) -> Option<String> {
 fn same_tree(story: &Story<'_>) -> Option<String> {
     let last = story.counted().last()?;
     let Some(TreePrint::Seen { tree, .. }) = last.tree else { return None };
-    let same = |chapter: &&Chapter<'_>| chapter.tree == last.tree;
+    let same = |attempt: &&AttemptView<'_>| attempt.tree == last.tree;
     let first = story.counted().collect::<Vec<_>>().into_iter().rev().take_while(same).last()?;
     let tree = words::short(tree);
     // What changes and fails alike is a stall too.
@@ -215,7 +215,7 @@ fn same_tree(story: &Story<'_>) -> Option<String> {
 }
 
 /// What the stop found.
-fn cut_short(last: &Chapter<'_>) -> String {
+fn cut_short(last: &AttemptView<'_>) -> String {
     let number = last.iteration;
     match (&last.agent, &last.judged) {
         (None, _) => format!("the agent of iteration {number} had not come to its end"),
@@ -232,6 +232,6 @@ fn cut_short(last: &Chapter<'_>) -> String {
     }
 }
 
-fn claim_of(chapter: &Chapter<'_>) -> &'static str {
-    chapter.agent.as_ref().map_or("no claim", |agent| words::claim(&agent.seen.claim))
+fn claim_of(attempt: &AttemptView<'_>) -> &'static str {
+    attempt.agent.as_ref().map_or("no claim", |agent| words::claim(&agent.seen.claim))
 }

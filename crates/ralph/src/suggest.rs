@@ -4,15 +4,15 @@ use std::path::Path;
 
 /// What a command needs to find the project from the caller's folder.
 #[derive(Debug, Clone, Default)]
-pub struct Typing {
+pub struct Suggest {
     /// ` -C FOLDER`; empty where the project is found anyway.
     folder_flag: String,
 }
 
-impl Typing {
+impl Suggest {
     /// From a folder in which the project is not found.
-    pub fn elsewhere(project: &Path) -> Typing {
-        Typing { folder_flag: format!(" -C {}", quoted(&project.to_string_lossy())) }
+    pub fn elsewhere(project: &Path) -> Suggest {
+        Suggest { folder_flag: format!(" -C {}", quoted(&project.to_string_lossy())) }
     }
 
     /// A line, with the flag behind each `ralph` that is a program, and not part of a path or a sentence.
@@ -56,8 +56,8 @@ mod tests {
                 "echo 'x' >> '/my ralph work/.ralph/f.md' && ralph -C '/my ralph work' resume r1",
             ),
         ] {
-            assert_eq!(Typing::elsewhere(Path::new(folder)).line(line), expected);
-            assert_eq!(Typing::default().line(line), line);
+            assert_eq!(Suggest::elsewhere(Path::new(folder)).line(line), expected);
+            assert_eq!(Suggest::default().line(line), line);
         }
     }
 }

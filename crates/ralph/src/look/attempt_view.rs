@@ -1,7 +1,7 @@
 //! One iteration in full: what the agent was told, did and claimed, and every check's receipt.
 
 use super::json;
-use super::story::{Chapter, Story};
+use super::story::{AttemptView, Story};
 use super::words;
 use crate::face::json_lines::{VERSION, extend};
 use crate::face::paint::Paint;
@@ -17,46 +17,46 @@ const TOOLS: usize = 40;
 const LINES: usize = 12;
 
 /// The iteration as a program reads it.
-pub fn as_json(story: &Story<'_>, chapter: &Chapter<'_>) -> Value {
+pub fn as_json(story: &Story<'_>, attempt: &AttemptView<'_>) -> Value {
     let mut object = json!({ "v": VERSION, "run": story.started.run });
-    extend(&mut object, json::iteration(chapter));
+    extend(&mut object, json::iteration(attempt));
     let more = json!({
-        "prompt": chapter.prompt,
-        "receipts": chapter.checks.iter().map(json::receipt).collect::<Vec<_>>(),
-        "observation": chapter.agent.as_ref().map(|agent| json::observation(agent.seen)),
+        "prompt": attempt.prompt,
+        "receipts": attempt.checks.iter().map(json::receipt).collect::<Vec<_>>(),
+        "observation": attempt.agent.as_ref().map(|agent| json::observation(agent.seen)),
     });
     extend(&mut object, more);
     object
 }
 
 /// The iteration as a person reads it.
-pub fn for_people(story: &Story<'_>, chapter: &Chapter<'_>, paint: Paint) -> String {
+pub fn for_people(story: &Story<'_>, attempt: &AttemptView<'_>, paint: Paint) -> String {
     let run = &story.started.run;
-    let max = story.machine.policy().last_iteration(chapter.iteration);
-    let again = if chapter.attempt > 1 { format!(" · attempt {}", chapter.attempt) } else { String::new() };
-    let head = format!("run {run} · iteration {}/{max}{again}", chapter.iteration);
-    let mut page = format!("{} · {} · {}\n", paint.bold(&head), words::local(chapter.at), words::verdict(chapter));
+    let max = story.machine.policy().last_iteration(attempt.iteration);
+    let again = if attempt.attempt > 1 { format!(" · attempt {}", attempt.attempt) } else { String::new() };
+    let head = format!("run {run} · iteration {}/{max}{again}", attempt.iteration);
+    let mut page = format!("{} · {} · {}\n", paint.bold(&head), words::local(attempt.at), words::verdict(attempt));
     for earlier in
-        story.chapters.iter().filter(|other| other.iteration == chapter.iteration && other.attempt < chapter.attempt)
+        story.attempts.iter().filter(|other| other.iteration == attempt.iteration && other.attempt < attempt.attempt)
     {
         let how = earlier.agent.as_ref().map_or("its end was not seen", |agent| agent.how.as_str());
         let _ = writeln!(page, "{}", paint.dim(&format!("  attempt {}: {}", earlier.attempt, text::for_terminal(how))));
     }
-    let size = text::count(chapter.prompt.chars().count() as u64, "character");
-    section(&mut page, paint, &format!("prompt ({size}; all of it: ralph show {run}/{} --prompt)", chapter.iteration));
-    block(&mut page, &first_lines(&chapter.prompt));
+    let size = text::count(attempt.prompt.chars().count() as u64, "character");
+    section(&mut page, paint, &format!("prompt ({size}; all of it: ralph show {run}/{} --prompt)", attempt.iteration));
+    block(&mut page, &first_lines(&attempt.prompt));
     section(&mut page, paint, "agent");
-    match &chapter.agent {
+    match &attempt.agent {
         None => block(&mut page, "its end was not seen: it runs, or ralph ended before it"),
         Some(agent) => {
             block(&mut page, &words::agent_end(agent));
             observation(&mut page, agent.seen, paint);
         }
     }
-    checks(&mut page, chapter, paint);
-    tasks(&mut page, chapter, paint);
-    if let Some(judged) = &chapter.judged {
-        section(&mut page, paint, &format!("verdict: {}, {}", words::claim(&judged.claim), words::verdict(chapter)));
+    checks(&mut page, attempt, paint);
+    tasks(&mut page, attempt, paint);
+    if let Some(judged) = &attempt.judged {
+        section(&mut page, paint, &format!("verdict: {}, {}", words::claim(&judged.claim), words::verdict(attempt)));
         judged.reasons.iter().for_each(|reason| block(&mut page, &format!("- {reason}")));
     }
     page
@@ -108,11 +108,11 @@ fn observation(page: &mut String, seen: &Observation, paint: Paint) {
     }
 }
 
-fn checks(page: &mut String, chapter: &Chapter<'_>, paint: Paint) {
-    if !chapter.checks.is_empty() || !chapter.findings.is_empty() {
+fn checks(page: &mut String, attempt: &AttemptView<'_>, paint: Paint) {
+    if !attempt.checks.is_empty() || !attempt.findings.is_empty() {
         section(page, paint, "checks");
     }
-    for check in &chapter.checks {
+    for check in &attempt.checks {
         let report = check.report;
         let mark = paint.check(report.ending.passed());
         let _ = writeln!(page, "  {mark} {} {}", text::for_terminal(&report.spec.command), words::check_end(check));
@@ -121,18 +121,18 @@ fn checks(page: &mut String, chapter: &Chapter<'_>, paint: Paint) {
             let _ = writeln!(page, "    {}", paint.yellow(&format!("does not count: {why}")));
         }
     }
-    for finding in &chapter.findings {
+    for finding in &attempt.findings {
         let mark = paint.check(finding.passed);
         let line = format!("{}: {} {}", finding.kind.as_str(), finding.name, finding.problem);
         let _ = writeln!(page, "  {mark} {}", words::one_line(&line).trim_end());
     }
 }
 
-fn tasks(page: &mut String, chapter: &Chapter<'_>, paint: Paint) {
-    if !chapter.tasks.is_empty() {
+fn tasks(page: &mut String, attempt: &AttemptView<'_>, paint: Paint) {
+    if !attempt.tasks.is_empty() {
         section(page, paint, "version control");
     }
-    for task in &chapter.tasks {
+    for task in &attempt.tasks {
         let mark = paint.check(task.passed);
         let line = format!("{mark} {} {}", text::for_terminal(&task.name), text::for_terminal(&task.detail));
         let _ = writeln!(page, "  {}", line.replace('\n', " ").trim_end());
