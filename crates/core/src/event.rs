@@ -114,6 +114,8 @@ pub enum Event {
     Interrupted,
     /// Somebody cancelled the run.
     Cancelled,
+    /// Somebody cancelled a run that no process carries, so that nothing of it runs any more.
+    CancelledUncarried,
     /// The wall time is used up while something runs.
     WallTimeUp,
     /// Money or tokens are used up while the agent runs.
@@ -128,6 +130,37 @@ pub enum Event {
         /// One sentence.
         text: String,
     },
+}
+
+impl Event {
+    /// The name by which it stands in the journal.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Event::Started(_) => "started",
+            Event::Resumed(_) => "resumed",
+            Event::Gathered(_) => "gathered",
+            Event::AgentEnded(_) => "agent_ended",
+            Event::TreeSeen { .. } => "tree_seen",
+            Event::Pinned { .. } => "pinned",
+            Event::PinnedRestored { .. } => "pinned_restored",
+            Event::CheckedOut { .. } => "checked_out",
+            Event::CheckEnded(_) => "check_ended",
+            Event::ScmLooked { .. } => "scm_looked",
+            Event::ScmEnded(_) => "scm_ended",
+            Event::MarkersSeen { .. } => "markers_seen",
+            Event::Heard { .. } => "heard",
+            Event::ChildrenSeen { .. } => "children_seen",
+            Event::Posted { .. } => "posted",
+            Event::Woke => "woke",
+            Event::Interrupted => "interrupted",
+            Event::Cancelled => "cancelled",
+            Event::CancelledUncarried => "cancelled_uncarried",
+            Event::WallTimeUp => "wall_time_up",
+            Event::BudgetUp => "budget_up",
+            Event::SettingsEdited { .. } => "settings_edited",
+            Event::Noted { .. } => "noted",
+        }
+    }
 }
 
 /// The beginning of a run.
@@ -146,7 +179,8 @@ pub struct Started {
     /// What earlier runs of the same task used.
     #[serde(default)]
     pub task_spent: Spent,
-    /// What the run before left changed of that by which it was to be judged: it counts as it stands now.
+    /// Settings, scripts or protected files that the previous run's agent changed. This run uses them as they are;
+    /// listed so that a person can look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inherited: Vec<String>,
 }

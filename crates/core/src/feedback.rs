@@ -55,7 +55,7 @@ pub(crate) fn feedback(on: Lookback<'_>) -> String {
         };
     }
     let mut parts = vec![verdict(iteration, judgement)];
-    parts.extend(excerpts(on.policy, reports));
+    parts.extend(excerpts(reports));
     parts.extend(changes(on.history));
     parts.extend(earlier_laps(on.history));
     let claims = on.history.false_claims_in_row();
@@ -85,12 +85,11 @@ fn verdict(iteration: u32, judgement: &Judgement) -> String {
 }
 
 /// The decisive lines of checks whose output the prompt does not show anyway.
-fn excerpts<'a>(policy: &'a Policy, reports: &'a [CheckReport]) -> impl Iterator<Item = String> + 'a {
+fn excerpts<'a>(reports: &'a [CheckReport]) -> impl Iterator<Item = String> + 'a {
     let shown_elsewhere = |report: &CheckReport| {
-        let decisive = policy.guardrails.get(report.spec.index).is_some_and(|rule| rule.output == OutputPart::Decisive);
-        let whole =
-            report.output_bytes <= report.output_head.len() as u64 && fits(&report.output_head, policy.output_chars);
-        decisive || whole
+        let whole = report.output_bytes <= report.output_head.len() as u64
+            && fits(&report.output_head, report.spec.output_chars);
+        report.spec.output == OutputPart::Decisive || whole
     };
     let cut = reports.iter().filter(move |report| !report.ending.passed() && !shown_elsewhere(report));
     cut.filter(|report| !report.excerpt.is_empty()).take(EXCERPTS_SHOWN).map(|report| {

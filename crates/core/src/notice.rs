@@ -5,12 +5,12 @@
 
 use crate::check::{CheckKind, CheckReport};
 use crate::claim::Claim;
-use crate::guardrail::FailAction;
 use crate::id::RunId;
 use crate::observation::{LineCounts, Tokens};
 use crate::outcome::Outcome;
 use crate::policy::Policy;
 use crate::time::{Millis, WallTime};
+use std::sync::Arc;
 
 /// One thing worth telling.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +20,7 @@ pub enum Notice {
         /// The run.
         run: RunId,
         /// Its rules.
-        policy: Box<Policy>,
+        policy: Arc<Policy>,
         /// Where it goes on, if it is a resume.
         resumed: Option<ResumeKind>,
     },
@@ -138,6 +138,13 @@ pub enum Notice {
         /// One sentence.
         text: String,
     },
+    /// An event came that does not fit where the run stands: a fault in ralph, which changed nothing.
+    Unexpected {
+        /// Its name.
+        event: &'static str,
+        /// Where the run stood.
+        phase: &'static str,
+    },
     /// The run ended.
     RunFinished {
         /// How.
@@ -164,21 +171,22 @@ impl Notice {
         }
     }
 
-    /// A guardrail was executed. Its output is worth telling where something is done about a failure.
-    pub fn executed(iteration: u32, report: &CheckReport, fail_action: Option<FailAction>) -> Notice {
+    /// A check was executed. Its output is worth telling where something is done about a failure; before the first
+    /// iteration nothing is.
+    pub fn executed(iteration: u32, report: &CheckReport) -> Notice {
         let passed = report.ending.passed();
-        let fail_action = fail_action.filter(|_| !passed);
+        let acts = !passed && iteration > 0;
         Notice::CheckFinished {
             iteration,
-            kind: CheckKind::Guardrail,
+            kind: report.spec.source,
             name: report.spec.command.clone(),
             passed,
             problem: if passed { String::new() } else { report.ending.problem() },
             exit_code: report.ending.code(),
             duration: report.duration,
             log: Some(report.log.clone()).filter(|log| !log.is_empty()),
-            fail_action: fail_action.map(FailAction::as_str),
-            output: fail_action.map_or(String::new(), |_| report.output_head.clone()),
+            fail_action: acts.then(|| report.spec.fail_action.as_str()),
+            output: if acts { report.output_head.clone() } else { String::new() },
         }
     }
 }

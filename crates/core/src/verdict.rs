@@ -5,11 +5,13 @@ use crate::check::CheckReport;
 use crate::claim::{Claim, NO_REASON};
 use crate::evidence::Finding;
 use crate::guardrail::{self, GuardrailFailure, OutputPart};
+use crate::id::CheckId;
 use crate::inbox::Requests;
 use crate::observation::{Marker, Observation};
 use crate::policy::Policy;
 use crate::protect::PinnedChange;
 use crate::text;
+use std::collections::BTreeMap;
 
 /// Everything that a verdict rests on.
 #[derive(Debug, Clone, Copy)]
@@ -26,8 +28,8 @@ pub struct Case<'a> {
     pub violations: &'a [PinnedChange],
     /// What is not part of the commit that was checked; empty if all is.
     pub uncommitted: &'a str,
-    /// Which guardrails passed before the first iteration, if that is known.
-    pub baseline: Option<&'a [bool]>,
+    /// Which checks passed before the first iteration, if that is known.
+    pub baseline: Option<&'a BTreeMap<CheckId, bool>>,
     /// What people want and nobody has acknowledged.
     pub requests: &'a Requests,
     /// Whether the tree stood still while the checks ran.
@@ -131,22 +133,19 @@ pub fn judge(case: Case<'_>) -> Judgement {
     for report in case.reports.iter().filter(|report| !report.ending.passed()) {
         let problem = report.ending.problem();
         let log = if report.log.is_empty() { String::new() } else { format!(" (see {})", report.log) };
-        let before = match case.baseline.and_then(|baseline| baseline.get(report.spec.index)) {
+        let before = match case.baseline.and_then(|baseline| baseline.get(&report.spec.id)) {
             Some(true) => "; it passed before the first iteration, so this run broke it",
             Some(false) => "; it failed before the first iteration too",
             None => "",
         };
         reasons.push(format!("guardrail \"{}\" {problem}{log}{before}", report.spec.command));
         failing.push(format!("{} {problem}", report.spec.command));
-        if let Some(rule) = case.policy.guardrails.get(report.spec.index) {
-            let chars = case.policy.output_chars;
-            let output = match rule.output {
-                OutputPart::First => report.output_head.clone(),
-                OutputPart::Decisive => report.excerpt.within(chars),
-            };
-            let message = guardrail::failure_message(rule, &problem, &report.log, &output, chars);
-            failures.push(GuardrailFailure { action: rule.fail_action, message });
-        }
+        let output = match report.spec.output {
+            OutputPart::First => report.output_head.clone(),
+            OutputPart::Decisive => report.excerpt.within(report.spec.output_chars),
+        };
+        let message = guardrail::failure_message(&report.spec, &problem, &report.log, &output);
+        failures.push(GuardrailFailure { action: report.spec.fail_action, message });
     }
     if claim == Claim::Complete {
         for finding in case.findings.iter().filter(|finding| !finding.passed) {

@@ -2,7 +2,7 @@
 //! there before is none, and what cannot be seen is not guessed.
 
 use super::Run;
-use super::checking::Checking;
+use super::inspecting::Inspection;
 use crate::claim::Claim;
 use crate::feedback::common_cause;
 use crate::history::{FailurePrint, Lap};
@@ -11,17 +11,17 @@ use crate::verdict::Judgement;
 
 impl Run {
     /// Remembers how an iteration went. Why the run leads nowhere, once it has for too long.
-    pub(super) fn note_lap(&mut self, checking: &Checking, judgement: &Judgement) -> Option<String> {
+    pub(super) fn note_lap(&mut self, at: &Inspection, judgement: &Judgement) -> Option<String> {
         let lap = Lap {
-            iteration: self.iteration,
-            failure: FailurePrint::of(judgement, &checking.reports),
-            tree: checking.tree.clone(),
-            changed: checking.files_changed().to_vec(),
+            iteration: self.count.iteration(),
+            failure: FailurePrint::of(judgement, &at.reports),
+            tree: at.tree.clone(),
+            changed: at.files_changed().to_vec(),
             claimed: judgement.claim == Claim::Complete,
-            heard_a_person: !self.human.is_empty(),
+            heard_a_person: !self.brief.human().is_empty(),
         };
         self.history.add(lap);
-        let cause = common_cause(judgement, &checking.reports);
+        let cause = common_cause(judgement, &at.reports);
         let limits = &self.policy.limits;
         let reached = |most: u32, row: u32| most > 0 && row >= most;
 
