@@ -8,7 +8,6 @@ use crate::claim::Claim;
 use crate::guardrail::OutputPart;
 use crate::history::{History, Lap, quoted};
 use crate::memory::{fence, one_line};
-use crate::policy::Policy;
 use crate::text;
 use crate::verdict::Judgement;
 use std::fmt::Write as _;
@@ -31,8 +30,6 @@ const TIMES_TO_TURN: usize = 3;
 /// What feedback is made from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookback<'a> {
-    /// The rules.
-    pub(crate) policy: &'a Policy,
     /// The iteration that was judged.
     pub(crate) iteration: u32,
     /// How.

@@ -238,3 +238,15 @@ impl ResumeKind {
         }
     }
 }
+
+/// Why a run is held up by the machine, outside of its journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Delay {
+    /// Another process keeps the database locked.
+    DatabaseLocked {
+        /// The database file.
+        path: String,
+    },
+    /// It is free again.
+    DatabaseFree,
+}

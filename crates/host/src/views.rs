@@ -11,7 +11,6 @@ pub use settings_file::write_settings;
 
 use crate::plain_file::{self, Links, inode};
 use crate::process::is_open_elsewhere;
-use ralph_core::effect::Purpose;
 use ralph_core::id::TaskName;
 use ralph_core::memory::{self, Views};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -150,16 +149,12 @@ impl Folder {
     }
 
     /// Keeps the exact prompt of an iteration, and says where.
-    pub fn write_prompt(&mut self, iteration: u32, purpose: Purpose, text: &str) -> Result<PathBuf, ViewError> {
-        let name = match purpose {
-            Purpose::Work | Purpose::Supervised => format!("prompt_{iteration:03}.txt"),
-            Purpose::CommitMessage => format!("prompt_{iteration:03}_commit.txt"),
-        };
-        let path = self.own.path.join(&name);
-        let mut file = self.create_log(&name)?;
+    pub fn write_prompt(&mut self, name: &str, text: &str) -> Result<PathBuf, ViewError> {
+        let path = self.own.path.join(name);
+        let mut file = self.create_log(name)?;
         file.write_all(text.as_bytes()).map_err(|source| {
             // Half a prompt would be taken for the prompt.
-            _ = rustix::fs::unlinkat(&self.own.open, name.as_str(), AtFlags::empty());
+            _ = rustix::fs::unlinkat(&self.own.open, name, AtFlags::empty());
             failed(&path)(source)
         })?;
         Ok(path)

@@ -173,7 +173,7 @@ fn stand_in(run: RunId, at: WallTime, started: Started) -> RunRow {
     RunRow {
         message: STAND_IN.to_owned(),
         parent: started.parent,
-        kind: started.policy.kind,
+        kind: started.policy.kind.name(),
         max_iterations: started.policy.last_iteration(0),
         task: started.policy.task,
         agent: started.policy.agent.command,

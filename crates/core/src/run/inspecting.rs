@@ -462,13 +462,7 @@ impl Run {
     /// What the next agent is told about this iteration.
     fn learn(&mut self, at: &Inspection, judgement: &Judgement, again: bool) {
         let iteration = self.count.iteration();
-        let feedback = feedback(Lookback {
-            policy: &self.policy,
-            iteration,
-            judgement,
-            reports: &at.reports,
-            history: &self.history,
-        });
+        let feedback = feedback(Lookback { iteration, judgement, reports: &at.reports, history: &self.history });
         self.brief.learn(brief::Lesson {
             past: Past { iteration, seen: &at.seen, files: at.files_changed() },
             candidate: match judgement.decision {

@@ -1,7 +1,7 @@
 //! The buses of a run: what it says there, and what it hears.
 
+use ralph_core::activity::{BusName, Post};
 use ralph_core::bus::{Kind, Message};
-use ralph_core::effect::{BusName, Post};
 use ralph_core::event::Event;
 use ralph_core::id::{MessageId, RunId, TaskName};
 use ralph_core::inbox::{Heard, Request};
@@ -40,12 +40,12 @@ impl Buses {
     }
 
     /// Where they are, and whose.
-    pub(crate) fn names(&self) -> &BusNames {
+    pub(super) fn names(&self) -> &BusNames {
         &self.names
     }
 
     /// Posts a message of this run.
-    pub(crate) fn post(&self, post: &Post, at: WallTime, durability: Durability) -> Result<(), String> {
+    pub(super) fn post(&self, post: &Post, at: WallTime, durability: Durability) -> Result<(), String> {
         let BusNames { project, task, run, .. } = &self.names;
         let path = match post.bus {
             BusName::Task => &self.names.task_bus,
@@ -67,7 +67,7 @@ impl Buses {
     }
 
     /// What was said to this run since this was last asked.
-    pub(crate) fn listen(&mut self) -> Option<Event> {
+    pub(super) fn listen(&mut self) -> Option<Event> {
         let mut messages = Vec::new();
         let run = &self.names.run;
         let read = self.follower.read(|message| messages.extend(heard(message, run)));

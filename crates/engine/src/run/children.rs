@@ -1,7 +1,8 @@
 //! Waiting for child runs: they live on when the agent that started them is gone.
 
-use ralph_core::effect::Leftover;
+use ralph_core::activity::Leftover;
 use ralph_core::event::Event;
+use ralph_core::id::RunId;
 use ralph_core::time::Millis;
 use ralph_host::child_runs::{self, Child};
 use ralph_host::signals;
@@ -15,8 +16,8 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long an interrupted child may take: its agent has five seconds, and itself some more.
 const INTERRUPTED: Duration = Duration::from_secs(15);
 
-/// Waits until no child of this run lives, or for as long as that.
-pub(crate) async fn wait(folder: &Path, span: Millis, then: Leftover, alarm: &UnboundedSender<Event>) -> Event {
+/// Waits until no child of this run lives, or for as long as that. Returns those that lived on until then.
+pub(super) async fn wait(folder: &Path, span: Millis, then: Leftover, alarm: &UnboundedSender<Event>) -> Vec<RunId> {
     // Whoever works in the tree that is to be judged is waited for, whomever it calls its parent.
     let living = if then == Leftover::Interrupt { child_runs::live_inside } else { child_runs::live_children };
     let waiting = living(folder);
@@ -35,7 +36,7 @@ pub(crate) async fn wait(folder: &Path, span: Millis, then: Leftover, alarm: &Un
         }
         let _ = timeout_at(Instant::now() + INTERRUPTED, gone(folder, living)).await;
     }
-    Event::ChildrenSeen { left: left.into_iter().map(|child| child.run).collect(), ended: Vec::new() }
+    left.into_iter().map(|child| child.run).collect()
 }
 
 async fn gone(folder: &Path, living: fn(&Path) -> Vec<Child>) {

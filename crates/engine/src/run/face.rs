@@ -1,14 +1,18 @@
 //! What the engine asks of a face.
 
+use crate::carry::Listener;
 use ralph_core::agent_event::AgentEvent;
-use ralph_core::notice::Notice;
+use ralph_core::notice::{Delay, Notice};
 use ralph_core::time::WallTime;
+use std::cell::RefCell;
 use std::time::Duration;
 
 /// Somebody who is told what happens. Calls must not block: an agent waits for nobody's terminal.
 pub trait Face {
     /// Something worth telling.
     fn notice(&mut self, at: WallTime, notice: &Notice);
+    /// The run is held up by the machine, or no longer.
+    fn delayed(&mut self, at: WallTime, delay: &Delay);
     /// The agent said or did something.
     fn agent_event(&mut self, at: WallTime, iteration: u32, event: &AgentEvent);
     /// Whether agent events are worth making for this face beyond what the verdict needs.
@@ -28,4 +32,33 @@ pub trait Face {
     /// The run is over: leave the terminal as it was, and return when everything is written or
     /// nobody reads any more.
     fn finish(&mut self);
+}
+
+/// A face as the carrier tells it.
+pub struct Shown<'a>(pub &'a RefCell<dyn Face>);
+
+impl Listener<Notice> for Shown<'_> {
+    fn notice(&self, at: WallTime, notice: &Notice) {
+        self.0.borrow_mut().notice(at, notice);
+    }
+
+    fn delayed(&self, at: WallTime, delay: &Delay) {
+        self.0.borrow_mut().delayed(at, delay);
+    }
+
+    fn tick_every(&self) -> Option<Duration> {
+        self.0.borrow().tick_every()
+    }
+
+    fn tick(&self) {
+        self.0.borrow_mut().tick();
+    }
+
+    fn suspended(&self) {
+        self.0.borrow_mut().suspended();
+    }
+
+    fn continued(&self) {
+        self.0.borrow_mut().continued();
+    }
 }

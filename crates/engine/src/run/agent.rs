@@ -1,15 +1,14 @@
 //! One agent process: the dialect says how to start it and what its lines mean, host runs it, and
 //! what it amounted to comes back as one observation.
 
-use crate::activity::{Links, World};
-use crate::at;
-use crate::face::Face;
+use super::RunHands;
+use super::face::Face;
+use crate::carry::{Links, at};
 use ralph_agents::{CommandLine, Delivery, Detail, End, LineKind, Reader, SideFile, Told};
-use ralph_core::effect::{Launch, Purpose};
+use ralph_core::activity::{Launch, MarkerUse};
 use ralph_core::event::Event;
 use ralph_core::id::RunId;
 use ralph_core::observation::{Marker, Markers, Observation, Observer, ProcessFacts};
-use ralph_core::policy::Policy;
 use ralph_host::clock::{self, Clock};
 use ralph_host::folder_watch::FolderWatch;
 use ralph_host::lines::{Line, LineSplitter};
@@ -28,95 +27,89 @@ use tokio::time::Instant;
 
 /// Most agents end at once after DONE, and nothing need be said then.
 const SOON: Duration = Duration::from_secs(1);
-/// Attempts of a supervised agent whose output is kept: as many as there are unless somebody asks for more.
-const ATTEMPTS_KEPT: u32 = 100;
-
 /// Runs the agent once.
-pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, links: Links<'_>) -> Vec<Event> {
-    let Links { face, orders, alarm } = links;
+pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Links<Event>) -> Vec<Event> {
+    let (face, alarm) = (hands.face, &links.alarm);
     let mut events = Vec::new();
-    if launch.purpose == Purpose::Work {
-        events.extend(remove_old_marker(world));
+    if launch.markers == MarkerUse::Claim {
+        events.extend(remove_old_marker(hands));
     }
-    let prompt_file = match launch.purpose {
-        // Several supervised agents may share a project, and what they are told stands in the journal.
-        Purpose::Supervised => None,
-        Purpose::Work | Purpose::CommitMessage => {
-            match world.folder.write_prompt(launch.iteration, launch.purpose, &launch.prompt) {
-                Ok(path) => Some(path),
-                Err(error) => {
-                    events.push(Event::Noted { text: format!("the prompt could not be written to .ralph: {error}") });
-                    None
-                }
+    let mut prompt_file = None;
+    if let Some(name) = &launch.keep.prompt_file {
+        match hands.folder.write_prompt(name, &launch.prompt) {
+            Ok(path) => prompt_file = Some(path),
+            Err(error) => {
+                events.push(Event::Noted { text: format!("the prompt could not be written to .ralph: {error}") });
             }
         }
-    };
+    }
     let dialect = ralph_agents::for_agent(&launch.agent);
     let line = dialect.command(&launch.agent);
-    let (command, stdin) = command(world, launch, line, prompt_file);
-    // What is asked for beside the work is answered by the last message alone.
-    let (messages, log) = match launch.purpose {
-        Purpose::Work | Purpose::Supervised => (policy.memory.last_messages, ""),
-        Purpose::CommitMessage => (1, "commit."),
-    };
+    let (command, stdin) = command(hands, launch, line, prompt_file);
     let done = Cell::new(false);
     let shows = face.borrow().wants_agent_events();
     let mut sink = AgentSink {
         iteration: launch.iteration,
         reader: dialect.reader(&launch.agent, &launch.prompt),
-        observer: Observer::new(&world.patterns, messages),
+        observer: Observer::new(&hands.patterns, launch.keep.messages),
         splitter: LineSplitter::default(),
         events: Told::new(if shows { Detail::Shown } else { Detail::Unseen }),
-        stdout_log: RawLog::new(&world.run_folder, launch.iteration, &format!("{log}stdout")).begun(),
-        stderr_log: RawLog::new(&world.run_folder, launch.iteration, &format!("{log}stderr")),
+        stdout_log: RawLog::new(&hands.run_folder, launch.iteration, &format!("{}stdout", launch.keep.log)).begun(),
+        stderr_log: RawLog::new(&hands.run_folder, launch.iteration, &format!("{}stderr", launch.keep.log)),
         face,
-        clock: world.clock.clone(),
+        clock: hands.clock.clone(),
         shows,
         done: &done,
-        budget: Budget { cost_left: launch.cost_left, tokens_left: launch.tokens_left, alarm, told: false },
+        budget: Budget {
+            cost_left: launch.limits.cost_left,
+            tokens_left: launch.limits.tokens_left,
+            alarm,
+            told: false,
+        },
     };
     let job = Job {
         command: &command,
         stdin: &stdin,
         streams: Streams::Apart,
-        timeout: launch.timeout,
-        idle: launch.idle,
-        linger: launch.linger,
+        timeout: launch.limits.timeout,
+        idle: launch.limits.idle,
+        linger: launch.limits.linger,
     };
     let facts = {
         let (pass_on, mut passed_on) = unbounded_channel();
         let mut tell_at = None;
-        let mut driving = pin!(drive(&mut world.keeper, &job, &mut sink, &mut passed_on));
+        let mut driving = pin!(drive(&mut hands.keeper, &job, &mut sink, &mut passed_on));
         loop {
             tokio::select! {
                 biased;
                 facts = &mut driving => break facts,
-                Some(order) = orders.recv() => drop(pass_on.send(order)),
-                () = marked(&mut world.watch, world.folder.task_folder()), if !done.get() => {
+                Some(order) = links.orders.recv() => drop(pass_on.send(order)),
+                () = marked(&mut hands.watch, hands.folder.task_folder()), if !done.get() => {
                     done.set(true);
                     tell_at = Some(Instant::now() + SOON);
                     let _ = pass_on.send(Order::LookForResult);
                 }
                 () = at(tell_at), if tell_at.is_some() => {
                     tell_at = None;
-                    let text = format!("DONE is there; the agent has {} to end by itself", launch.linger);
+                    let text = format!("DONE is there; the agent has {} to end by itself", launch.limits.linger);
                     let _ = alarm.send(Event::Noted { text });
                 }
             }
         }
     };
     events.extend(sink.close_logs());
-    events.extend(world.notes());
-    events.extend(world.listen());
-    let markers = match launch.purpose {
-        Purpose::Work => Markers { done: marker::look(world.folder.task_folder(), marker::DONE), ..Markers::default() },
-        Purpose::Supervised => {
-            raw_log::forget(&world.run_folder, launch.iteration.saturating_sub(ATTEMPTS_KEPT));
-            marker::look_at_all(world.folder.task_folder())
-        }
-        Purpose::CommitMessage => Markers::default(),
+    events.extend(hands.notes());
+    events.extend(hands.listen());
+    if launch.keep.logs > 0 {
+        raw_log::forget(&hands.run_folder, launch.iteration.saturating_sub(launch.keep.logs));
+    }
+    let task_folder = hands.folder.task_folder();
+    let markers = match launch.markers {
+        MarkerUse::Ignored => Markers::default(),
+        MarkerUse::Claim => Markers { done: marker::look(task_folder, marker::DONE), ..Markers::default() },
+        MarkerUse::Standing => marker::look_at_all(task_folder),
     };
-    let read_side_file = |file: &SideFile| side_file_of(world, &command, file);
+    let read_side_file = |file: &SideFile| side_file_of(hands, &command, file);
     events.push(Event::AgentEnded(Box::new(sink.finish(facts, markers, read_side_file))));
     events
 }
@@ -130,8 +123,8 @@ async fn marked(watch: &mut Option<FolderWatch>, task_folder: &Path) {
 }
 
 /// A marker from before this process is not this process's claim.
-fn remove_old_marker(world: &World) -> Option<Event> {
-    let text = match marker::remove(world.folder.task_folder(), marker::DONE) {
+fn remove_old_marker(hands: &RunHands<'_>) -> Option<Event> {
+    let text = match marker::remove(hands.folder.task_folder(), marker::DONE) {
         Ok(false) => return None,
         Ok(true) => "a DONE file left from earlier was removed: only this iteration's own counts".to_owned(),
         Err(error) => format!("a DONE from earlier could not be removed: {error}"),
@@ -140,18 +133,23 @@ fn remove_old_marker(world: &World) -> Option<Event> {
 }
 
 /// The end of a file that the agent's program wrote, where the agent itself would look for it.
-fn side_file_of(world: &World, command: &Command, file: &SideFile) -> Vec<u8> {
+fn side_file_of(hands: &RunHands<'_>, command: &Command, file: &SideFile) -> Vec<u8> {
     let variable = |name: &str| {
         let set = command.set.iter().rev().find(|(set, _)| set == name).map(|(_, value)| value.clone());
         let removed = command.remove.iter().any(|removed| removed == name);
-        set.or_else(|| (world.variable)(name).filter(|_| !removed)).filter(|value| !value.is_empty()).map(PathBuf::from)
+        set.or_else(|| (hands.variable)(name).filter(|_| !removed)).filter(|value| !value.is_empty()).map(PathBuf::from)
     };
     let folder = variable(file.variable).or_else(|| Some(variable("HOME")?.join(file.below_home)));
     folder.map(|folder| side_file::tail(&folder.join(file.folder), &file.suffix)).unwrap_or_default()
 }
 
 /// The command as host starts it, and what to write to its standard input.
-fn command(world: &World, launch: &Launch, line: CommandLine, prompt_file: Option<PathBuf>) -> (Command, Vec<u8>) {
+fn command(
+    hands: &RunHands<'_>,
+    launch: &Launch,
+    line: CommandLine,
+    prompt_file: Option<PathBuf>,
+) -> (Command, Vec<u8>) {
     let mut args: Vec<OsString> = line.args.into_iter().map(OsString::from).collect();
     let mut stdin = Vec::new();
     match (line.delivery, prompt_file) {
@@ -159,32 +157,32 @@ fn command(world: &World, launch: &Launch, line: CommandLine, prompt_file: Optio
         (Delivery::LastArg, _) => args.push(launch.prompt.clone().into()),
         (Delivery::Stdin | Delivery::File, _) => stdin = launch.prompt.clone().into_bytes(),
     }
-    let task_folder = world.folder.task_folder();
+    let task_folder = hands.folder.task_folder();
     let mut set: Vec<(OsString, OsString)> = vec![
-        (identity::RUN_VARIABLE.into(), world.run.as_str().into()),
-        (child_runs::FOLDER_VARIABLE.into(), world.run_folder.as_path().into()),
-        ("RUN_FOLDER".into(), world.run_folder.as_path().into()),
+        (identity::RUN_VARIABLE.into(), hands.run.as_str().into()),
+        (child_runs::FOLDER_VARIABLE.into(), hands.run_folder.as_path().into()),
+        ("RUN_FOLDER".into(), hands.run_folder.as_path().into()),
         ("RALPH_ITERATION".into(), launch.iteration.to_string().into()),
         ("RALPH_TASK_DIR".into(), task_folder.into()),
         ("TASK_FOLDER".into(), task_folder.into()),
-        ("MESSAGE_BUS".into(), world.buses.names().task_bus.as_path().into()),
+        ("MESSAGE_BUS".into(), hands.buses.names().task_bus.as_path().into()),
     ];
-    set.extend(line_of_descent(world, launch));
-    set.extend(world.temp.as_ref().map(|temp| ("TMPDIR".into(), temp.path().into())));
+    set.extend(line_of_descent(hands, launch));
+    set.extend(hands.temp.as_ref().map(|temp| ("TMPDIR".into(), temp.path().into())));
     let unwanted = line.env_remove.into_iter().chain(launch.agent.env_remove.iter().cloned());
     // This run's parent is no parent of what its agent starts.
     let remove = unwanted.map(OsString::from).chain([child_runs::PARENT_VARIABLE.into()]).collect();
     set.extend(line.env.into_iter().map(|(name, value)| (name.into(), value.into())));
     // What a person wrote in the settings stands last and so wins.
     set.extend(launch.agent.env.iter().map(|(name, value)| (name.into(), value.into())));
-    (Command { program: line.program.into(), args, folder: world.root.clone(), set, remove }, stdin)
+    (Command { program: line.program.into(), args, folder: hands.root.clone(), set, remove }, stdin)
 }
 
 /// Whose process this is, by ralph's names and by those of seed 003. All are set for every agent: an agent of a
 /// child run would else inherit its parent's.
-fn line_of_descent(world: &World, launch: &Launch) -> Vec<(OsString, OsString)> {
-    let names = world.buses.names();
-    let parent = world.parent.as_ref().map_or("", RunId::as_str);
+fn line_of_descent(hands: &RunHands<'_>, launch: &Launch) -> Vec<(OsString, OsString)> {
+    let names = hands.buses.names();
+    let parent = hands.parent.as_ref().map_or("", RunId::as_str);
     let continues = launch.iteration > 1 || launch.attempt > 1;
     let set = [
         ("RALPH_PROJECT_ID", names.project.as_str()),

@@ -1,0 +1,75 @@
+//! The entries that are not yet in the store, and the store as the carrier needs it.
+
+use ralph_core::event::Entry;
+use ralph_core::machine::{Machine, StepOf};
+use ralph_core::run::Run;
+use ralph_core::time::{Millis, WallTime};
+use ralph_store::{Durability, Store, StoreError};
+
+/// What remembers a machine's entries.
+pub trait Remembers<M: Machine> {
+    /// Keeps these entries of the machine together with where it stands now.
+    fn append(&mut self, machine: &M, entries: &[Entry<M::Event>], durability: Durability) -> Result<(), StoreError>;
+    /// Whether somebody left a request to cancel the machine.
+    fn wants_cancel(&mut self, machine: &M) -> Result<bool, StoreError>;
+    /// Calls it again after another process kept it locked.
+    fn again<T>(&mut self, call: &mut dyn FnMut(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError>;
+}
+
+impl Remembers<Run> for Store {
+    fn append(&mut self, run: &Run, entries: &[Entry], durability: Durability) -> Result<(), StoreError> {
+        Store::append(self, run.id(), entries, &run.row(), durability)
+    }
+
+    fn wants_cancel(&mut self, run: &Run) -> Result<bool, StoreError> {
+        self.cancel_requested(run.id())
+    }
+
+    fn again<T>(&mut self, call: &mut dyn FnMut(&mut Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        Store::again(self, call)
+    }
+}
+
+/// A machine with the entries that are not yet in the store.
+pub(crate) struct Journal<M: Machine> {
+    pub(crate) machine: M,
+    pending: Vec<Entry<M::Event>>,
+    /// Some of them must survive a power cut.
+    sync: bool,
+    /// Time that was worked on the machine before this process.
+    elapsed_before: Millis,
+    /// Whether this process has written anything.
+    pub(crate) has_begun: bool,
+}
+
+impl<M: Machine> Journal<M> {
+    /// `unseen` is how long it was worked on beyond what the machine knows.
+    pub(crate) fn new(machine: M, pending: Vec<Entry<M::Event>>, unseen: Millis) -> Journal<M> {
+        let elapsed_before = machine.elapsed().plus(unseen);
+        Journal { machine, pending, sync: true, elapsed_before, has_begun: false }
+    }
+
+    /// Turns an event into an entry and asks the machine. The entry is in the store before anything of the step is
+    /// done that could not be repeated.
+    pub(crate) fn take(&mut self, event: M::Event, at: WallTime, elapsed: Millis) -> StepOf<M> {
+        let seq = self.machine.seq() + 1;
+        let entry = Entry { seq, at, elapsed: self.elapsed_before.plus(elapsed), event };
+        let step = self.machine.step(&entry);
+        self.pending.push(entry);
+        self.sync |= step.durable;
+        step
+    }
+
+    /// Writes what is pending, in one transaction.
+    pub(crate) fn write(&mut self, store: &mut impl Remembers<M>) -> Result<(), StoreError> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let durability = if self.sync { Durability::Synced } else { Durability::Written };
+        store.append(&self.machine, &self.pending, durability)?;
+        self.pending.clear();
+        self.sync = false;
+        self.has_begun = true;
+        Ok(())
+    }
+}
