@@ -2,15 +2,14 @@
 
 use crate::commands;
 use crate::error::CommandError;
-use crate::face::paint::ColorChoice;
-use crate::face::render::{Marks, RenderOptions};
-use crate::face::{FaceOptions, Volume};
-use crate::look::page;
 use crate::project;
 use crate::settings::DisplaySettings;
-use crate::suggest::Suggest;
+use crate::terminal::{self, ColorChoice, FaceOptions, page};
 use clap::{Args, Parser, Subcommand};
 use ralph_core::outcome::exit;
+use ralph_view::agent_lines::RenderOptions;
+use ralph_view::narration::Volume;
+use ralph_view::{Marks, Paint, Suggest};
 use std::path::{Path, PathBuf};
 
 /// Runs a coding agent again and again, with fresh context each time, until the work is verifiably done.
@@ -65,17 +64,18 @@ impl Global {
             (false, true) => Volume::Verbose,
             (false, false) => Volume::Normal,
         };
-        let live = !(self.json || self.quiet || self.plain) && FaceOptions::can_be_live(project::term().as_deref());
-        let (json, color, colorless) = (self.json, self.color, self.colorless());
-        FaceOptions { json, volume, color, colorless, stream, live, render: self.render(display) }
+        let live = !(self.json || self.quiet || self.plain) && terminal::can_be_live(project::term().as_deref());
+        let render = self.render(display);
+        let on = self.color.colours(&std::io::stderr(), self.colorless());
+        FaceOptions { json: self.json, volume, stream, live, paint: Paint { on, ..render.paint }, render }
     }
 
     /// How an agent's events are to be shown.
     pub fn render(&self, display: &DisplaySettings) -> RenderOptions {
         let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
         RenderOptions {
-            marks: if display.emoji { self.marks() } else { Marks::Words },
-            paint: page::paint(self),
+            paint: Paint { marks: if display.emoji { self.marks() } else { Marks::Words }, ..page::paint(self) },
+            zone: page::zone(),
             timestamps: display.timestamps,
             text: display.text,
             max_output_lines: size(display.max_output_lines),

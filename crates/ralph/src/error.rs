@@ -2,11 +2,12 @@
 //! command to type.
 
 use crate::settings::SettingsError;
-use crate::suggest::Suggest;
 use ralph_core::outcome::exit;
 use ralph_engine::EngineError;
 use ralph_host::look;
 use ralph_store::{Class, StoreError};
+use ralph_view::Suggest;
+use ralph_view::missing::REPAIR;
 use std::fmt::Write as _;
 
 /// A command's failure, with the exit code that the documentation promises for it.
@@ -75,9 +76,6 @@ impl CommandError {
         text
     }
 }
-
-/// What is typed where something stored is damaged.
-pub const REPAIR: &str = "ralph doctor --repair";
 
 /// The exit code of an error of the store.
 pub fn store_code(error: &StoreError) -> u8 {

@@ -2,14 +2,14 @@
 //! directory. The only file besides `main` that reads the environment.
 
 use crate::error::CommandError;
-use crate::look::page;
-use crate::suggest::Suggest;
+use crate::terminal::page;
 use ralph_core::id::{LONGEST_TASK_NAME, RunId, TaskName, plain_name};
 use ralph_host::child_runs::{self, FOLDER_VARIABLE, Origin, PARENT_VARIABLE};
 use ralph_host::identity::RUN_VARIABLE;
 use ralph_host::process::find_program;
 use ralph_host::temp::RunTemp;
 use ralph_host::{look, state_dir, tree};
+use ralph_view::Suggest;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,12 +1,10 @@
 //! Carrying a run from the command line: the lock, the store, the keeper and a face are put
 //! together here, for a new run and for one that goes on.
 
+use crate::commands::{live, missing};
 use crate::error::CommandError;
-use crate::face::{self, FaceOptions, Shown, Volume};
-use crate::look::damage::Missing;
-use crate::look::live::Live;
-use crate::look::{heartbeat, page};
 use crate::project::{self, Project, TASKS};
+use crate::terminal::{self, FaceOptions, Shown, page};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::claim::Patterns;
 use ralph_core::effect::Effect;
@@ -33,6 +31,7 @@ use ralph_host::tree::Fingerprinter;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
 use ralph_store::{Durability, Store};
+use ralph_view::narration::Volume;
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
 use std::os::unix::net::UnixStream;
@@ -135,7 +134,7 @@ impl Claimed {
             tell_children(&project.run_folder(&run));
         }
         let listing = self.store.runs()?;
-        Missing::look(project, &Live::look(project), &listing).tell(project);
+        missing::tell(project, &listing);
         let mut others = listing.runs;
         others.retain(|row| row.run != run);
         if policy.supervision.is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
@@ -145,7 +144,7 @@ impl Claimed {
             tell_left_locks(project);
         }
         let unseen = match &beginning {
-            Beginning::Old(machine, _) if machine.outcome().is_none() => heartbeat::unseen(&machine.row(), project),
+            Beginning::Old(machine, _) if machine.outcome().is_none() => live::unseen(&machine.row(), project),
             _ => Millis::ZERO,
         };
         let task_spent = spent(&others, &policy.task);
@@ -167,7 +166,7 @@ impl Claimed {
         }
         let folder = folder(project, &policy)?;
         let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
-        let face = face::start(options, clock.clone(), shown(project))
+        let face = terminal::start(options, clock.clone(), shown(project))
             .map_err(|error| CommandError::io("the output threads cannot be started", &error))?;
         let outcome = runtime.block_on(async {
             let signals =

@@ -3,9 +3,9 @@
 use super::run::judge;
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::look::page;
 use crate::project::Project;
 use crate::settings::{self, Loaded, SettingsError};
+use crate::terminal::page;
 use clap::{CommandFactory, Subcommand};
 use ralph_core::outcome::exit;
 use serde_json::json;

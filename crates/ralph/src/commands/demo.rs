@@ -3,10 +3,10 @@
 
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::look::page;
 use crate::project::Project;
 use crate::session::{Beginning, Claimed, event_loop};
 use crate::settings::{Flags, Loaded};
+use crate::terminal::page;
 use clap::Args;
 use ralph_core::event::{Spent, Started};
 use ralph_core::id::{RunId, TaskName};

@@ -2,12 +2,10 @@
 
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::face::json_lines;
-use crate::look::page;
 use crate::project::{self, Project};
 use crate::session::{Beginning, Claimed};
 use crate::settings::{Flags, Loaded, Settings, SettingsError};
-use crate::suggest::quoted;
+use crate::terminal::page;
 use clap::Args;
 use ralph_agents::Delivery;
 use ralph_core::effect::Effect;
@@ -21,6 +19,8 @@ use ralph_core::run::Run;
 use ralph_core::time::Millis;
 use ralph_host::clock::{self, Clock};
 use ralph_host::{look, views};
+use ralph_view::json;
+use ralph_view::quoted;
 use std::path::PathBuf;
 
 /// Run the loop until the agent's claim is verified.
@@ -302,7 +302,7 @@ fn dry_run(global: &Global, project: &Project, mut started: Started) -> Result<u
     let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
     if global.json {
         let object = serde_json::json!({
-            "v": json_lines::VERSION, "program": line.program, "args": line.args, "env": line.env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            "v": json::VERSION, "program": line.program, "args": line.args, "env": line.env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
             "delivery": format!("{:?}", line.delivery).to_lowercase(), "prompt": prompt, "folder": project.root,
         });
         page::print_json(&object)?;

@@ -36,7 +36,7 @@ pub struct SuperviseArgs {
     /// How often the command may be started
     #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true)]
     max_restarts: i64,
-    /// The pause between two attempts, like 250ms, 5s or 1m; 0 for none
+    /// The pause between two starts, like 250ms, 5s or 1m; 0 for none
     #[arg(long, value_name = "TIME", default_value = "1s", allow_hyphen_values = true)]
     restart_delay: Millis,
     /// How long DONE waits for child runs, more than 0
@@ -45,10 +45,10 @@ pub struct SuperviseArgs {
     /// How often is looked for DONE where the file system does not tell of changes
     #[arg(long, value_name = "TIME", default_value = "1s", allow_hyphen_values = true)]
     poll_interval: Millis,
-    /// How long one attempt may take; 0 for no limit
+    /// How long the agent may run after each start; 0 for no limit
     #[arg(long, value_name = "TIME", default_value = "0", allow_hyphen_values = true)]
     timeout: Millis,
-    /// How long one attempt may neither print nor compute; 0 for no limit
+    /// How long the agent may neither print nor compute; 0 for no limit
     #[arg(long, value_name = "TIME", default_value = "0", allow_hyphen_values = true)]
     idle_timeout: Millis,
     /// The command and its arguments

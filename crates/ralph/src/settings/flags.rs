@@ -125,7 +125,6 @@ fn number(value: f64) -> Value {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

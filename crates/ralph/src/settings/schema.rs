@@ -152,7 +152,6 @@ pub(super) fn keys<'a>(node: Node<'a>, prefix: &str) -> Vec<Key<'a>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

@@ -85,7 +85,6 @@ fn sorted(value: Value) -> Value {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing, clippy::unwrap_used)]
 mod tests {
     use super::super::layers::Origin;
     use super::*;

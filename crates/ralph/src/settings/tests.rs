@@ -1,6 +1,5 @@
 //! Settings from files to verdict: the cases that ralph shares with its forebears, and a table for
 //! each kind of problem.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use super::*;
 use ralph_core::time::Millis;

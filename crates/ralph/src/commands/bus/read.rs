@@ -1,11 +1,10 @@
 //! `ralph bus read` and `ralph bus tail`: what was posted, and what is being posted.
 
-use super::shown;
 use super::which::WhichArgs;
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::look::page::{self, Audience};
 use crate::project::{Project, RunAround};
+use crate::terminal::page::{self, Audience};
 use clap::Args;
 use ralph_core::bus::{Kind, Message};
 use ralph_core::id::MessageId;
@@ -14,6 +13,7 @@ use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
 use ralph_host::bus::{Bus, Follower};
 use ralph_host::clock::Clock;
+use ralph_view::{Style, message};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -153,11 +153,12 @@ impl<'a> Viewer<'a> {
     }
 
     fn print<'m>(&self, messages: impl Iterator<Item = &'m Message>) -> Result<Audience, CommandError> {
-        let (paint, now) = (page::paint(self.global), Clock::start().now());
-        for message in messages {
+        let style = Style { paint: page::paint(self.global), zone: page::zone(), ..Style::default() };
+        let now = Clock::start().now();
+        for posted in messages {
             let text = match self.global.json {
-                true => format!("{}\n", shown::object(message)),
-                false => shown::block(message, paint, now),
+                true => format!("{}\n", message::object(posted)),
+                false => message::block(posted, &style, now),
             };
             if page::put(text.as_bytes())? == Audience::Gone {
                 return Ok(Audience::Gone);

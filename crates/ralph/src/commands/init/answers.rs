@@ -78,7 +78,6 @@ pub(super) fn list(typed: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::settings::Loaded;

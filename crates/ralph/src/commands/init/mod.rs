@@ -9,11 +9,9 @@ mod terminal;
 use crate::cli::Global;
 use crate::commands::run::check;
 use crate::error::CommandError;
-use crate::face::json_lines;
-use crate::look::page;
 use crate::project::{self, Project};
 use crate::settings::{Flags, Loaded};
-use crate::suggest::quoted;
+use crate::terminal::page;
 use answers::{Answers, Scm};
 use clap::Args;
 use interview::{Gone, Listener};
@@ -22,6 +20,8 @@ use ralph_core::guardrail::FailAction;
 use ralph_core::outcome::exit;
 use ralph_core::text;
 use ralph_host::views;
+use ralph_view::json;
+use ralph_view::quoted;
 use serde_json::{Value, json};
 use std::io::IsTerminal;
 use terminal::Terminal;
@@ -233,7 +233,7 @@ fn conclude(global: &Global, args: &InitArgs, project: &Project, answers: &Answe
 fn tell(global: &Global, args: &InitArgs, settings: &Value, file: &str) -> Result<(), CommandError> {
     if global.json {
         let written = (!args.dry_run).then_some(FILE);
-        page::print_json(&json!({ "v": json_lines::VERSION, "written": written, "settings": settings }))
+        page::print_json(&json!({ "v": json::VERSION, "written": written, "settings": settings }))
     } else if args.dry_run {
         page::print(file)
     } else {

@@ -2,8 +2,8 @@
 //! nobody types; nothing of the terminal's own modes is changed, so none needs to be restored.
 
 use super::interview::{Gone, Listener};
-use crate::look::page;
 use crate::session::event_loop;
+use crate::terminal::page;
 use ralph_host::signals::{Sign, Signals, suspend_self};
 use std::io::{self, BufRead, Write};
 use tokio::runtime::Runtime;
@@ -118,7 +118,6 @@ fn understood(line: &[u8]) -> Result<String, &'static str> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -2,17 +2,12 @@
 
 mod watch;
 
+use super::live::{self, Live};
+use super::{missing, pick};
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::face::json_lines::{VERSION, extend};
-use crate::look::damage::Missing;
-use crate::look::forest::{Branches, grow};
-use crate::look::heartbeat::Heartbeat;
-use crate::look::live::Live;
-use crate::look::state::State;
-use crate::look::table::{Line, Seen, table};
-use crate::look::{json, page, pick};
 use crate::project::{self, Project};
+use crate::terminal::page;
 use clap::Args;
 use ralph_core::id::RunId;
 use ralph_core::outcome::{StopReason, exit};
@@ -23,6 +18,11 @@ use ralph_host::child_runs;
 use ralph_host::clock::Clock;
 use ralph_host::identity::Identity;
 use ralph_store::{Listing, Store, StoreError};
+use ralph_view::json::{self, VERSION, extend};
+use ralph_view::liveness::{Heartbeat, State};
+use ralph_view::missing::{Damaged, Missing};
+use ralph_view::table::{Line, Seen, table};
+use ralph_view::tree::{Branches, grow};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
@@ -84,11 +84,15 @@ impl<'p> Sight<'p> {
         let mut missing;
         if let Some(store) = Store::open_existing(&project.state)? {
             let listing = store.runs()?;
-            missing = Missing::look(project, &live, &listing);
+            missing = missing::look(project, &live, &listing);
             for row in listing.runs {
                 let row = match pick::mended(&store, row.clone()) {
                     Err(error) if error.is_about_one_run() => {
-                        missing.add(&row.run, error.to_string());
+                        missing.damaged.push(Damaged {
+                            run: Some(row.run.clone()),
+                            name: row.run.to_string(),
+                            why: error.to_string(),
+                        });
                         row
                     }
                     mended => mended?,
@@ -96,12 +100,12 @@ impl<'p> Sight<'p> {
                 let process = live.process(&row.run);
                 let state = State::of(&row, process.is_some());
                 let idle = process.map(|process| pulse.idle(&store, &row.run, process)).transpose()?;
-                let heartbeat = idle.map(|idle| Heartbeat::of(&row, project, idle, now));
+                let heartbeat = idle.map(|idle| Heartbeat::of(&row, live::last_output(project, &row), idle, now));
                 let orphan = state == State::Running && child_runs::is_orphan(&project.run_folder(&row.run));
                 runs.push((row, Seen { state, heartbeat, orphan }));
             }
         } else {
-            missing = Missing::look(project, &live, &Listing::default());
+            missing = missing::look(project, &live, &Listing::default());
         }
         // Whoever waits on purpose has left its children alone, not lost.
         let waits = |row: &RunRow| row.stop_reason == Some(StopReason::Waiting);
@@ -158,7 +162,12 @@ impl<'p> Sight<'p> {
         let grown = grow(&self.shown(), if lines { Branches::Lines } else { Branches::Ascii });
         let seen: HashMap<&RunId, &Seen> = self.runs.iter().map(|(row, seen)| (&row.run, seen)).collect();
         let lines = grown.into_iter().filter_map(|run| Some(Line { seen: seen.get(&run.row.run)?, run }));
-        table(&lines.collect::<Vec<_>>(), self.now, page::paint(global), screen().map(|(columns, _)| columns))
+        table(
+            &lines.collect::<Vec<_>>(),
+            self.now,
+            &page::style(global, self.project),
+            screen().map(|(columns, _)| columns),
+        )
     }
 
     /// What to type about what the table shows.

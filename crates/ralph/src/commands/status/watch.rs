@@ -3,12 +3,12 @@
 use super::{Sight, screen};
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::look::page::{self, Audience};
-use crate::look::table::cut_to;
 use crate::project;
 use crate::session::event_loop;
+use crate::terminal::page::{self, Audience};
 use ralph_core::outcome::exit;
 use ralph_host::signals::{self, Sign, Signals};
+use ralph_view::table::cut_to;
 use serde_json::Value;
 use std::time::Duration;
 
