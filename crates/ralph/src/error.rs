@@ -13,7 +13,6 @@ use std::fmt::Write as _;
 /// A command's failure, with the exit code that the documentation promises for it.
 #[derive(Debug)]
 pub struct CommandError {
-    /// The exit code.
     pub code: u8,
     message: String,
     causes: Vec<String>,

@@ -16,7 +16,7 @@ use ralph_core::run::{Run, RunRow};
 use ralph_core::time::Millis;
 use ralph_engine::{BusNames, Buses, Engine, World};
 use ralph_host::child_runs::{self, RegisterError, Registration};
-use ralph_host::clock::Clock;
+use ralph_host::clock::{self, Clock};
 use ralph_host::folder_watch::FolderWatch;
 use ralph_host::identity;
 use ralph_host::lock::{self, LockError, Owner, WorkTreeLock};
@@ -219,6 +219,24 @@ impl Claimed {
         face.borrow_mut().finish();
         Ok(outcome?.exit_code)
     }
+}
+
+/// How a new run of a project begins.
+pub fn started(project: &Project, parent: Option<RunId>, policy: Policy) -> Box<Started> {
+    Box::new(Started {
+        run: RunId::from_random(clock::random_bits()),
+        parent,
+        policy,
+        root: project.root.display().to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        task_spent: Spent::default(),
+        inherited: Vec::new(),
+    })
+}
+
+/// Carries a new run to its end and returns its exit code.
+pub fn begin_run(options: FaceOptions, project: &Project, started: Box<Started>) -> Result<u8, CommandError> {
+    Claimed::take(project, &started.run, &started.policy)?.carry(options, project, Beginning::New(started))
 }
 
 /// What runs everything. tokio panics where it gets no sockets for signals, so as many descriptors

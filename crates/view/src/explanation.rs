@@ -142,8 +142,8 @@ fn conditions(case: &Explanation, paint: crate::Paint) -> String {
     page
 }
 
-/// The object for programs.
-pub fn for_programs(case: &Explanation, style: &Style) -> Value {
+/// The object for programs; `asking` is the command that it answers.
+pub fn for_programs(case: &Explanation, asking: &str, style: &Style) -> Value {
     let Explanation { view, row, state, conditions, .. } = case;
     let limits = &view.machine.policy().limits;
     let ended = *state != State::Running;
@@ -172,6 +172,6 @@ pub fn for_programs(case: &Explanation, style: &Style) -> Value {
         },
         "in_flight": case.in_flight(style),
         "on_resume": case.on_resume(),
-        "next": case.next("explain", style),
+        "next": case.next(asking, style),
     })
 }

@@ -27,6 +27,7 @@ pub mod run_page;
 pub mod run_view;
 #[cfg(test)]
 mod sample;
+pub mod status;
 mod status_line;
 mod style;
 mod suggest;

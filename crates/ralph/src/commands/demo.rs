@@ -4,11 +4,10 @@
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::project::Project;
-use crate::session::{Beginning, Claimed, event_loop};
+use crate::session::{self, event_loop};
 use crate::settings::{Flags, Loaded};
 use crate::terminal::page;
 use clap::Args;
-use ralph_core::event::{Spent, Started};
 use ralph_core::id::{RunId, TaskName};
 use ralph_core::outcome::exit;
 use ralph_core::policy::PromptSource;
@@ -53,21 +52,9 @@ pub fn run(global: &Global, args: &DemoArgs) -> Result<u8, CommandError> {
     let settings = super::run::check(&loaded)?;
     let policy =
         settings.policy(TaskName::from_text("demo"), PromptSource::Text(PROMPT.to_owned()), &flags, loaded.hash());
-    let run = RunId::from_random(clock::random_bits());
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    let root = project.root.display().to_string();
-    let started = Started {
-        run: run.clone(),
-        parent: None,
-        policy,
-        root,
-        version,
-        task_spent: Spent::default(),
-        inherited: Vec::new(),
-    };
-    let face = global.face(started.policy.agent.stream, &settings.display);
-    let code =
-        Claimed::take(&project, &run, &started.policy)?.carry(face, &project, Beginning::New(Box::new(started)))?;
+    let started = session::started(&project, None, policy);
+    let (run, face) = (started.run.clone(), global.face(started.policy.agent.stream, &settings.display));
+    let code = session::begin_run(face, &project, started)?;
     if !global.json && !global.quiet {
         conclude(&project, &run, code);
     }

@@ -27,7 +27,7 @@ pub fn run(global: &Global, args: &ExplainArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let (explanation, style) = (pick::explanation(&project, args.run.as_deref())?, page::style(global, &project));
     if global.json {
-        page::print_json(&explanation::for_programs(&explanation, &style))?;
+        page::print_json(&explanation::for_programs(&explanation, "explain", &style))?;
     } else {
         page::print(&explanation::for_people(&explanation, &style))?;
     }

@@ -126,9 +126,7 @@ impl<'a> Node<'a> {
 /// One key as documentation and suggestions name it: `guardrails[].hint`, `tasks.<name>.enabled`.
 #[derive(Debug, Clone)]
 pub(super) struct Key<'a> {
-    /// The whole name.
     pub(super) path: String,
-    /// The last part of it.
     pub(super) name: &'a str,
     /// What may stand there.
     pub(super) node: Node<'a>,

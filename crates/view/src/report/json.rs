@@ -3,8 +3,7 @@
 
 use super::matrix::{Cell, Matrix, Name, Row};
 use crate::Style;
-use crate::conditions::Condition;
-use crate::explanation::Explanation;
+use crate::explanation::{self, Explanation};
 use crate::json;
 use crate::json::extend;
 use crate::run_view::Wait;
@@ -12,21 +11,14 @@ use serde_json::{Value, json};
 
 /// The whole report.
 pub fn of(case: &Explanation, style: &Style) -> Value {
-    let Explanation { view, state, conditions, worked, .. } = case;
-    let mut object = json::whole(view, *state, *worked, &style.suggest);
+    let view = &case.view;
+    let mut object = json::whole(view, case.state, case.worked, &style.suggest);
+    extend(&mut object, explanation::for_programs(case, "report", style));
     let more = json!({
-        "message": case.message(),
-        "grounds": case.causes(),
         "asked": view.asked(),
-        "config_hash": view.machine.policy().config_hash,
-        "conditions": conditions.iter().map(Condition::as_json).collect::<Vec<_>>(),
-        "missing": case.missing().iter().map(|condition| &condition.name).collect::<Vec<_>>(),
         "checks": checks(&Matrix::of(view)),
         "waits": view.waits.iter().map(wait).collect::<Vec<_>>(),
         "waited_ms": view.waited().0,
-        "in_flight": case.in_flight(style),
-        "on_resume": case.on_resume(),
-        "next": case.next("report", style),
     });
     extend(&mut object, more);
     object

@@ -12,9 +12,7 @@ use serde_json::{Value, json};
 /// Where a log comes from, for programs.
 #[derive(Debug, Clone)]
 pub struct Origin {
-    /// The run.
     pub run: String,
-    /// The iteration.
     pub iteration: u32,
     /// When the iteration began; a raw log does not say when each line came.
     pub at: WallTime,
@@ -42,12 +40,7 @@ pub enum Log {
     /// What it complained about.
     Stderr,
     /// What a check printed. Two guardrails may be the same command, but each has a file of its own.
-    Check {
-        /// Its command.
-        name: String,
-        /// Where its log lies.
-        file: String,
-    },
+    Check { name: String, file: String },
 }
 
 impl Log {
