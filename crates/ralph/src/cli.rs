@@ -2,14 +2,15 @@
 
 use crate::commands;
 use crate::error::CommandError;
-use crate::project;
+use crate::project::{self, Project};
 use crate::settings::DisplaySettings;
-use crate::terminal::{self, ColorChoice, FaceOptions, page};
+use crate::terminal::{ColorChoice, FaceOptions, page};
 use clap::{Args, Parser, Subcommand};
 use ralph_core::outcome::exit;
 use ralph_view::agent_lines::RenderOptions;
 use ralph_view::narration::Volume;
-use ralph_view::{Marks, Paint, Suggest};
+use ralph_view::{Marks, Paint, Style, Suggest};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 /// Runs a coding agent again and again, with fresh context each time, until the work is verifiably done.
@@ -58,16 +59,19 @@ pub struct Global {
 
 impl Global {
     /// How a run is to be shown.
-    pub fn face(&self, stream: bool, display: &DisplaySettings) -> FaceOptions {
+    pub fn face(&self, project: &Project, stream: bool, display: &DisplaySettings) -> FaceOptions {
         let volume = match (self.quiet, self.verbose) {
             (true, _) => Volume::Quiet,
             (false, true) => Volume::Verbose,
             (false, false) => Volume::Normal,
         };
-        let live = !(self.json || self.quiet || self.plain) && terminal::can_be_live(project::term().as_deref());
+        let stderr = std::io::stderr();
+        let can_be_live = stderr.is_terminal() && !matches!(project::term().as_deref(), None | Some("dumb" | ""));
+        let live = can_be_live && !(self.json || self.quiet || self.plain);
         let render = self.render(display);
-        let on = self.color.colours(&std::io::stderr(), self.colorless());
-        FaceOptions { json: self.json, volume, stream, live, paint: Paint { on, ..render.paint }, render }
+        let paint = Paint { on: self.color.colours(&stderr, self.colorless()), ..render.paint };
+        let style = Style { paint, zone: render.zone.clone(), suggest: project.suggest() };
+        FaceOptions { project: project.name(), json: self.json, volume, stream, live, style, render }
     }
 
     /// How an agent's events are to be shown.
@@ -158,7 +162,7 @@ pub fn main() -> u8 {
             return if error.use_stderr() {
                 exit::USAGE
             } else {
-                code_of(page::heard(printed).map(|_| exit::OK), None)
+                code_of(page::heard(printed).map(|()| exit::OK), None)
             };
         }
     };
@@ -197,7 +201,9 @@ pub fn version() -> u8 {
 fn code_of(result: Result<u8, CommandError>, folder: Option<&Path>) -> u8 {
     result.unwrap_or_else(|error| {
         let suggest = folder.map(Suggest::elsewhere).unwrap_or_default();
-        page::say(error.text(&suggest).trim_end());
+        if error.code != exit::OK {
+            page::say(error.text(&suggest).trim_end());
+        }
         error.code
     })
 }

@@ -25,6 +25,11 @@ impl CommandError {
         CommandError { code, message: message.into(), causes: Vec::new(), hints: Vec::new() }
     }
 
+    /// Nobody reads what is printed any more, which ends a command and is no failure.
+    pub fn unheard() -> CommandError {
+        CommandError::new(exit::OK, "")
+    }
+
     /// A wrong call, setting or file.
     pub fn usage(message: impl Into<String>) -> CommandError {
         CommandError::new(exit::USAGE, message)
@@ -33,11 +38,6 @@ impl CommandError {
     /// A failing disk or descriptor.
     pub fn io(message: impl Into<String>, cause: &(dyn std::error::Error + 'static)) -> CommandError {
         CommandError::new(exit::IO, message).because(cause)
-    }
-
-    /// Settings that cannot be used; their text says everything already.
-    pub fn settings(error: &SettingsError) -> CommandError {
-        CommandError::new(error.code(), error.to_string())
     }
 
     /// Adds the chain of causes. Where the machine is found in it, the call and the settings are not to blame.
@@ -82,6 +82,13 @@ pub fn store_code(error: &StoreError) -> u8 {
         Class::Machine | Class::Damage => exit::IO,
         Class::Newer => exit::USAGE,
         Class::Internal => exit::INTERNAL,
+    }
+}
+
+impl From<SettingsError> for CommandError {
+    /// The text of settings that cannot be used says everything already.
+    fn from(error: SettingsError) -> CommandError {
+        CommandError::new(error.code(), error.to_string())
     }
 }
 

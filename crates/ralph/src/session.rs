@@ -4,7 +4,8 @@
 use crate::commands::{live, missing};
 use crate::error::CommandError;
 use crate::project::{self, Project, TASKS};
-use crate::terminal::{self, FaceOptions, Shown, page};
+use crate::settings;
+use crate::terminal::{self, FaceOptions, page};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::claim::Patterns;
 use ralph_core::effect::Effect;
@@ -165,12 +166,11 @@ impl Claimed {
             page::say(&format!("[ralph] Agent command: {}", [vec![line.program], line.args].concat().join(" ")));
         }
         let folder = folder(project, &policy)?;
-        let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
-        let face = terminal::start(options, clock.clone(), shown(project))
+        let runtime = event_loop()?;
+        let face = terminal::start(options, clock.clone())
             .map_err(|error| CommandError::io("the output threads cannot be started", &error))?;
         let outcome = runtime.block_on(async {
-            let signals =
-                Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))?;
+            let signals = signals()?;
             let keeper = Keeper::start(&run, &run_folder)
                 .map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
             let (temp, unwritten) = match RunTemp::create(&project::temp_folder(), &run) {
@@ -194,7 +194,7 @@ impl Claimed {
                 clock,
                 fingerprinter: fingerprinter(project),
                 programs: Programs::new(&project.root, project::variable("PATH")),
-                settings: SettingsWatch::new(settings_files(project)),
+                settings: SettingsWatch::new(settings::FILES.map(|file| project.root.join(file)).into()),
                 patterns: Patterns::new(&policy.completion),
                 pinned_files: PinnedFiles::new(&project.root, &project.run_folder(&run).join("pinned")),
                 checkout: None,
@@ -241,14 +241,11 @@ pub fn begin_run(options: FaceOptions, project: &Project, started: Box<Started>)
 
 /// What runs everything. tokio panics where it gets no sockets for signals, so as many descriptors
 /// as it opens are tried first: their lack is the machine's fault and not ralph's.
-pub fn event_loop() -> io::Result<Runtime> {
-    let tried: [(UnixStream, UnixStream); 3] = [UnixStream::pair()?, UnixStream::pair()?, UnixStream::pair()?];
-    drop(tried);
-    tokio::runtime::Builder::new_current_thread().enable_all().build()
-}
-
-fn shown(project: &Project) -> Shown {
-    Shown { name: project.name(), suggest: project.suggest() }
+pub fn event_loop() -> Result<Runtime, CommandError> {
+    let tried: io::Result<Vec<_>> = (0..3).map(|_| UnixStream::pair()).collect();
+    tried
+        .and_then(|_| tokio::runtime::Builder::new_current_thread().enable_all().build())
+        .map_err(|error| CommandError::io("the event loop cannot be started", &error))
 }
 
 fn buses(project: &Project, run: &RunId, policy: &Policy, task_folder: &Path) -> Buses {
@@ -261,6 +258,11 @@ fn buses(project: &Project, run: &RunId, policy: &Policy, task_folder: &Path) ->
     })
 }
 
+/// Listens to signals.
+pub fn signals() -> Result<Signals, CommandError> {
+    Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))
+}
+
 /// Knows the tree, less ralph's own folder in it.
 fn fingerprinter(project: &Project) -> Fingerprinter {
     let own = project.git_root.as_deref().and_then(|git| project.root.strip_prefix(git).ok()).unwrap_or(Path::new(""));
@@ -270,10 +272,6 @@ fn fingerprinter(project: &Project) -> Fingerprinter {
 /// Is there while a task of version control runs.
 fn scm_note(project: &Project) -> PathBuf {
     project.state.join("scm-task")
-}
-
-fn settings_files(project: &Project) -> Vec<PathBuf> {
-    [".ralph/settings.json", ".ralph/settings.local.json"].iter().map(|file| project.root.join(file)).collect()
 }
 
 /// The readable files of a run, with its task's folder.

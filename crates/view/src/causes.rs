@@ -219,16 +219,13 @@ fn cut_short(last: &AttemptView) -> String {
         (Some(agent), None) if agent.seen.process.ending == Ending::Stopped => {
             format!("the agent of iteration {number} was ended before it had finished")
         }
-        (Some(_), None) => {
-            format!("the agent of iteration {number} had ended ({}), and was not judged yet", claim_of(last))
+        (Some(agent), None) => {
+            let claim = words::claim(&agent.seen.claim);
+            format!("the agent of iteration {number} had ended ({claim}), and was not judged yet")
         }
         (Some(_), Some(judged)) if judged.verdict == VerdictWord::Wait => {
             format!("iteration {number} was to be tried again after a wait")
         }
         (Some(_), Some(_)) => format!("iteration {number} was judged: {}", words::verdict(last)),
     }
-}
-
-fn claim_of(attempt: &AttemptView) -> &'static str {
-    attempt.agent.as_ref().map_or("no claim", |agent| words::claim(&agent.seen.claim))
 }

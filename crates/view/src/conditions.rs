@@ -47,8 +47,8 @@ impl Condition {
             "detail": self.detail,
             "needed": Some(&self.needed).filter(|needed| !needed.is_empty()),
         });
-        if let (Value::Object(object), Some(receipt)) = (&mut object, &self.receipt) {
-            object.insert("receipt".to_owned(), receipt.clone());
+        if let Some(receipt) = &self.receipt {
+            json::extend(&mut object, json!({ "receipt": receipt }));
         }
         object
     }

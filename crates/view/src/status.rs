@@ -5,7 +5,7 @@ use crate::json::{self, VERSION, extend};
 use crate::liveness::{Heartbeat, State};
 use crate::missing::Missing;
 use crate::table::{self, Line, Seen};
-use crate::tree::{Branches, grow};
+use crate::tree::grow;
 use ralph_core::id::RunId;
 use ralph_core::outcome::StopReason;
 use ralph_core::run::RunRow;
@@ -83,12 +83,12 @@ impl Runs {
     }
 
     /// The table for people; nothing if there are no runs.
-    pub fn table(&self, branches: Branches, style: &Style, width: Option<usize>) -> String {
+    pub fn table(&self, style: &Style, width: Option<usize>) -> String {
         if self.runs.is_empty() {
             return String::new();
         }
         let seen: HashMap<&RunId, &Seen> = self.runs.iter().map(|(row, seen)| (&row.run, seen)).collect();
-        let grown = grow(&self.shown(), branches).into_iter();
+        let grown = grow(&self.shown(), style.paint.marks).into_iter();
         let lines = grown.filter_map(|run| Some(Line { seen: seen.get(&run.row.run)?, run }));
         table::table(&lines.collect::<Vec<_>>(), self.now, style, width)
     }

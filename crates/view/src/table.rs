@@ -120,7 +120,7 @@ fn one_cell(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::sample;
-    use crate::tree::{Branches, grow};
+    use crate::tree::grow;
     use ralph_core::id::RunId;
     use ralph_core::outcome::StopReason;
     use ralph_core::run::RunRow;
@@ -137,7 +137,7 @@ mod tests {
         let alone = |row: &RunRow| Seen { state: State::of(row, false), heartbeat: None, orphan: false };
         let now = WallTime(400_000);
         let seen = [alone(&rows[0]), alone(&rows[1]), orphan];
-        let grown = grow(&rows.iter().collect::<Vec<_>>(), Branches::Lines);
+        let grown = grow(&rows.iter().collect::<Vec<_>>(), crate::Marks::Emoji);
         let lines: Vec<Line<'_>> =
             grown.into_iter().zip([0, 2, 1]).map(|(run, at)| Line { run, seen: &seen[at] }).collect();
         let shown = table(&lines, now, &Style::default(), None);

@@ -1,25 +1,15 @@
 //! Runs as trees: each below the run inside which it was started.
 
+use crate::Marks;
 use ralph_core::id::RunId;
 use ralph_core::run::RunRow;
 use std::collections::{HashMap, HashSet};
 
-/// How branches are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Branches {
-    /// `├─`
-    Lines,
-    /// `|-`, where the locale has no lines.
-    Ascii,
-}
-
-impl Branches {
-    /// Fork, last fork, passing by, nothing.
-    fn pieces(self) -> [&'static str; 4] {
-        match self {
-            Branches::Lines => ["├─ ", "└─ ", "│  ", "   "],
-            Branches::Ascii => ["|- ", "`- ", "|  ", "   "],
-        }
+/// Fork, last fork, passing by, nothing.
+fn pieces(marks: Marks) -> [&'static str; 4] {
+    match marks {
+        Marks::Emoji => ["├─ ", "└─ ", "│  ", "   "],
+        Marks::Words => ["|- ", "`- ", "|  ", "   "],
     }
 }
 
@@ -35,9 +25,9 @@ pub struct Grown<'a> {
 }
 
 /// Puts runs below their parents, as far as those are among them; otherwise in the order given.
-pub fn grow<'a>(rows: &[&'a RunRow], branches: Branches) -> Vec<Grown<'a>> {
+pub fn grow<'a>(rows: &[&'a RunRow], marks: Marks) -> Vec<Grown<'a>> {
     let known: HashSet<&RunId> = rows.iter().map(|row| &row.run).collect();
-    let mut forest = Forest { below: HashMap::new(), pieces: branches.pieces(), grown: Vec::new() };
+    let mut forest = Forest { below: HashMap::new(), pieces: pieces(marks), grown: Vec::new() };
     for row in rows {
         let parent = row.parent.as_ref().filter(|parent| known.contains(parent));
         forest.below.entry(parent).or_default().push(row);
@@ -90,27 +80,27 @@ mod tests {
         runs.iter().map(row).collect()
     }
 
-    fn drawn(runs: &[&str], branches: Branches) -> Vec<String> {
+    fn drawn(runs: &[&str], marks: Marks) -> Vec<String> {
         let rows = rows(runs);
         let rows: Vec<&RunRow> = rows.iter().collect();
         let told = |grown: &Grown<'_>| {
             let parent = grown.parent_elsewhere.map_or(String::new(), |parent| format!(" in {parent}"));
             format!("{}{}{parent}", grown.branch, grown.row.run)
         };
-        grow(&rows, branches).iter().map(told).collect()
+        grow(&rows, marks).iter().map(told).collect()
     }
 
     #[test]
     fn children_stand_below_their_parents() {
         let runs = ["new", "a2<a1", "b<old", "a1<old", "far<elsewhere", "old"];
-        assert_eq!(drawn(&runs, Branches::Lines), ["new", "far in elsewhere", "old", "├─ b", "└─ a1", "   └─ a2"]);
-        assert_eq!(drawn(&runs, Branches::Ascii)[3..], ["|- b", "`- a1", "   `- a2"]);
-        assert_eq!(drawn(&["x<top", "y<b", "b<top", "top"], Branches::Lines), ["top", "├─ x", "└─ b", "   └─ y"]);
-        assert_eq!(drawn(&["y<b", "b<top", "x<top", "top"], Branches::Lines), ["top", "├─ b", "│  └─ y", "└─ x"]);
+        assert_eq!(drawn(&runs, Marks::Emoji), ["new", "far in elsewhere", "old", "├─ b", "└─ a1", "   └─ a2"]);
+        assert_eq!(drawn(&runs, Marks::Words)[3..], ["|- b", "`- a1", "   `- a2"]);
+        assert_eq!(drawn(&["x<top", "y<b", "b<top", "top"], Marks::Emoji), ["top", "├─ x", "└─ b", "   └─ y"]);
+        assert_eq!(drawn(&["y<b", "b<top", "x<top", "top"], Marks::Emoji), ["top", "├─ b", "│  └─ y", "└─ x"]);
     }
 
     #[test]
     fn nobody_is_lost_in_a_ring() {
-        assert_eq!(drawn(&["a<b", "b<a", "c<c", "d"], Branches::Lines), ["d", "a in b", "b in a", "c in c"]);
+        assert_eq!(drawn(&["a<b", "b<a", "c<c", "d"], Marks::Emoji), ["d", "a in b", "b in a", "c in c"]);
     }
 }

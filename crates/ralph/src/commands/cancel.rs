@@ -129,8 +129,8 @@ fn first_entry(store: &Store, run: &RunId, process: &Identity) -> Result<Option<
         match store.run(run)? {
             Some(row) => return Ok(Some(row)),
             None if !alive || clock.elapsed() > FIRST_ENTRY => return Ok(None),
-            None => page::pause(LOOK),
-        };
+            None => drop(page::pause(LOOK)),
+        }
     }
 }
 
@@ -200,7 +200,7 @@ fn stop(global: &Global, project: &Project, before: RunRow, process: &Identity) 
                 .hint(format!("if it is suspended, let it go on: kill -CONT {pid}"))
                 .hint(format!("if it hangs: kill -KILL {pid} && ralph cancel {run}")));
         }
-        page::pause(LOOK);
+        let _ = page::pause(LOOK);
     }
 }
 

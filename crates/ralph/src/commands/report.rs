@@ -7,7 +7,8 @@ use crate::project::Project;
 use crate::terminal::page;
 use clap::Args;
 use ralph_core::outcome::exit;
-use ralph_view::report::{Letters, content, html, json, markdown};
+use ralph_view::Marks;
+use ralph_view::report::{content, html, json, markdown};
 use std::fs::Permissions;
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -37,11 +38,11 @@ pub struct ReportArgs {
 pub fn run(global: &Global, args: &ReportArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let (explanation, style) = (pick::explanation(&project, args.run.as_deref())?, page::style(global, &project));
-    let letters = if global.plain { Letters::Ascii } else { Letters::Unicode };
+    let marks = if global.plain { Marks::Words } else { Marks::Emoji };
     let text = match (global.json, args.html) {
         (true, _) => format!("{}\n", json::of(&explanation, &style)),
         (false, true) => html::render(&content::of(&explanation, &style)),
-        (false, false) => markdown::render(&content::of(&explanation, &style), letters),
+        (false, false) => markdown::render(&content::of(&explanation, &style), marks),
     };
     match &args.output {
         None => page::print(&text)?,

@@ -64,7 +64,7 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
         tell_edited_settings(loaded.as_ref(), &machine, &project);
     }
     let display = loaded.map(|loaded| loaded.display()).unwrap_or_default();
-    let face = global.face(machine.policy().agent.stream, &display);
+    let face = global.face(&project, machine.policy().agent.stream, &display);
     let resumed = Resumed {
         max_iterations: args.maximum_iterations,
         wall: args.limits.max_wall_time,

@@ -4,7 +4,7 @@ use crate::cli::Global;
 use crate::error::CommandError;
 use crate::project::{self, Project};
 use crate::session;
-use crate::settings::{Flags, Loaded, Settings, SettingsError};
+use crate::settings::{Flags, Loaded};
 use crate::terminal::page;
 use clap::Args;
 use ralph_agents::Delivery;
@@ -129,30 +129,19 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     let (source, task) = source(&args, &project)?;
     refuse_what_is_not_there(&args)?;
     let flags = flags(&args);
-    let loaded = Loaded::read(&project.root).map_err(|error| CommandError::settings(&error))?;
+    let loaded = Loaded::read(&project.root)?;
     let hash = loaded.hash();
     let loaded = loaded.with_flags(&flags);
     tell_settings(global, &loaded);
-    let settings = check(&loaded)?;
+    let settings = loaded.check()?;
     let policy = settings.policy(task, source, &flags, hash);
     doubts(&project, &policy).iter().for_each(|doubt| page::say(&format!("warning: {doubt}")));
     let started = session::started(&project, project::parent_run(), policy);
     if args.dry_run {
         return dry_run(global, &project, started);
     }
-    let face = global.face(started.policy.agent.stream, &settings.display);
+    let face = global.face(&project, started.policy.agent.stream, &settings.display);
     session::begin_run(face, &project, started)
-}
-
-/// The settings' judgement, with the dialects that there are.
-pub fn judge(loaded: &Loaded) -> Result<Settings, SettingsError> {
-    let dialects: Vec<&str> = ralph_agents::names().collect();
-    loaded.check(&dialects)
-}
-
-/// The same, for a command that cannot work with wrong ones.
-pub fn check(loaded: &Loaded) -> Result<Settings, CommandError> {
-    judge(loaded).map_err(|error| CommandError::settings(&error))
 }
 
 /// Which prompt, and which task folder goes with it.

@@ -91,7 +91,7 @@ pub fn run(global: &Global, args: &SuperviseArgs) -> Result<u8, CommandError> {
     };
     let policy = supervise::policy(task, &args.command, restarts, supervision);
     let display = Loaded::read(&project.root).map(|loaded| loaded.display()).unwrap_or_default();
-    let face = global.face(true, &display);
+    let face = global.face(&project, true, &display);
     session::begin_run(face, &project, session::started(&project, project::parent_run(), policy))
 }
 

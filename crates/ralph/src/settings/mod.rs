@@ -42,7 +42,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// The files, from the project's root, lowest first.
-const FILES: [&str; 2] = [".ralph/settings.json", ".ralph/settings.local.json"];
+pub const FILES: [&str; 2] = [".ralph/settings.json", ".ralph/settings.local.json"];
 
 /// Keys that are known and have no effect yet. Whoever writes `protect` relies on it, so silence
 /// would be a false promise.
@@ -111,10 +111,10 @@ impl Loaded {
         &self.files
     }
 
-    /// Judges the settings; the error tells all problems at once. The names of the dialects come from
-    /// the caller, who knows the agents.
-    pub fn check(&self, known_dialects: &[&str]) -> Result<Settings, SettingsError> {
-        check::check(&self.layers, Node(&schema()), known_dialects)
+    /// Judges the settings; the error tells all problems at once.
+    pub fn check(&self) -> Result<Settings, SettingsError> {
+        let dialects: Vec<&str> = ralph_agents::names().collect();
+        check::check(&self.layers, Node(&schema()), &dialects)
     }
 
     /// How the agent's output is shown. Looking at a run and going on with it need no settings that a

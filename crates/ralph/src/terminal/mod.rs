@@ -10,9 +10,9 @@ use people::People;
 use programs::Programs;
 use ralph_engine::Face;
 use ralph_host::clock::Clock;
+use ralph_view::Style;
 use ralph_view::agent_lines::RenderOptions;
 use ralph_view::narration::Volume;
-use ralph_view::{Paint, Suggest};
 use std::cell::RefCell;
 use std::io::{self, IsTerminal};
 
@@ -42,6 +42,8 @@ impl ColorChoice {
 /// How a run is shown.
 #[derive(Debug, Clone)]
 pub struct FaceOptions {
+    /// The project's name.
+    pub project: String,
     /// Whether programs read it.
     pub json: bool,
     /// How much is said.
@@ -50,32 +52,18 @@ pub struct FaceOptions {
     pub stream: bool,
     /// Whether there is a terminal that can show a live line.
     pub live: bool,
-    /// Colours and marks of standard error.
-    pub paint: Paint,
+    /// How narration on standard error looks.
+    pub style: Style,
     /// How the agent's events are shown on standard output.
     pub render: RenderOptions,
 }
 
-/// Whether a live line can be shown.
-pub fn can_be_live(term: Option<&str>) -> bool {
-    io::stderr().is_terminal() && !matches!(term, None | Some("dumb" | ""))
-}
-
-/// A project as a face names it.
-#[derive(Debug)]
-pub struct Shown {
-    /// Its name.
-    pub name: String,
-    /// How commands about it are typed.
-    pub suggest: Suggest,
-}
-
 /// The face that the options ask for.
-pub fn start(options: FaceOptions, clock: Clock, project: Shown) -> io::Result<Box<RefCell<dyn Face>>> {
+pub fn start(options: FaceOptions, clock: Clock) -> io::Result<Box<RefCell<dyn Face>>> {
     let out = Out::start()?;
     Ok(if options.json {
-        Box::new(RefCell::new(Programs::new(out, project.suggest)))
+        Box::new(RefCell::new(Programs::new(out, options.style.suggest)))
     } else {
-        Box::new(RefCell::new(People::new(out, options, clock, project)))
+        Box::new(RefCell::new(People::new(out, options, clock)))
     })
 }

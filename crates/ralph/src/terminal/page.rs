@@ -3,6 +3,7 @@
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::project::Project;
+use ralph_core::outcome::exit;
 use ralph_view::{Paint, Style, Zone};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, ErrorKind, Write};
@@ -23,9 +24,9 @@ pub fn zone() -> Zone {
     Zone(jiff::tz::TimeZone::system())
 }
 
-/// Prints a result.
+/// Prints a result. Whoever has read enough of it does not change what the command makes of it.
 pub fn print(text: &str) -> Result<(), CommandError> {
-    put(text.as_bytes()).map(drop)
+    put(text.as_bytes()).or_else(|error| if error.code == exit::OK { Ok(()) } else { Err(error) })
 }
 
 /// Prints a result for programs, as one line.
@@ -46,32 +47,22 @@ pub fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Whether somebody still reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Audience {
-    /// Somebody may.
-    There,
-    /// Nobody does.
-    Gone,
-}
-
-/// Prints a piece of a result, and says whether somebody still reads.
-pub fn put(bytes: &[u8]) -> Result<Audience, CommandError> {
+/// Prints a piece of a result; an error that is none says that nobody reads any more.
+pub fn put(bytes: &[u8]) -> Result<(), CommandError> {
     let mut out = io::stdout().lock();
     heard(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
 /// What came of writing a result.
-pub fn heard(written: io::Result<()>) -> Result<Audience, CommandError> {
-    match written {
-        Ok(()) => Ok(Audience::There),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Audience::Gone),
-        Err(error) => Err(CommandError::io("standard output cannot be written", &error)),
-    }
+pub fn heard(written: io::Result<()>) -> Result<(), CommandError> {
+    written.map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => CommandError::unheard(),
+        _ => CommandError::io("standard output cannot be written", &error),
+    })
 }
 
 /// Waits this long, or until nobody reads standard output any more.
-pub fn pause(span: Duration) -> Audience {
+pub fn pause(span: Duration) -> Result<(), CommandError> {
     let stdout = io::stdout();
     // Nothing is asked for, so only the end of the reader is an answer.
     let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
@@ -80,8 +71,8 @@ pub fn pause(span: Duration) -> Audience {
         Ok(1..) => {
             // Without a reader every later pause would be none, so whoever goes on must not spin.
             std::thread::sleep(span);
-            Audience::Gone
+            Err(CommandError::unheard())
         }
-        _ => Audience::There,
+        _ => Ok(()),
     }
 }

@@ -1,14 +1,13 @@
 //! The face for people: narration on standard error, the agent's words and the end on standard
 //! output, and on a terminal one live line at the bottom.
 
+use super::FaceOptions;
 use super::out::{Out, Target, Worth};
-use super::{FaceOptions, Shown};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::notice::Notice;
 use ralph_core::time::{Millis, WallTime};
 use ralph_engine::Face;
 use ralph_host::clock::Clock;
-use ralph_view::Style;
 use ralph_view::narration::{Narrator, Said, Volume};
 use std::io;
 use std::time::Duration;
@@ -34,10 +33,9 @@ pub struct People {
 
 impl People {
     /// A face on these ends.
-    pub fn new(out: Out, options: FaceOptions, clock: Clock, project: Shown) -> People {
-        let FaceOptions { volume, stream, live, paint, render, .. } = options;
-        let style = Style { paint, zone: render.zone.clone(), suggest: project.suggest };
-        let narrator = Narrator::new(style, render, volume, env!("CARGO_PKG_VERSION"), project.name);
+    pub fn new(out: Out, options: FaceOptions, clock: Clock) -> People {
+        let FaceOptions { project, volume, stream, live, style, render, .. } = options;
+        let narrator = Narrator::new(style, render, volume, env!("CARGO_PKG_VERSION"), project);
         let stream = stream && volume != Volume::Quiet;
         People { out, clock, narrator, volume, stream, live, drawn: false, last_word: Millis::ZERO }
     }

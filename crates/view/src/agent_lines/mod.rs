@@ -48,20 +48,6 @@ pub struct RenderOptions {
     pub verbose: bool,
 }
 
-impl Default for RenderOptions {
-    fn default() -> RenderOptions {
-        RenderOptions {
-            paint: Paint::default(),
-            zone: Zone::default(),
-            timestamps: false,
-            text: true,
-            max_output_lines: 3,
-            max_output_chars: 120,
-            verbose: false,
-        }
-    }
-}
-
 /// Renders the events of one iteration, remembering which tool a result belongs to.
 #[derive(Debug)]
 pub struct Renderer {

@@ -42,7 +42,15 @@ fn cases() -> Cases {
 
 /// The defaults of the settings, without colour.
 fn options() -> RenderOptions {
-    RenderOptions::default()
+    RenderOptions {
+        paint: Paint::default(),
+        zone: Zone::default(),
+        timestamps: false,
+        text: true,
+        max_output_lines: 3,
+        max_output_chars: 120,
+        verbose: false,
+    }
 }
 
 fn marked(marks: Marks) -> RenderOptions {

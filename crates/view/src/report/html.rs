@@ -1,7 +1,8 @@
 //! A report as one HTML file that needs nothing else: no script, no network, no other file. It follows
 //! the reader's choice of light or dark, and every colour stands beside a mark or a word.
 
-use super::{Block, Document, Fold, Letters, Look, Piece, Shown, Table, escape};
+use super::{Block, Document, Fold, Look, Piece, Shown, Table, escape};
+use crate::Marks;
 use std::fmt::Write as _;
 
 /// Rows and lines that are shown: a browser can scroll, but it has to hold them all.
@@ -103,5 +104,5 @@ fn piece(piece: &Piece) -> String {
         Look::Bad => "bad",
         Look::Unsure => "unsure",
     };
-    format!("<span class=\"{class}\">{} {words}</span>", piece.look.mark(Letters::Unicode))
+    format!("<span class=\"{class}\">{} {words}</span>", piece.look.mark(Marks::Emoji))
 }

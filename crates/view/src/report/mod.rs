@@ -13,6 +13,7 @@ mod proofs;
 #[cfg(test)]
 mod tests;
 
+use crate::Marks;
 use crate::measures::Plot;
 
 /// A document without a format.
@@ -64,7 +65,7 @@ pub struct Piece {
     pub look: Look,
 }
 
-/// What some words are. It is shown by more than colour: a mark, or other letters.
+/// What some words are. It is shown by more than colour: a mark, or other marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
     /// Words.
@@ -79,24 +80,15 @@ pub enum Look {
     Unsure,
 }
 
-/// Which characters a report may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Letters {
-    /// Marks and blocks.
-    Unicode,
-    /// Words and signs that every terminal and screen reader has.
-    Ascii,
-}
-
 impl Look {
     /// The mark before the words.
-    fn mark(self, letters: Letters) -> &'static str {
-        match (self, letters) {
+    fn mark(self, marks: Marks) -> &'static str {
+        match (self, marks) {
             (Look::Plain | Look::Code, _) => "",
-            (Look::Good, Letters::Unicode) => "✓",
-            (Look::Bad, Letters::Unicode) => "✗",
-            (Look::Good, Letters::Ascii) => "ok",
-            (Look::Bad, Letters::Ascii) => "FAILED",
+            (Look::Good, Marks::Emoji) => "✓",
+            (Look::Bad, Marks::Emoji) => "✗",
+            (Look::Good, Marks::Words) => "ok",
+            (Look::Bad, Marks::Words) => "FAILED",
             (Look::Unsure, _) => "?",
         }
     }

@@ -1,7 +1,8 @@
 //! Small plots: one bar for an iteration, as lines of text or as a picture that needs no program to be
 //! seen. Where there are too many, neighbours share a bar, which is as long as the longest of them.
 
-use super::{Letters, escape};
+use super::escape;
+use crate::Marks;
 use crate::measures::{Bar, Plot};
 use std::fmt::Write as _;
 
@@ -19,13 +20,13 @@ const BOTTOM: f64 = 130.0;
 
 impl Plot {
     /// The plot as lines of text.
-    pub fn as_text(&self, letters: Letters) -> String {
+    pub fn as_text(&self, marks: Marks) -> String {
         let bars = self.merged(TEXT_BARS);
         let most = longest(&bars);
         let width = bars.iter().map(|bar| bar.label.chars().count()).max().unwrap_or(0);
         let mut text = String::new();
         for Bar { label, value, shown } in &bars {
-            let line = format!("{label:>width$} {} {shown}", text_bar(value.unwrap_or(0.0) / most, letters));
+            let line = format!("{label:>width$} {} {shown}", text_bar(value.unwrap_or(0.0) / most, marks));
             let _ = writeln!(text, "{}", line.trim_end());
         }
         text
@@ -94,15 +95,15 @@ fn longest(bars: &[Bar]) -> f64 {
 }
 
 /// A part of the whole width, from 0 to 1.
-fn text_bar(part: f64, letters: Letters) -> String {
+fn text_bar(part: f64, marks: Marks) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is clamped before")]
     let eighths = (part.clamp(0.0, 1.0) * (TEXT_WIDTH * 8) as f64).round() as usize;
     // Something is never shown as nothing.
     let eighths = if part > 0.0 { eighths.max(1) } else { 0 };
-    match letters {
-        Letters::Unicode => "█".repeat(eighths / 8) + EIGHTHS.get(eighths % 8).copied().unwrap_or_default(),
-        Letters::Ascii => "#".repeat(eighths.div_ceil(8)),
+    match marks {
+        Marks::Emoji => "█".repeat(eighths / 8) + EIGHTHS.get(eighths % 8).copied().unwrap_or_default(),
+        Marks::Words => "#".repeat(eighths.div_ceil(8)),
     }
 }
 
@@ -129,8 +130,8 @@ mod tests {
             "4  0".to_owned(),
             "5  not stated".to_owned(),
         ];
-        assert_eq!(plot.as_text(Letters::Unicode).lines().collect::<Vec<_>>(), expected);
-        let ascii = plot.as_text(Letters::Ascii);
+        assert_eq!(plot.as_text(Marks::Emoji).lines().collect::<Vec<_>>(), expected);
+        let ascii = plot.as_text(Marks::Words);
         assert!(ascii.is_ascii() && ascii.starts_with(&format!("1 {} 10\n", "#".repeat(40))), "{ascii}");
         assert!(ascii.contains("3 # 0.1"), "something is never nothing: {ascii}");
     }
@@ -140,7 +141,7 @@ mod tests {
         let mut values = vec![Some(1.0); 1000];
         values[513] = Some(7.0);
         let plot = plot(&values);
-        let text = plot.as_text(Letters::Unicode);
+        let text = plot.as_text(Marks::Emoji);
         assert_eq!(text.lines().count(), TEXT_BARS);
         assert!(text.contains("501-525 ████████████████████████████████████████ 7"), "{text}");
         assert_eq!(plot.as_svg().matches("<rect").count(), PICTURE_BARS);

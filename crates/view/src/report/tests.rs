@@ -137,7 +137,7 @@ fn whatever_was_written_a_report_keeps_its_form() {
             let closed = page.matches(&format!("</{tag}>")).count();
             assert!(opened == closed && closed > 0, "{tag}: {opened} and {closed}");
         }
-        let text = markdown::render(&document, Letters::Unicode);
+        let text = markdown::render(&document, Marks::Emoji);
         assert!(!text.contains('\u{1b}'), "{text}");
         let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
         assert!(rows.len() > 8, "{text}");
@@ -164,7 +164,7 @@ fn cells(row: &str) -> usize {
 fn a_report_says_everything_that_is_known_and_what_is_not() {
     let entries = sample::journal();
     let document = content::of(&case(&entries), &Style::default());
-    let text = markdown::render(&document, Letters::Unicode);
+    let text = markdown::render(&document, Marks::Emoji);
     for part in [
         ": complete · verified\n",
         "## What was asked",
@@ -185,7 +185,7 @@ fn a_report_says_everything_that_is_known_and_what_is_not() {
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    let plain = markdown::render(&document, Letters::Ascii);
+    let plain = markdown::render(&document, Marks::Words);
     assert!(plain.contains("FAILED 1.2s") && !plain.contains(['█', '✓', '✗']), "{plain}");
     let page = html::render(&document);
     assert!(page.contains("<svg") && page.contains("prefers-color-scheme: dark"), "{page}");
@@ -197,7 +197,7 @@ fn a_journal_cut_anywhere_has_its_report() {
     for length in 1..=whole.len() {
         let entries: Vec<Entry> = whole.iter().take(length).cloned().collect();
         let case = case(&entries);
-        let text = markdown::render(&content::of(&case, &Style::default()), Letters::Unicode);
+        let text = markdown::render(&content::of(&case, &Style::default()), Marks::Emoji);
         let ended = case.view.outcome().is_some();
         assert_eq!(text.contains("crashed"), !ended, "{length}: {text}");
         assert_eq!(text.contains("**in flight**"), !ended, "{length}: {text}");
@@ -213,7 +213,7 @@ fn many_rows_are_folded_and_counted() {
     let block = || Block::Table(Table { heads: heads.clone(), rows: rows.clone() });
     let document =
         Document { title: String::new(), sections: vec![Section { heading: "Many", blocks: vec![block()] }] };
-    let text = markdown::render(&document, Letters::Unicode);
+    let text = markdown::render(&document, Marks::Emoji);
     assert!(text.contains("| 9 | x |\n| … 9960 left out | |\n| 9970 | x |"), "{text}");
     let page = html::render(&document);
     assert!(page.contains("<summary>10000 rows</summary>") && page.contains("… 8000 left out"), "{}", page.len());

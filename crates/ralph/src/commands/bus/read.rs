@@ -4,7 +4,7 @@ use super::which::WhichArgs;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::project::{Project, RunAround};
-use crate::terminal::page::{self, Audience};
+use crate::terminal::page;
 use clap::Args;
 use ralph_core::bus::{Kind, Message};
 use ralph_core::id::MessageId;
@@ -73,9 +73,11 @@ pub fn tail(global: &Global, args: &TailArgs) -> Result<u8, CommandError> {
     let viewer = Viewer::new(global, &args.read)?;
     let mut follower = viewer.bus.follow();
     // Whoever follows and wants none of the last ones wants only what comes.
-    let mut audience = viewer.last(&mut follower, if args.follow { 0 } else { usize::MAX })?;
-    while args.follow && audience == Audience::There {
-        audience = viewer.next(&mut follower)?;
+    viewer.last(&mut follower, if args.follow { 0 } else { usize::MAX })?;
+    if args.follow {
+        loop {
+            viewer.next(&mut follower)?;
+        }
     }
     Ok(exit::OK)
 }
@@ -105,7 +107,7 @@ impl<'a> Viewer<'a> {
     }
 
     /// Prints the last messages; `zero` is how many are meant by 0.
-    fn last(&self, follower: &mut Follower, zero: usize) -> Result<Audience, CommandError> {
+    fn last(&self, follower: &mut Follower, zero: usize) -> Result<(), CommandError> {
         let most = match self.args.tail {
             None if self.since.is_some() => usize::MAX,
             None => SHOWN,
@@ -134,10 +136,8 @@ impl<'a> Viewer<'a> {
     }
 
     /// Waits for a moment, and prints what came. The one place that waits for a bus.
-    fn next(&self, follower: &mut Follower) -> Result<Audience, CommandError> {
-        if page::pause(POLL) == Audience::Gone {
-            return Ok(Audience::Gone);
-        }
+    fn next(&self, follower: &mut Follower) -> Result<(), CommandError> {
+        page::pause(POLL)?;
         let mut came = Vec::new();
         follower.read(|message| came.push(message))?;
         self.print(came.iter().filter(|message| self.wants(message)))
@@ -152,7 +152,7 @@ impl<'a> Viewer<'a> {
         new_enough && (kinds.is_empty() || kinds.contains(&message.kind))
     }
 
-    fn print<'m>(&self, messages: impl Iterator<Item = &'m Message>) -> Result<Audience, CommandError> {
+    fn print<'m>(&self, messages: impl Iterator<Item = &'m Message>) -> Result<(), CommandError> {
         let style = Style { paint: page::paint(self.global), zone: page::zone(), ..Style::default() };
         let now = Clock::start().now();
         for posted in messages {
@@ -160,11 +160,9 @@ impl<'a> Viewer<'a> {
                 true => format!("{}\n", message::object(posted)),
                 false => message::block(posted, &style, now),
             };
-            if page::put(text.as_bytes())? == Audience::Gone {
-                return Ok(Audience::Gone);
-            }
+            page::put(text.as_bytes())?;
         }
-        Ok(Audience::There)
+        Ok(())
     }
 
     /// What a reader should know beside the messages.

@@ -102,12 +102,11 @@ impl Setup {
         };
         let shown = loaded.show_json();
         let agent = shown.pointer("/agent/command").and_then(Value::as_str).map(str::to_owned);
-        let dialects: Vec<&str> = ralph_agents::names().collect();
         let judged = if agent.is_some() {
-            loaded.check(&dialects)
+            loaded.check()
         } else {
             let some = Flags { agent: Some(SOME_AGENT.to_owned()), ..Flags::default() };
-            loaded.clone().with_flags(&some).check(&dialects)
+            loaded.clone().with_flags(&some).check()
         };
         Setup { settings: judged.map(|settings| (loaded, settings)), agent, flags }
     }

@@ -99,6 +99,6 @@ mod tests {
         assert_eq!(answers.settings().to_string(), expected);
         answers.scm = None;
         assert!(!answers.settings().to_string().contains("scm"));
-        Loaded::of(answers.settings()).check(&["claude"]).unwrap();
+        Loaded::of(answers.settings()).check().unwrap();
     }
 }

@@ -7,7 +7,6 @@ mod proposals;
 mod terminal;
 
 use crate::cli::Global;
-use crate::commands::run::check;
 use crate::error::CommandError;
 use crate::project::{self, Project};
 use crate::settings::{Flags, Loaded};
@@ -111,8 +110,7 @@ fn ask(args: &InitArgs, project: &Project, proposals: &Proposals) -> Result<Aske
         return Err(CommandError::usage("ralph init asks questions, and standard input is not a terminal")
             .hint("write the settings without questions: ralph init --yes --agent claude"));
     }
-    let mut terminal =
-        Terminal::open().map_err(|error| CommandError::io("the terminal cannot be read beside signals", &error))?;
+    let mut terminal = Terminal::open()?;
     if exists(project) && !args.dry_run {
         show_existing(project);
         match terminal.agrees("Overwrite? (y/N): ", false) {
@@ -212,7 +210,7 @@ fn conclude(global: &Global, args: &InitArgs, project: &Project, answers: &Answe
         ..Flags::default()
     };
     let loaded = Loaded::of(settings.clone()).with_flags(&flags);
-    check(&loaded)?;
+    loaded.check()?;
     let file = format!("{settings:#}\n");
     if !args.dry_run {
         views::write_settings(&project.root, &file).map_err(|error| {

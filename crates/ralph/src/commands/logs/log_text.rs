@@ -219,7 +219,15 @@ mod tests {
     #[test]
     fn noise_among_the_events_is_shown() {
         for text in [true, false] {
-            let options = RenderOptions { text, ..RenderOptions::default() };
+            let options = RenderOptions {
+                paint: Default::default(),
+                zone: Default::default(),
+                timestamps: false,
+                text,
+                max_output_lines: 3,
+                max_output_chars: 120,
+                verbose: false,
+            };
             let mut log = LogText::Events(events(), Box::new(Renderer::new(options, None)), WallTime(0));
             let mut out = log.feed(NOISY);
             out.extend(log.finish());

@@ -10,7 +10,7 @@ use crate::cli::Global;
 use crate::error::CommandError;
 use crate::project::Project;
 use crate::settings::Loaded;
-use crate::terminal::page::{self, Audience};
+use crate::terminal::page;
 use clap::Args;
 use log_text::{Events, Log, LogText, Origin};
 use ralph_core::outcome::exit;
@@ -103,7 +103,7 @@ struct Viewer<'a> {
 
 impl Viewer<'_> {
     /// The agent's log of one iteration.
-    fn agent(&self, iteration: Option<u32>) -> Result<Audience, CommandError> {
+    fn agent(&self, iteration: Option<u32>) -> Result<(), CommandError> {
         let attempt = show::find(self.view, self.row, iteration)?;
         let path = self.log(attempt.iteration);
         let mut file = match File::open(&path) {
@@ -112,14 +112,12 @@ impl Viewer<'_> {
             Err(error) => return Err(unreadable(&path, &error)),
         };
         let mut text = self.way(attempt.iteration, attempt.at);
-        match pour(&mut file, &path, &mut text)? {
-            Audience::There => page::put(&text.finish()),
-            Audience::Gone => Ok(Audience::Gone),
-        }
+        pour(&mut file, &path, &mut text)?;
+        page::put(&text.finish())
     }
 
     /// The agent's log as it grows, and the next iteration's after it unless one was named.
-    fn follow(&self, named: Option<u32>) -> Result<Audience, CommandError> {
+    fn follow(&self, named: Option<u32>) -> Result<(), CommandError> {
         let begun = self.view.attempt(None).map_or(1, |attempt| attempt.iteration);
         let mut number = named.unwrap_or(begun);
         let (mut text, mut file) = (self.way(number, self.row.updated_at), None);
@@ -129,38 +127,31 @@ impl Viewer<'_> {
             let lives = Live::look(self.project).state(&row) == State::Running;
             let path = self.log(number);
             file = file.or_else(|| File::open(&path).ok());
-            if let Some(file) = &mut file
-                && pour(file, &path, &mut text)? == Audience::Gone
-            {
-                return Ok(Audience::Gone);
+            if let Some(file) = &mut file {
+                pour(file, &path, &mut text)?;
             }
             let over = !lives || row.iteration > number;
-            if over && page::put(&text.finish())? == Audience::Gone {
-                return Ok(Audience::Gone);
+            if over {
+                page::put(&text.finish())?;
             }
             // A run that is over may have been at an iteration that it could not begin.
             let printed = |next: u32| self.log(next).exists();
             let more = if lives { row.iteration > number } else { (number + 1..=row.iteration).any(printed) };
             if over && (named.is_some() || !more) {
-                return Ok(Audience::There);
+                return Ok(());
             }
             if over {
                 number += 1;
                 page::narrate(self.global, &format!("── iteration {number}/{}", row.max_iterations));
                 (text, file) = (self.way(number, row.updated_at), None);
-            } else if page::pause(POLL) == Audience::Gone {
-                return Ok(Audience::Gone);
+            } else {
+                page::pause(POLL)?;
             }
         }
     }
 
     /// The logs of the checks that are wanted: of the named iteration, else of the newest that has any.
-    fn checks(
-        &self,
-        named: Option<u32>,
-        what: &str,
-        wanted: impl Fn(&Check) -> bool,
-    ) -> Result<Audience, CommandError> {
+    fn checks(&self, named: Option<u32>, what: &str, wanted: impl Fn(&Check) -> bool) -> Result<(), CommandError> {
         let has_any = |attempt: &&AttemptView| attempt.counted().any(&wanted);
         let found = match named {
             Some(number) => Some(show::find(self.view, self.row, Some(number))?).filter(has_any),
@@ -169,15 +160,13 @@ impl Viewer<'_> {
         let Some(attempt) = found else {
             let iteration = named.map_or(String::new(), |number| format!(", iteration {number}"));
             page::narrate(self.global, &format!("no {what} in run {}{iteration}", self.row.run));
-            return Ok(Audience::There);
+            return Ok(());
         };
         for check in attempt.counted().filter(|check| wanted(check)) {
             page::narrate(self.global, &check_log::heading(attempt, check));
-            if self.check(attempt, check)? == Audience::Gone {
-                return Ok(Audience::Gone);
-            }
+            self.check(attempt, check)?;
         }
-        Ok(Audience::There)
+        Ok(())
     }
 
     /// Refuses a name that no guardrail of this run has.
@@ -195,21 +184,15 @@ impl Viewer<'_> {
         })
     }
 
-    fn check(&self, attempt: &AttemptView, check: &Check) -> Result<Audience, CommandError> {
+    fn check(&self, attempt: &AttemptView, check: &Check) -> Result<(), CommandError> {
         let path = self.project.root.join(&check.report.log);
         let log = Log::Check { name: check.report.spec.command.clone(), file: check.report.log.clone() };
         let mut text = self.plain(attempt.iteration, check.at, log);
         match check_log::open(&path, &check.report) {
-            Ok(mut file) => {
-                if pour(&mut file, &path, &mut text)? == Audience::Gone {
-                    return Ok(Audience::Gone);
-                }
-            }
+            Ok(mut file) => pour(&mut file, &path, &mut text)?,
             Err(why) => {
                 page::narrate(self.global, &format!("{}: {why}; the journal kept its beginning", check.report.log));
-                if page::put(&text.feed(check.report.output_head.as_bytes()))? == Audience::Gone {
-                    return Ok(Audience::Gone);
-                }
+                page::put(&text.feed(check.report.output_head.as_bytes()))?;
             }
         }
         page::put(&text.finish())
@@ -255,7 +238,7 @@ impl Viewer<'_> {
     }
 
     /// Says why there is no log.
-    fn no_log(&self, attempt: &AttemptView) -> Result<Audience, CommandError> {
+    fn no_log(&self, attempt: &AttemptView) -> Result<(), CommandError> {
         let run = &self.row.run;
         let printed = attempt.agent.as_ref().map(|agent| agent.seen.process.bytes);
         let folder = self.project.run_folder(run);
@@ -272,23 +255,21 @@ impl Viewer<'_> {
             line.push_str(&format!("; on standard error it did: ralph logs {run}/{} --stderr", attempt.iteration));
         }
         page::narrate(self.global, &line);
-        Ok(Audience::There)
+        Ok(())
     }
 }
 
 /// Prints what a file has from here to its present end.
-fn pour(file: &mut File, path: &Path, text: &mut LogText) -> Result<Audience, CommandError> {
+fn pour(file: &mut File, path: &Path, text: &mut LogText) -> Result<(), CommandError> {
     let mut chunk = vec![0; CHUNK];
     loop {
         let read = match file.read(&mut chunk) {
-            Ok(0) => return Ok(Audience::There),
+            Ok(0) => return Ok(()),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(unreadable(path, &error)),
         };
-        if page::put(&text.feed(chunk.get(..read).unwrap_or_default()))? == Audience::Gone {
-            return Ok(Audience::Gone);
-        }
+        page::put(&text.feed(chunk.get(..read).unwrap_or_default()))?;
     }
 }
 

@@ -6,7 +6,7 @@ use super::live::{self, Live};
 use super::{missing, pick};
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::project::{self, Project};
+use crate::project::Project;
 use crate::terminal::page;
 use clap::Args;
 use ralph_core::id::RunId;
@@ -22,7 +22,6 @@ use ralph_view::liveness::{Heartbeat, State};
 use ralph_view::missing::Damaged;
 use ralph_view::status::Runs;
 use ralph_view::table::Seen;
-use ralph_view::tree::Branches;
 use std::collections::HashMap;
 use std::io::IsTerminal;
 
@@ -91,10 +90,8 @@ fn take(args: &StatusArgs, project: &Project, pulse: &mut Pulse) -> Result<Runs,
 
 /// The table for people; nothing if there are no runs.
 fn table(runs: &Runs, global: &Global) -> String {
-    let lines = !global.plain && project::shows_unicode();
-    let branches = if lines { Branches::Lines } else { Branches::Ascii };
     let style = Style { paint: page::paint(global), zone: page::zone(), ..Style::default() };
-    runs.table(branches, &style, screen().map(|(columns, _)| columns))
+    runs.table(&style, screen().map(|(columns, _)| columns))
 }
 
 /// What to type about what the table shows.

@@ -4,10 +4,10 @@ use super::{advice, screen, table};
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::project::{self, Project};
-use crate::session::event_loop;
-use crate::terminal::page::{self, Audience};
+use crate::session;
+use crate::terminal::page;
 use ralph_core::outcome::exit;
-use ralph_host::signals::{self, Sign, Signals};
+use ralph_host::signals::{self, Sign};
 use ralph_view::status::Runs;
 use ralph_view::table::cut_to;
 use serde_json::Value;
@@ -25,15 +25,12 @@ pub(super) fn watch(
     let in_place =
         !global.json && !global.plain && screen().is_some() && project::term().is_none_or(|term| term != "dumb");
     let mut show = if in_place { Show::InPlace { drawn: 0 } } else { Show::Changes { last: Value::Null } };
-    let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
+    let runtime = session::event_loop()?;
     runtime.block_on(async {
-        let mut signals =
-            Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))?;
+        let mut signals = session::signals()?;
         loop {
-            if show.show(global, project, &take()?)? == Audience::Gone || page::pause(Duration::ZERO) == Audience::Gone
-            {
-                return Ok(exit::OK);
-            }
+            show.show(global, project, &take()?)?;
+            page::pause(Duration::ZERO)?;
             match tokio::time::timeout(LOOK, signals.next()).await {
                 Ok(Sign::Interrupt) => return Ok(exit::OK),
                 Ok(Sign::Suspend) => signals::suspend_self(),
@@ -53,7 +50,7 @@ enum Show {
 }
 
 impl Show {
-    fn show(&mut self, global: &Global, project: &Project, runs: &Runs) -> Result<Audience, CommandError> {
+    fn show(&mut self, global: &Global, project: &Project, runs: &Runs) -> Result<(), CommandError> {
         match self {
             Show::InPlace { drawn } => {
                 let frame = frame(global, project, runs);
@@ -66,7 +63,7 @@ impl Show {
             Show::Changes { last } => {
                 let now = runs.without_age();
                 if *last == now {
-                    return Ok(Audience::There);
+                    return Ok(());
                 }
                 *last = now;
                 if global.json {
