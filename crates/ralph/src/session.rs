@@ -1,12 +1,11 @@
 //! Carrying a run from the command line: the lock, the store, the keeper and a face are put
 //! together here, for a new run and for one that goes on.
 
+use crate::commands::{live, missing};
 use crate::error::CommandError;
-use crate::face::{self, FaceOptions, Shown, Volume};
-use crate::look::damage::Missing;
-use crate::look::live::Live;
-use crate::look::{heartbeat, page};
 use crate::project::{self, Project, TASKS};
+use crate::settings;
+use crate::terminal::{self, FaceOptions, page};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::claim::Patterns;
 use ralph_core::effect::Effect;
@@ -18,7 +17,7 @@ use ralph_core::run::{Run, RunRow};
 use ralph_core::time::Millis;
 use ralph_engine::{BusNames, Buses, Engine, World};
 use ralph_host::child_runs::{self, RegisterError, Registration};
-use ralph_host::clock::Clock;
+use ralph_host::clock::{self, Clock};
 use ralph_host::folder_watch::FolderWatch;
 use ralph_host::identity;
 use ralph_host::lock::{self, LockError, Owner, WorkTreeLock};
@@ -33,6 +32,7 @@ use ralph_host::tree::Fingerprinter;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
 use ralph_store::{Durability, Store};
+use ralph_view::narration::Volume;
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
 use std::os::unix::net::UnixStream;
@@ -135,7 +135,7 @@ impl Claimed {
             tell_children(&project.run_folder(&run));
         }
         let listing = self.store.runs()?;
-        Missing::look(project, &Live::look(project), &listing).tell(project);
+        missing::tell(project, &listing);
         let mut others = listing.runs;
         others.retain(|row| row.run != run);
         if policy.supervision.is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
@@ -145,7 +145,7 @@ impl Claimed {
             tell_left_locks(project);
         }
         let unseen = match &beginning {
-            Beginning::Old(machine, _) if machine.outcome().is_none() => heartbeat::unseen(&machine.row(), project),
+            Beginning::Old(machine, _) if machine.outcome().is_none() => live::unseen(&machine.row(), project),
             _ => Millis::ZERO,
         };
         let task_spent = spent(&others, &policy.task);
@@ -166,12 +166,11 @@ impl Claimed {
             page::say(&format!("[ralph] Agent command: {}", [vec![line.program], line.args].concat().join(" ")));
         }
         let folder = folder(project, &policy)?;
-        let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
-        let face = face::start(options, clock.clone(), shown(project))
+        let runtime = event_loop()?;
+        let face = terminal::start(options, clock.clone())
             .map_err(|error| CommandError::io("the output threads cannot be started", &error))?;
         let outcome = runtime.block_on(async {
-            let signals =
-                Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))?;
+            let signals = signals()?;
             let keeper = Keeper::start(&run, &run_folder)
                 .map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
             let (temp, unwritten) = match RunTemp::create(&project::temp_folder(), &run) {
@@ -195,7 +194,7 @@ impl Claimed {
                 clock,
                 fingerprinter: fingerprinter(project),
                 programs: Programs::new(&project.root, project::variable("PATH")),
-                settings: SettingsWatch::new(settings_files(project)),
+                settings: SettingsWatch::new(settings::FILES.map(|file| project.root.join(file)).into()),
                 patterns: Patterns::new(&policy.completion),
                 pinned_files: PinnedFiles::new(&project.root, &project.run_folder(&run).join("pinned")),
                 checkout: None,
@@ -222,16 +221,31 @@ impl Claimed {
     }
 }
 
-/// What runs everything. tokio panics where it gets no sockets for signals, so as many descriptors
-/// as it opens are tried first: their lack is the machine's fault and not ralph's.
-pub fn event_loop() -> io::Result<Runtime> {
-    let tried: [(UnixStream, UnixStream); 3] = [UnixStream::pair()?, UnixStream::pair()?, UnixStream::pair()?];
-    drop(tried);
-    tokio::runtime::Builder::new_current_thread().enable_all().build()
+/// How a new run of a project begins.
+pub fn started(project: &Project, parent: Option<RunId>, policy: Policy) -> Box<Started> {
+    Box::new(Started {
+        run: RunId::from_random(clock::random_bits()),
+        parent,
+        policy,
+        root: project.root.display().to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        task_spent: Spent::default(),
+        inherited: Vec::new(),
+    })
 }
 
-fn shown(project: &Project) -> Shown {
-    Shown { name: project.name(), suggest: project.suggest() }
+/// Carries a new run to its end and returns its exit code.
+pub fn begin_run(options: FaceOptions, project: &Project, started: Box<Started>) -> Result<u8, CommandError> {
+    Claimed::take(project, &started.run, &started.policy)?.carry(options, project, Beginning::New(started))
+}
+
+/// What runs everything. tokio panics where it gets no sockets for signals, so as many descriptors
+/// as it opens are tried first: their lack is the machine's fault and not ralph's.
+pub fn event_loop() -> Result<Runtime, CommandError> {
+    let tried: io::Result<Vec<_>> = (0..3).map(|_| UnixStream::pair()).collect();
+    tried
+        .and_then(|_| tokio::runtime::Builder::new_current_thread().enable_all().build())
+        .map_err(|error| CommandError::io("the event loop cannot be started", &error))
 }
 
 fn buses(project: &Project, run: &RunId, policy: &Policy, task_folder: &Path) -> Buses {
@@ -244,6 +258,11 @@ fn buses(project: &Project, run: &RunId, policy: &Policy, task_folder: &Path) ->
     })
 }
 
+/// Listens to signals.
+pub fn signals() -> Result<Signals, CommandError> {
+    Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))
+}
+
 /// Knows the tree, less ralph's own folder in it.
 fn fingerprinter(project: &Project) -> Fingerprinter {
     let own = project.git_root.as_deref().and_then(|git| project.root.strip_prefix(git).ok()).unwrap_or(Path::new(""));
@@ -253,10 +272,6 @@ fn fingerprinter(project: &Project) -> Fingerprinter {
 /// Is there while a task of version control runs.
 fn scm_note(project: &Project) -> PathBuf {
     project.state.join("scm-task")
-}
-
-fn settings_files(project: &Project) -> Vec<PathBuf> {
-    [".ralph/settings.json", ".ralph/settings.local.json"].iter().map(|file| project.root.join(file)).collect()
 }
 
 /// The readable files of a run, with its task's folder.

@@ -1,15 +1,12 @@
 //! `ralph cancel`: stops a run and the runs below it at once, and for good.
 
+use super::live::Live;
+use super::pick;
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::face::json_lines::{VERSION, extend};
-use crate::look::live::Live;
-use crate::look::state::State;
-use crate::look::story::{InFlight, Story};
-use crate::look::words;
-use crate::look::{json, page, pick};
 use crate::project::{self, Project};
 use crate::session::Claimed;
+use crate::terminal::page;
 use clap::Args;
 use ralph_core::check::{CheckEnding, CheckReport};
 use ralph_core::effect::Effect;
@@ -27,6 +24,10 @@ use ralph_host::signals;
 use ralph_host::temp::RunTemp;
 use ralph_host::views::Folder;
 use ralph_store::Store;
+use ralph_view::json::{self, VERSION, extend};
+use ralph_view::liveness::State;
+use ralph_view::run_view::{InFlight, Prompts};
+use ralph_view::words;
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -128,8 +129,8 @@ fn first_entry(store: &Store, run: &RunId, process: &Identity) -> Result<Option<
         match store.run(run)? {
             Some(row) => return Ok(Some(row)),
             None if !alive || clock.elapsed() > FIRST_ENTRY => return Ok(None),
-            None => page::pause(LOOK),
-        };
+            None => drop(page::pause(LOOK)),
+        }
     }
 }
 
@@ -160,9 +161,8 @@ fn find(project: &Project, child: &Child) -> Result<Option<(Project, RunRow)>, C
     if state == project.state {
         return Ok(Some((project.clone(), row)));
     }
-    let entries = store.entries(&child.run)?;
-    let story = Story::of(&entries, None).map_err(|error| pick::unreadable(&child.run, &error))?;
-    let home = Project::find(Some(Path::new(&story.started.root)))?;
+    let view = pick::view(&store, &child.run, Prompts::None)?;
+    let home = Project::find(Some(Path::new(&view.started.root)))?;
     Ok(Some((Project { state: state.to_owned(), ..home }, row)))
 }
 
@@ -200,7 +200,7 @@ fn stop(global: &Global, project: &Project, before: RunRow, process: &Identity) 
                 .hint(format!("if it is suspended, let it go on: kill -CONT {pid}"))
                 .hint(format!("if it hangs: kill -KILL {pid} && ralph cancel {run}")));
         }
-        page::pause(LOOK);
+        let _ = page::pause(LOOK);
     }
 }
 
@@ -209,14 +209,14 @@ fn mark(project: &Project, row: &RunRow) -> Result<RunRow, CommandError> {
     let mut claimed = Claimed::take_journal(project, &row.run)?;
     identity::end_marked(&row.run, &project.run_folder(&row.run), END_OLD_TREE);
     RunTemp::remove(&project::temp_folder(), &row.run);
-    let entries = claimed.store().entries(&row.run)?;
-    let story = Story::of(&entries, None).map_err(|error| pick::unreadable(&row.run, &error))?;
-    let mut machine = story.machine.clone();
+    let view = pick::view(claimed.store(), &row.run, Prompts::None)?;
+    let in_flight = view.in_flight().cloned();
+    let mut machine = view.machine;
     if machine.outcome().is_some() {
         return Ok(machine.row());
     }
     let mut events = vec![Event::Cancelled];
-    events.extend(answer(story.in_flight));
+    events.extend(answer(in_flight));
     let effects = claimed.append(&mut machine, events)?;
     // The readable files are worth less than the end itself, which is in the journal, and those of
     // somebody who works in the tree are worth more.

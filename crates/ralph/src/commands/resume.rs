@@ -1,15 +1,14 @@
 //! `ralph resume`: goes on with a run from its journal.
 
+use super::live::Live;
 use super::run::LimitArgs;
+use super::{missing, pick};
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::look::damage::Missing;
-use crate::look::live::Live;
-use crate::look::{self, page, words};
 use crate::project::Project;
 use crate::session::{Beginning, Claimed};
 use crate::settings::Loaded;
-use crate::suggest::quoted;
+use crate::terminal::page;
 use clap::Args;
 use ralph_core::event::{Resumed, Spent};
 use ralph_core::id::RunId;
@@ -18,6 +17,7 @@ use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::run::{Run, RunRow};
 use ralph_host::state_dir;
 use ralph_store::{Found, Listing, Store};
+use ralph_view::{quoted, words};
 
 /// Go on with a run after a stop, a limit or a crash.
 ///
@@ -48,12 +48,12 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
         (None, Some(typed)) => adopt(&project, typed)?,
         (None, None) => return Err(nothing(&project, &Listing::default())),
     };
-    let run = pick(&store, args.run.as_deref(), &project)?;
-    let policy = look::pick::machine(&store, &run)?.policy().clone();
+    let run = choose(&store, args.run.as_deref(), &project)?;
+    let policy = pick::machine(&store, &run)?.policy().clone();
     drop(store);
     // From here on nobody else writes to this run's journal.
     let claimed = Claimed::take(&project, &run, &policy)?;
-    let machine = look::pick::machine(claimed.store(), &run)?;
+    let machine = pick::machine(claimed.store(), &run)?;
     if machine.is_complete() {
         return Err(CommandError::usage(format!("run {run} is complete: there is nothing to go on with"))
             .hint(format!("look at it: ralph show {run}"))
@@ -64,7 +64,7 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
         tell_edited_settings(loaded.as_ref(), &machine, &project);
     }
     let display = loaded.map(|loaded| loaded.display()).unwrap_or_default();
-    let face = global.face(machine.policy().agent.stream, &display);
+    let face = global.face(&project, machine.policy().agent.stream, &display);
     let resumed = Resumed {
         max_iterations: args.maximum_iterations,
         wall: args.limits.max_wall_time,
@@ -105,13 +105,14 @@ fn new_run(policy: &Policy, project: &Project) -> String {
     }
 }
 
-fn pick(store: &Store, wanted: Option<&str>, project: &Project) -> Result<RunId, CommandError> {
+/// The run that is meant, or the newest unfinished one.
+fn choose(store: &Store, wanted: Option<&str>, project: &Project) -> Result<RunId, CommandError> {
     match wanted {
         Some(typed) => find(store, typed),
         None => {
             let live = Live::look(project);
             let listing = store.runs()?;
-            Missing::look(project, &live, &listing).tell(project);
+            missing::tell(project, &listing);
             let mut unfinished: Vec<RunRow> = listing.runs.clone();
             unfinished.retain(|row| row.stop_reason != Some(StopReason::Complete));
             let rests = |row: &&RunRow| live.process(&row.run).is_none();
@@ -162,5 +163,5 @@ pub fn find(store: &Store, typed: &str) -> Result<RunId, CommandError> {
 fn nothing(project: &Project, listing: &Listing) -> CommandError {
     let told = CommandError::usage(format!("there is no unfinished run in {}", project.root.display()))
         .hint("begin one: ralph run -p 'make the tests pass'");
-    look::pick::with_missing(told, project, listing)
+    pick::with_missing(told, project, listing)
 }

@@ -82,7 +82,6 @@ fn utf8(bytes: &[u8]) -> Result<&str, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

@@ -139,7 +139,6 @@ fn size(number: u32) -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use ralph_core::evidence::Purpose;

@@ -51,7 +51,7 @@ fn a_report_has_the_whole_run_in_every_format() {
         "| the agent claimed completion | ✓ yes |",
         "| guardrail \"test -f built\" | ✓ yes | passed (",
         "| no claim | goes on | ✗ 1 failed, 0 passed | \\$0.25 | 8K in (500 cached) / 240 out | 0 | guardrail \"test -f built\" failed",
-        "| claimed complete | ✓ accepted | ✓ 1 passed | \\$0.50 | 9K in (500 cached) / 300 out | 0 |",
+        "| said it was done | ✓ accepted | ✓ 1 passed | \\$0.50 | 9K in (500 cached) / 300 out | 0 |",
         "Cost so far:\n\n```text\n1 █████████████▍ $0.25\n2 ████████████████████████████████████████ $0.75\n```",
         "Failing checks per iteration:\n\n```text\n1 ████████████████████████████████████████ 1\n2  0\n```",
         "| iteration | `test -f built` |",
@@ -349,7 +349,7 @@ fn a_stopped_run_is_explained_by_what_was_cut() {
     run.finish();
     let told = explained(&env);
     assert_eq!(
-        told["grounds"][0], "the agent of iteration 1 had ended (claimed complete), and was not judged yet",
+        told["grounds"][0], "the agent of iteration 1 had ended (said it was done), and was not judged yet",
         "{told}"
     );
     assert!(needed(&told).contains(&"`true` would have had to run to its end in iteration 1 and exit 0"), "{told}");

@@ -108,7 +108,7 @@ fn c09_done_of_an_attempt_that_a_crash_cut_off_starts_nothing_more() {
     run.signal(9);
     run.finish();
     // Without DONE the attempt is made again, under its number.
-    let run = env.ralph(["resume"]).stdout_any().stderr_has("attempt 1 from its beginning").killed_by(9).spawn();
+    let run = env.ralph(["resume"]).stdout_any().stderr_has("start 1 from its beginning").killed_by(9).spawn();
     assert!(attempts("2") && eventually(LONG, || env.exists(".ralph/tasks/t/DONE")));
     run.signal(9);
     run.finish();
@@ -379,7 +379,7 @@ fn a_task_folder_that_the_agent_deletes_is_made_again_and_one_that_it_replaces_i
     let env = env();
     let script = "if [ -e gone ]; then touch \"$TASK_FOLDER/DONE\"; else touch gone; rm -rf \"$TASK_FOLDER\"; fi";
     let args = ["supervise", "--task", "t", "--restart-delay", "0", "--", "sh", "-c", script];
-    env.ralph(args).stdout_has("2 attempts").stderr_has("it was made again").run();
+    env.ralph(args).stdout_has("2 starts").stderr_has("it was made again").run();
     let script = "rm -rf \"$TASK_FOLDER\"; touch \"$TASK_FOLDER\"";
     let args = ["supervise", "--task", "u", "--restart-delay", "0", "--json", "--", "sh", "-c", script];
     let lines = env.ralph(args).stdout_any().code(2).run().json_lines();

@@ -38,7 +38,7 @@ fn a_happy_run_is_complete_and_verified() {
              - guardrail \"test -f built\" failed with exit code 1 (see .ralph/guardrail_001_test_f_built.log)\n\
              iteration 2/10\n  \
              ✓ guardrail test -f built passed ([..])\n\
-             iteration 2/10 · claimed complete · accepted · [..]\n",
+             iteration 2/10 · said it was done · accepted · [..]\n",
         )
         .run();
     assert!(eventually(SOON, || env.processes().is_empty()));
@@ -151,7 +151,7 @@ fn a_done_file_is_a_claim_like_any_other_and_goes_when_it_was_false() {
     env.ralph(["run", "-p", "x", "--task", "t"])
         .stdout_lacks("DONE")
         .stdout_has("complete · verified")
-        .stderr_has("iteration 1/10 · claimed complete · not accepted, goes on")
+        .stderr_has("iteration 1/10 · said it was done · rejected: test -f built failed")
         .run();
     assert!(env.exists(format!("{TASK}/DONE")), "what was judged true stays");
 }
@@ -521,7 +521,7 @@ fn what_the_agents_own_tool_runs_show_can_be_required() {
         let claim = "claude-result <response>DONE</response>\n";
         env.script(&format!("claude-init\n[1]\n{tool}{claim}[2]\n{}{claim}", tests("ok all passed")));
         let run = env.ralph(["run", "-p", "x"]).stdout_has("complete and verified after 2 iterations");
-        run.stderr_has("iteration 1/10 · claimed complete · not accepted, goes on").stderr_has(said).run();
+        run.stderr_has("iteration 1/10 · said it was done · rejected").stderr_has(said).run();
         assert!(env.read(".ralph/prompt_002.txt").contains(said));
     }
 }
@@ -774,8 +774,8 @@ fn the_demo_works_on_a_bare_machine_and_explains_itself() {
     }
     demo.stdout_has("complete · verified")
         .stderr_has("This is a scratch project: [ROOT]/demo")
-        .stderr_has("iteration 1/5 · claimed complete · not accepted, goes on")
-        .stderr_has("iteration 2/5 · claimed complete · accepted")
+        .stderr_has("iteration 1/5 · said it was done · rejected")
+        .stderr_has("iteration 2/5 · said it was done · accepted")
         .stderr_has("Look closer:\n  ralph -C [ROOT]/demo explain")
         .run();
     assert!(env.home().join(".local/state/ralph").is_dir());

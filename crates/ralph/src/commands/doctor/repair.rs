@@ -4,12 +4,11 @@
 //! its beginning up to the first entry that does not, and everything that was there is still there afterwards.
 
 use crate::cli::Global;
+use crate::commands::live::Live;
+use crate::commands::missing;
 use crate::error::CommandError;
-use crate::face::json_lines::VERSION;
-use crate::look::damage::Missing;
-use crate::look::live::Live;
-use crate::look::page;
 use crate::project::Project;
+use crate::terminal::page;
 use ralph_core::event::{Entry, Event};
 use ralph_core::id::RunId;
 use ralph_core::outcome::exit;
@@ -19,6 +18,7 @@ use ralph_host::clock::Clock;
 use ralph_host::lock::{LockError, Owner, WorkTreeLock};
 use ralph_host::{child_runs, raw_log};
 use ralph_store::{Class, Damage, Durability, IoProblem, Remains, Replacement, Salvage, Store, StoreError};
+use ralph_view::json::VERSION;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
@@ -97,7 +97,7 @@ fn damage(project: &Project) -> Result<Option<Vec<String>>, CommandError> {
 /// more than the journal knows, the rest may hold it.
 fn hidden(project: &Project, store: &Store) -> Result<Vec<String>, StoreError> {
     let listing = store.runs()?;
-    if Missing::look(project, &Live::look(project), &listing).lines().is_empty() {
+    if missing::look(project, &Live::look(project), &listing).lines().is_empty() {
         return Ok(Vec::new());
     }
     let salvage = Salvage::read(&project.state)?;

@@ -1,15 +1,16 @@
 //! Who works here now, and what was left behind.
 
-use super::finding::Finding;
-use crate::error::{REPAIR, store_code};
-use crate::look::damage::Missing;
-use crate::look::live::Live;
-use crate::look::state::State;
+use crate::commands::live::Live;
+use crate::commands::missing;
+use crate::error::store_code;
 use crate::project::Project;
 use ralph_core::outcome::{StopReason, exit};
 use ralph_core::run::RunRow;
 use ralph_core::text;
 use ralph_store::{Class, Damage, Listing, Store, StoreError};
+use ralph_view::findings::Finding;
+use ralph_view::liveness::State;
+use ralph_view::missing::REPAIR;
 use std::error::Error as _;
 
 /// Runs that are named; older ones are history.
@@ -53,7 +54,7 @@ fn journal(project: &Project, live: &Live<'_>) -> (Finding, Option<Listing>) {
         let detail = format!("{} is damaged: {first}", project.state.join("ralph.db").display());
         return (Finding::problem("journal", detail, exit::IO).fix(REPAIR), Some(listing));
     }
-    let missing = Missing::look(project, live, &listing);
+    let missing = missing::look(project, live, &listing);
     let lost = missing.unknown().map(|lost| lost.line());
     let told: Vec<String> = damage.runs.into_iter().chain(lost).take(NAMED).collect();
     let finding = if told.is_empty() {
