@@ -1,11 +1,11 @@
 //! Signals, cancellation, the wall time, crashes: how a run is stopped, and how it goes on.
 
 use crate::sim::{Agent, Knock, Sim, Turn, World, guardrails, limited, play, policy, transient, turn, turns};
-use ralph_core::effect::Effect;
-use ralph_core::event::{Event, Resumed};
+use ralph_core::event::{Entry, Event, Resumed};
 use ralph_core::notice::{Notice, ResumeKind};
 use ralph_core::outcome::StopReason::*;
 use ralph_core::policy::Policy;
+use ralph_core::run::RunStep;
 use ralph_core::time::Millis;
 
 /// Two guardrails, and an agent that is done at once. The activities of such a run are, from 0:
@@ -13,10 +13,6 @@ use ralph_core::time::Millis;
 fn world(knocks: &[(usize, Knock)]) -> World {
     let policy = Policy { guardrails: guardrails(&["a", "b"]), ..policy() };
     World { knocks: knocks.to_vec(), ..World::new(policy, turns(&[Agent::Claims])) }
-}
-
-fn ended_activities(sim: &Sim) -> usize {
-    sim.count(|effect| *effect == Effect::EndActivity)
 }
 
 fn resumed_with(sim: &Sim) -> Vec<ResumeKind> {
@@ -53,7 +49,7 @@ fn h01_wherever_an_interrupt_comes_the_run_stops_with_130_and_goes_on_from_there
         let mut sim = play(world(&knocks));
         assert_eq!(sim.end(), (reason, 130, 0), "{name}");
         assert_eq!(sim.outcome().next, ["ralph resume r1"], "{name}");
-        assert_eq!(ended_activities(&sim), ended, "{name}");
+        assert_eq!(sim.ended(), ended, "{name}");
 
         sim.resume(Resumed::default());
         sim.play();
@@ -88,7 +84,7 @@ fn an_interrupt_while_waiting_ends_at_once() {
     let refused = Turn { refusals: vec![limited(None)], ..turn(Agent::Claims) };
     let mut sim = play(World { knocks: vec![(2, Knock::Interrupt)], ..World::new(policy(), vec![refused]) });
     assert_eq!(sim.end(), (Interrupted, 130, 0));
-    assert_eq!(ended_activities(&sim), 0);
+    assert_eq!(sim.ended(), 0);
     sim.resume(Resumed::default());
     sim.play();
     assert_eq!(sim.numbers(), [1, 1]);
@@ -111,7 +107,7 @@ fn p12_the_wall_time_ends_a_running_iteration_and_says_so() {
     assert_eq!(sim.end(), (MaxWallTime, 4, 1));
     assert_eq!(sim.outcome().message, "the wall time of 1m30s is used up");
     assert_eq!(sim.outcome().next[0], "ralph resume r1 --max-wall-time 3m");
-    assert_eq!(ended_activities(&sim), 1);
+    assert_eq!(sim.ended(), 1);
     let up = sim.journal.iter().find(|entry| entry.event == Event::WallTimeUp).unwrap();
     assert_eq!(up.elapsed, Millis::from_secs(90));
 }
@@ -139,10 +135,11 @@ fn the_first_cause_that_does_not_wait_names_the_end() {
 #[test]
 fn resuming_a_complete_run_does_nothing() {
     let mut sim = play(world(&[]));
-    let effects = sim.effects.len();
-    sim.resume(Resumed { max_iterations: Some(99), ..Resumed::default() });
+    let last = sim.journal.last().unwrap().clone();
+    let resumed = Event::Resumed(Resumed { max_iterations: Some(99), ..Resumed::default() });
+    let step = sim.run.step(&Entry { seq: last.seq + 1, event: resumed, ..last });
+    assert_eq!(step, RunStep::telling([Notice::Unexpected { event: "resumed", phase: "ended" }]));
     assert!(sim.run.is_complete());
-    assert_eq!(sim.effects.len(), effects);
     assert_eq!(sim.run.policy().limits.max_iterations, 10);
 }
 
