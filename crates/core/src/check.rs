@@ -61,6 +61,25 @@ pub struct CheckSpec {
     pub output_chars: usize,
 }
 
+impl CheckSpec {
+    /// A command that must pass in the project, with nothing else to say about it.
+    pub fn new(id: CheckId, command: impl Into<String>) -> CheckSpec {
+        CheckSpec {
+            log_name: format!("{id}.log"),
+            id,
+            source: CheckKind::Guardrail,
+            command: command.into(),
+            timeout: Millis::ZERO,
+            ground: Ground::Project,
+            required: true,
+            fail_action: FailAction::default(),
+            hint: String::new(),
+            output: OutputPart::default(),
+            output_chars: 0,
+        }
+    }
+}
+
 /// Where a check runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -181,6 +200,16 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
+    /// Whether it speaks for the work: it is required, and passed.
+    pub fn supports(&self) -> bool {
+        self.spec.required && self.ending.passed()
+    }
+
+    /// Whether it speaks against the work: it is required, and did not pass.
+    pub fn refutes(&self) -> bool {
+        self.spec.required && !self.ending.passed()
+    }
+
     /// Of a check that printed nothing: it was not executed, or nobody was there when it ended.
     pub fn silent(spec: CheckSpec, ending: CheckEnding, log: String) -> CheckReport {
         CheckReport {

@@ -175,7 +175,7 @@ impl Notice {
     /// iteration nothing is.
     pub fn executed(iteration: u32, report: &CheckReport) -> Notice {
         let passed = report.ending.passed();
-        let acts = !passed && iteration > 0;
+        let acts = report.refutes() && iteration > 0;
         Notice::CheckFinished {
             iteration,
             kind: report.spec.source,
@@ -249,4 +249,13 @@ pub enum Delay {
     },
     /// It is free again.
     DatabaseFree,
+}
+
+impl std::fmt::Display for Delay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Delay::DatabaseLocked { path } => write!(f, "{path} is locked by another process; waiting for it"),
+            Delay::DatabaseFree => f.write_str("the database is free again"),
+        }
+    }
 }

@@ -58,7 +58,7 @@ pub struct Judgement {
     pub decision: Decision,
     /// Why, one sentence each.
     pub reasons: Vec<String>,
-    /// Whether a check that ralph executed passed and none failed, on a tree that was seen.
+    /// Whether a required check that ralph executed passed and none failed, on a tree that was seen.
     pub verified: bool,
     /// Why a complete task is not verified; empty if it is.
     pub unverified: String,
@@ -130,22 +130,10 @@ pub fn judge(case: Case<'_>) -> Judgement {
         reasons.push(format!("{}: only what is committed is checked", case.uncommitted));
         failing.push("clean tree".to_owned());
     }
-    for report in case.reports.iter().filter(|report| !report.ending.passed()) {
-        let problem = report.ending.problem();
-        let log = if report.log.is_empty() { String::new() } else { format!(" (see {})", report.log) };
-        let before = match case.baseline.and_then(|baseline| baseline.get(&report.spec.id)) {
-            Some(true) => "; it passed before the first iteration, so this run broke it",
-            Some(false) => "; it failed before the first iteration too",
-            None => "",
-        };
-        reasons.push(format!("guardrail \"{}\" {problem}{log}{before}", report.spec.command));
-        failing.push(format!("{} {problem}", report.spec.command));
-        let output = match report.spec.output {
-            OutputPart::First => report.output_head.clone(),
-            OutputPart::Decisive => report.excerpt.within(report.spec.output_chars),
-        };
-        let message = guardrail::failure_message(&report.spec, &problem, &report.log, &output);
-        failures.push(GuardrailFailure { action: report.spec.fail_action, message });
+    for report in case.reports.iter().filter(|report| report.refutes()) {
+        reasons.push(why_refuted(report, case.baseline));
+        failing.push(format!("{} {}", report.spec.command, report.ending.problem()));
+        failures.push(for_next_prompt(report));
     }
     if claim == Claim::Complete {
         for finding in case.findings.iter().filter(|finding| !finding.passed) {
@@ -182,8 +170,9 @@ pub fn judge(case: Case<'_>) -> Judgement {
     if reasons.is_empty() && decision == Decision::NotYet {
         reasons.push("completion was not claimed".to_owned());
     }
-    let unverified = if !case.reports.iter().any(|report| report.ending.passed()) {
-        "no check was configured".to_owned()
+    let unverified = if !case.reports.iter().any(CheckReport::supports) {
+        let required = if case.reports.is_empty() { "" } else { "required " };
+        format!("no {required}check was configured")
     } else if !case.unseen.is_empty() {
         format!("the checks passed, but the tree could not be looked at: {}", case.unseen)
     } else {
@@ -191,4 +180,25 @@ pub fn judge(case: Case<'_>) -> Judgement {
     };
     let verified = decision == Decision::Complete && unverified.is_empty();
     Judgement { claim, decision, reasons, verified, unverified, failures, failing }
+}
+
+/// Why a failed check refutes the work, as a reason.
+fn why_refuted(report: &CheckReport, baseline: Option<&BTreeMap<CheckId, bool>>) -> String {
+    let log = if report.log.is_empty() { String::new() } else { format!(" (see {})", report.log) };
+    let before = match baseline.and_then(|baseline| baseline.get(&report.spec.id)) {
+        Some(true) => "; it passed before the first iteration, so this run broke it",
+        Some(false) => "; it failed before the first iteration too",
+        None => "",
+    };
+    format!("guardrail \"{}\" {}{log}{before}", report.spec.command, report.ending.problem())
+}
+
+/// A failed check as the next prompt tells it.
+fn for_next_prompt(report: &CheckReport) -> GuardrailFailure {
+    let output = match report.spec.output {
+        OutputPart::First => report.output_head.clone(),
+        OutputPart::Decisive => report.excerpt.within(report.spec.output_chars),
+    };
+    let message = guardrail::failure_message(&report.spec, &report.ending.problem(), &report.log, &output);
+    GuardrailFailure { action: report.spec.fail_action, message }
 }

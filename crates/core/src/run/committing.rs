@@ -37,7 +37,7 @@ pub(super) struct Committing {
 impl Run {
     /// Begins with version control if everything allows it.
     pub(super) fn begin_commit(&mut self, mut at: Box<Inspection>) -> RunStep {
-        let allowed = at.seen.ended_well() && at.all_passed() && at.violations.is_empty();
+        let allowed = at.seen.ended_well() && at.nothing_refutes() && at.violations.is_empty();
         if allowed && !self.policy.scm.tasks.is_empty() {
             if self.policy.scm.commits() && !self.has_committed(&at.committing) {
                 at.first([Inspect::Pending]);

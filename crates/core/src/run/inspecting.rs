@@ -109,13 +109,13 @@ impl Inspection {
             committing: Committing::default(),
             seen,
         };
-        if !inspection.seen.process.children.is_empty() {
-            inspection.queue.push_back(Inspect::Children);
-        }
         if policy.looks_at_the_tree() {
             inspection.queue.push_back(Inspect::Look(Moment::BeforeChecks));
         } else {
             inspection.queue_round(Vec::new(), false);
+        }
+        if !inspection.seen.process.children.is_empty() {
+            inspection.first([Inspect::Children]);
         }
         inspection
     }
@@ -161,9 +161,9 @@ impl Inspection {
         self.edited.as_deref().unwrap_or(&self.seen.files)
     }
 
-    /// Whether every check that was executed passed.
-    pub(super) fn all_passed(&self) -> bool {
-        self.reports.iter().all(|report| report.ending.passed())
+    /// Whether no check that was executed speaks against the work.
+    pub(super) fn nothing_refutes(&self) -> bool {
+        !self.reports.iter().any(CheckReport::refutes)
     }
 
     /// What the question for a commit message cost belongs to the iteration that it is about.
@@ -210,7 +210,7 @@ impl Run {
             },
             Inspect::Stands => {
                 let claims = verdict::counted_claim(&at.seen) == Claim::Complete;
-                if claims && !at.reports.is_empty() && at.all_passed() {
+                if claims && at.reports.iter().any(CheckReport::supports) && at.nothing_refutes() {
                     at.first([Inspect::Look(Moment::AfterChecks)]);
                 }
                 self.go_on(at)
@@ -273,6 +273,7 @@ impl Run {
     fn begin_round(&mut self, mut at: Box<Inspection>) -> RunStep {
         let clean = self.policy.verify.clean_checkout;
         let ground = if clean { Ground::Checkout } else { Ground::Project };
+        at.reports.clear();
         at.queue_round(self.policy.checks(self.count.iteration(), ground), clean);
         self.go_on(at)
     }
@@ -357,7 +358,6 @@ impl Run {
         let mut told = Step::default();
         if moved {
             at.round += 1;
-            at.reports.clear();
             let when = match moment {
                 Moment::AfterMessage => "the agent was asked for a commit message",
                 _ => "the checks ran",

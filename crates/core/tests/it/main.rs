@@ -8,6 +8,8 @@ mod claims;
 mod committing;
 mod ends;
 mod feedback;
+mod inspecting;
+mod machine;
 mod memory;
 mod prompts;
 mod properties;

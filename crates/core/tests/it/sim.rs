@@ -349,7 +349,7 @@ impl Sim {
     pub fn new(world: World) -> Sim {
         let first = world.first_entry();
         let (run, step) = Run::begin(&first).unwrap();
-        let mut sim = Sim::around(world, run, vec![first]);
+        let mut sim = Sim { finished: false, ..Sim::around(world, run, vec![first]) };
         sim.perform(step);
         sim
     }
@@ -404,14 +404,14 @@ impl Sim {
         for knock in knocks {
             // Whoever comes after the end finds nobody to tell.
             match knock {
-                Knock::Interrupt => self.from_outside(Millis::ZERO, Outside::Interrupt),
-                Knock::Cancel => self.from_outside(Millis::ZERO, Outside::Cancel),
+                Knock::Interrupt => self.knock_with(Millis::ZERO, Outside::Interrupt),
+                Knock::Cancel => self.knock_with(Millis::ZERO, Outside::Cancel),
                 Knock::Note => self.happen(Event::Noted { text: "somebody was here".to_owned() }),
             }
         }
         if let Some(wall) = self.run.time_left().filter(|wall| *wall < left) {
             left = left.minus(wall);
-            self.from_outside(wall, Outside::TimeUp);
+            self.knock_with(wall, Outside::TimeUp);
         }
         if self.pending.is_some() && self.passes_the_budget() {
             self.happen(Event::BudgetUp);
@@ -429,7 +429,7 @@ impl Sim {
     }
 
     /// Somebody or something from outside, if anything runs that it could meet.
-    fn from_outside(&mut self, span: Millis, what: Outside) {
+    fn knock_with(&mut self, span: Millis, what: Outside) {
         if self.pending.is_some() {
             let event = self.run.outside(what).unwrap();
             self.after(span, event);

@@ -1,12 +1,16 @@
 //! Signals, cancellation, the wall time, crashes: how a run is stopped, and how it goes on.
 
-use crate::sim::{Agent, Knock, Sim, Turn, World, guardrails, limited, play, policy, transient, turn, turns};
+use crate::sim::{
+    Agent, Knock, Sim, Turn, World, guardrails, limited, play, policy, supervised, transient, turn, turns,
+};
 use ralph_core::event::{Entry, Event, Resumed};
 use ralph_core::notice::{Notice, ResumeKind};
+use ralph_core::observation::Marker;
 use ralph_core::outcome::StopReason::*;
-use ralph_core::policy::Policy;
-use ralph_core::run::RunStep;
+use ralph_core::policy::{Policy, VerifyPolicy};
+use ralph_core::run::{Run, RunStep};
 use ralph_core::time::Millis;
+use std::collections::BTreeSet;
 
 /// Two guardrails, and an agent that is done at once. The activities of such a run are, from 0:
 /// inputs, agent, look, check `a`, check `b`, look.
@@ -59,6 +63,68 @@ fn h01_wherever_an_interrupt_comes_the_run_stops_with_130_and_goes_on_from_there
         assert_eq!(sim.end(), (Complete, 0, 1), "{name}");
         assert!(sim.outcome().verified, "{name}");
     }
+}
+
+/// The phase that a run is in, by its own word.
+fn phase(run: &Run) -> &'static str {
+    let again = World::new(policy(), Vec::new()).first_entry();
+    match run.clone().step(&Entry { seq: run.seq() + 1, ..again }).tell[..] {
+        [Notice::Unexpected { phase, .. }] => phase,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn e03_a_run_that_nobody_carries_is_cancelled_at_once_in_every_phase_and_goes_on_like_after_a_crash() {
+    let refused = Turn { refusals: vec![limited(None)], ..turn(Agent::Works) };
+    let mut worked_on = world(&[]);
+    worked_on.turns = vec![refused, turn(Agent::Claims)];
+    worked_on.policy.limits.stall_after = 3;
+    worked_on.policy.protect.scripts = true;
+    worked_on.policy.verify = VerifyPolicy { baseline: true, clean_checkout: true, ..VerifyPolicy::default() };
+    worked_on.policy.scm.tasks = vec!["commit".to_owned(), "push".to_owned()];
+    let done = Turn { marker: Marker::Present, ..turn(Agent::Works) };
+    let watched = World::new(supervised(5), vec![turn(Agent::Fails), done]);
+
+    let mut phases = BTreeSet::new();
+    for world in [worked_on, watched] {
+        let whole = play(world.clone());
+        assert_eq!(whole.end(), (Complete, 0, 2));
+        for length in 1..whole.journal.len() {
+            let crashed = || Sim::cut(world.clone(), &whole.journal[..length]);
+            let go_on = |mut sim: Sim| {
+                sim.resume(Resumed::default());
+                sim.play();
+                sim
+            };
+            let mut sim = crashed();
+            let phase = phase(&sim.run);
+            phases.insert(phase);
+            sim.happen(Event::CancelledUncarried);
+            let (reason, code, _) = sim.end();
+            assert_eq!((reason, code), (Cancelled, 130), "behind entry {length}, {phase}");
+            assert!(sim.outcome().message.starts_with("cancelled in "), "{}", sim.outcome().message);
+            assert_eq!(sim.outcome().next, ["ralph resume r1"]);
+            assert!(sim.running().is_none() && sim.ended() == 0, "nothing runs that could be ended");
+            assert!(sim.told(|notice| matches!(notice, Notice::Stopping { .. }).then_some(())).is_empty());
+
+            let (cancelled, crashed) = (go_on(sim), go_on(crashed()));
+            let how = |sim: &Sim| (sim.end(), sim.outcome().verified, sim.numbers(), resumed_with(sim));
+            assert_eq!(how(&cancelled), how(&crashed), "behind entry {length}, {phase}");
+            assert_eq!(cancelled.end(), whole.end(), "behind entry {length}, {phase}");
+        }
+    }
+    let all = ["closing", "inspecting", "opening", "prompting", "waiting", "working"];
+    assert_eq!(phases.into_iter().collect::<Vec<_>>(), all);
+}
+
+#[test]
+fn an_ended_run_cannot_be_cancelled() {
+    let mut ended = play(world(&[(0, Knock::Interrupt)])).run;
+    let first = world(&[]).first_entry();
+    let step = ended.step(&Entry { seq: 9, event: Event::CancelledUncarried, ..first });
+    assert_eq!(step, RunStep::telling([Notice::Unexpected { event: "cancelled_uncarried", phase: "ended" }]));
+    assert_eq!(ended.outcome().unwrap().reason, Interrupted);
 }
 
 #[test]
