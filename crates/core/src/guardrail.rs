@@ -1,7 +1,7 @@
 //! Guardrails: commands that must pass after every iteration, and the exact words in which a
 //! failure is told to the agent.
 
-use crate::check::{CheckKind, CheckSpec, Ground};
+use crate::check::{CheckSpec, Ground};
 use crate::id::CheckId;
 use crate::text;
 use crate::time::Millis;
@@ -105,16 +105,13 @@ impl Guardrail {
     pub fn spec(&self, id: CheckId, iteration: u32, ground: Ground, output_chars: usize) -> CheckSpec {
         CheckSpec {
             log_name: format!("guardrail_{iteration:03}_{id}.log"),
-            id,
-            source: CheckKind::Guardrail,
-            command: self.command.clone(),
             timeout: self.timeout,
             ground,
-            required: true,
             fail_action: self.fail_action,
             hint: self.hint.clone(),
             output: self.output,
             output_chars,
+            ..CheckSpec::new(id, self.command.clone())
         }
     }
 }

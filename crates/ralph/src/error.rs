@@ -126,6 +126,8 @@ impl From<EngineError> for CommandError {
                 }
             }
             EngineError::Process(error) => CommandError::io("no process can be started", &error),
+            EngineError::Idle | EngineError::Second => CommandError::new(exit::INTERNAL, error.to_string())
+                .hint("the journal is intact; go on with: ralph resume"),
             EngineError::Replay(error) => {
                 CommandError::new(exit::INTERNAL, "the run's journal cannot be read back").because(&error)
             }

@@ -8,14 +8,14 @@ use crate::settings;
 use crate::terminal::{self, FaceOptions, page};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::claim::Patterns;
-use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Resumed, Spent, Started};
 use ralph_core::id::{RunId, TaskName};
-use ralph_core::outcome::exit;
+use ralph_core::outcome::{Outcome, exit};
 use ralph_core::policy::Policy;
-use ralph_core::run::{Run, RunRow};
+use ralph_core::run::{Run, RunRow, RunStep};
 use ralph_core::time::Millis;
-use ralph_engine::{BusNames, Buses, Engine, World};
+use ralph_engine::run::{BusNames, Buses, EndedChildren, Face, RunHands, RunSenses, Shown};
+use ralph_engine::{Carrier, EngineError};
 use ralph_host::child_runs::{self, RegisterError, Registration};
 use ralph_host::clock::{self, Clock};
 use ralph_host::folder_watch::FolderWatch;
@@ -31,12 +31,14 @@ use ralph_host::temp::RunTemp;
 use ralph_host::tree::Fingerprinter;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
-use ralph_store::{Durability, Store};
+use ralph_store::{Durability, Store, StoreError};
 use ralph_view::narration::Volume;
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -70,7 +72,7 @@ impl Claimed {
     /// a run inside a run is a leftover of its parent's agent.
     pub fn take(project: &Project, run: &RunId, policy: &Policy) -> Result<Claimed, CommandError> {
         let (clock, registration) = begin(project, run)?;
-        if policy.supervision.is_some() {
+        if policy.supervision().is_some() {
             folder(project, policy)?;
         }
         // Whoever carries this run owns the tree too, or works in its ancestor's; the lock tells more about it.
@@ -99,14 +101,12 @@ impl Claimed {
         &self.store
     }
 
-    /// Takes events into the journal of a run that nobody carries.
-    pub fn append(&mut self, machine: &mut Run, events: Vec<Event>) -> Result<Vec<Effect>, CommandError> {
-        let (at, elapsed) = (self.clock.now(), machine.elapsed());
-        let numbered = (machine.seq() + 1..).zip(events);
-        let entries: Vec<Entry> = numbered.map(|(seq, event)| Entry { seq, at, elapsed, event }).collect();
-        let effects = entries.iter().flat_map(|entry| machine.step(entry)).collect();
-        self.store.append(machine.id(), &entries, &machine.row(), Durability::Synced)?;
-        Ok(effects)
+    /// Takes an event into the journal of a run that nobody carries.
+    pub fn append(&mut self, machine: &mut Run, event: Event) -> Result<RunStep, CommandError> {
+        let entry = Entry { seq: machine.seq() + 1, at: self.clock.now(), elapsed: machine.elapsed(), event };
+        let step = machine.step(&entry);
+        self.store.append(machine.id(), &[entry], &machine.row(), Durability::Synced)?;
+        Ok(step)
     }
 
     /// What a run left changed of that by which it was to be judged.
@@ -126,8 +126,10 @@ impl Claimed {
         mut beginning: Beginning,
     ) -> Result<u8, CommandError> {
         let (run, parent, policy) = match &beginning {
-            Beginning::New(started) => (started.run.clone(), started.parent.clone(), started.policy.clone()),
-            Beginning::Old(machine, _) => (machine.id().clone(), machine.row().parent, machine.policy().clone()),
+            Beginning::New(started) => (started.run.clone(), started.parent.clone(), Arc::new(started.policy.clone())),
+            Beginning::Old(machine, _) => {
+                (machine.id().clone(), machine.parent().cloned(), Arc::clone(machine.policy()))
+            }
         };
         if matches!(beginning, Beginning::Old(..)) {
             self.store.clear_cancel(&run)?;
@@ -138,7 +140,7 @@ impl Claimed {
         missing::tell(project, &listing);
         let mut others = listing.runs;
         others.retain(|row| row.run != run);
-        if policy.supervision.is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
+        if policy.supervision().is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
             // Whether a damaged one crashed, nobody can tell any more.
             end_leftovers(project, listing.damaged.iter().filter_map(|run| run.run.as_ref()));
             end_leftovers(project, others.iter().filter(|row| row.stop_reason.is_none()).map(|row| &row.run));
@@ -152,73 +154,94 @@ impl Claimed {
         match &mut beginning {
             Beginning::New(started) => {
                 started.task_spent = task_spent;
-                if policy.supervision.is_none() {
+                if policy.supervision().is_none() {
                     started.inherited = others.first().map(|row| self.left_changed_by(&row.run)).unwrap_or_default();
                 }
             }
             Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
         }
-        // Its record is removed when everything else is over.
-        let Claimed { store, clock, lock, registration: _registration, _folder } = self;
-        let run_folder = project.run_folder(&run);
         if options.volume == Volume::Verbose && !options.json {
             let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
             page::say(&format!("[ralph] Agent command: {}", [vec![line.program], line.args].concat().join(" ")));
         }
-        let folder = folder(project, &policy)?;
         let runtime = event_loop()?;
-        let face = terminal::start(options, clock.clone())
+        let face = terminal::start(options, self.clock.clone())
             .map_err(|error| CommandError::io("the output threads cannot be started", &error))?;
-        let outcome = runtime.block_on(async {
-            let signals = signals()?;
-            let keeper = Keeper::start(&run, &run_folder)
-                .map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
-            let (temp, unwritten) = match RunTemp::create(&project::temp_folder(), &run) {
-                Ok(temp) => (Some(temp), None),
-                Err(error) => {
-                    (None, Some(format!("no temporary folder for the run ({error}); agents use the usual one")))
-                }
-            };
-            let world = World {
-                run: run.clone(),
-                parent: parent.clone(),
-                root: policy
-                    .supervision
-                    .as_ref()
-                    .map_or(project.root.clone(), |supervision| supervision.folder.clone().into()),
-                git_root: project.git_root.clone(),
-                run_folder,
-                scm_note: scm_note(project),
-                keeper,
-                temp,
-                clock,
-                fingerprinter: fingerprinter(project),
-                programs: Programs::new(&project.root, project::variable("PATH")),
-                settings: SettingsWatch::new(settings::FILES.map(|file| project.root.join(file)).into()),
-                patterns: Patterns::new(&policy.completion),
-                pinned_files: PinnedFiles::new(&project.root, &project.run_folder(&run).join("pinned")),
-                checkout: None,
-                unwritten,
-                lock,
-                base_known: None,
-                buses: buses(project, &run, &policy, folder.task_folder()),
-                watch: policy
-                    .supervision
-                    .as_ref()
-                    .map(|supervision| FolderWatch::new(folder.task_folder(), supervision.poll.duration())),
-                folder,
-                variable: project::variable,
-            };
-            let engine = Engine { store, world, face: face.as_ref(), signals };
-            let outcome = match beginning {
-                Beginning::New(started) => engine.begin(Event::Started(started)).await,
-                Beginning::Old(machine, resumed) => engine.resume(*machine, Event::Resumed(resumed), unseen).await,
-            };
-            outcome.map_err(CommandError::from)
-        });
+        let outcome =
+            runtime.block_on(self.carry_by((project, &run, parent, &policy), face.as_ref(), beginning, unseen));
         face.borrow_mut().finish();
         Ok(outcome?.exit_code)
     }
+
+    /// Puts hands, store and senses together and carries the run.
+    async fn carry_by(
+        self,
+        (project, run, parent, policy): (&Project, &RunId, Option<RunId>, &Policy),
+        face: &RefCell<dyn Face>,
+        beginning: Beginning,
+        unseen: Millis,
+    ) -> Result<Outcome, CommandError> {
+        // Its record is removed when everything else is over.
+        let Claimed { store, clock, lock, registration: _registration, _folder } = self;
+        let senses = RunSenses { clock: clock.clone(), signals: signals()? };
+        let run_folder = project.run_folder(run);
+        let keeper = Keeper::start(run, &run_folder)
+            .map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
+        let (temp, unwritten) = match RunTemp::create(&project::temp_folder(), run) {
+            Ok(temp) => (Some(temp), None),
+            Err(error) => (None, Some(format!("no temporary folder for the run ({error}); agents use the usual one"))),
+        };
+        let folder = folder(project, policy)?;
+        let supervision = policy.supervision();
+        let hands = RunHands {
+            run: run.clone(),
+            parent,
+            root: supervision.map_or(project.root.clone(), |supervision| supervision.folder.clone().into()),
+            git_root: project.git_root.clone(),
+            scm_note: scm_note(project),
+            keeper,
+            temp,
+            face,
+            clock: clock.clone(),
+            ended_children,
+            state: project.state.clone(),
+            fingerprinter: fingerprinter(project),
+            programs: Programs::new(&project.root, project::variable("PATH")),
+            settings: SettingsWatch::new(settings::FILES.map(|file| project.root.join(file)).into()),
+            patterns: Patterns::new(&policy.completion),
+            pinned_files: PinnedFiles::new(&project.root, &run_folder.join("pinned")),
+            run_folder,
+            checkout: None,
+            unwritten,
+            lock,
+            base_known: None,
+            buses: buses(project, run, policy, folder.task_folder()),
+            watch: supervision.map(|it| FolderWatch::new(folder.task_folder(), it.poll.duration())),
+            folder,
+            variable: project::variable,
+        };
+        let (shown, parts) = (Shown(face), (hands, store, senses));
+        let outcome = match beginning {
+            Beginning::New(started) => {
+                let event = Event::Started(started);
+                let entry = Entry { seq: 1, at: clock.now(), elapsed: Millis::ZERO, event };
+                let (machine, step) = Run::begin(&entry).map_err(EngineError::from)?;
+                Carrier::begin(machine, entry, parts, &shown).carry(step).await
+            }
+            Beginning::Old(machine, resumed) => {
+                Carrier::resume(*machine, unseen, parts, &shown).carry_from(Event::Resumed(resumed)).await
+            }
+        };
+        outcome.map_err(CommandError::from)
+    }
+}
+
+/// The child runs of a run that have ended, as the store knows them.
+fn ended_children(state: &Path, run: &RunId) -> Result<EndedChildren, String> {
+    let told = |error: StoreError| error.to_string();
+    let runs = Store::open(state).map_err(told)?.runs().map_err(told)?.runs;
+    let own = runs.into_iter().filter(|row| row.parent.as_ref() == Some(run));
+    Ok(own.map(|row| (row.run, row.stop_reason)).collect())
 }
 
 /// How a new run of a project begins.
@@ -287,7 +310,7 @@ fn folder(project: &Project, policy: &Policy) -> Result<Folder, CommandError> {
 
 /// The task folder of a run.
 pub fn task_folder(project: &Project, policy: &Policy) -> PathBuf {
-    let said = policy.supervision.as_ref().map(|supervision| PathBuf::from(&supervision.task_folder));
+    let said = policy.supervision().map(|supervision| PathBuf::from(&supervision.task_folder));
     said.unwrap_or_else(|| usual_task_folder(project, policy))
 }
 
@@ -297,14 +320,14 @@ fn usual_task_folder(project: &Project, policy: &Policy) -> PathBuf {
 
 /// A run's project, as messages name it.
 pub fn project_name(project: &Project, policy: &Policy) -> String {
-    let said = policy.supervision.as_ref().map(|supervision| supervision.project.clone());
+    let said = policy.supervision().map(|supervision| supervision.project.clone());
     said.unwrap_or_else(|| project.project_name())
 }
 
 /// What no second loop may work on: the work tree, or the task folder of a supervised agent, which leaves
 /// the tree to its child runs.
 fn owned(project: &Project, policy: &Policy) -> PathBuf {
-    if policy.supervision.is_some() { task_folder(project, policy) } else { project.work_tree().to_owned() }
+    if policy.supervision().is_some() { task_folder(project, policy) } else { project.work_tree().to_owned() }
 }
 
 /// Prepares the state folder, and registers the run in it.

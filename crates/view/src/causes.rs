@@ -23,7 +23,7 @@ const FAILURES: usize = 3;
 /// at least, if any iteration was begun.
 pub fn of(view: &RunView, state: State, worked: Millis) -> Vec<String> {
     let Some(last) = view.attempt(None) else { return vec!["no agent was started".to_owned()] };
-    if view.machine.policy().supervision.is_some() {
+    if view.machine.policy().supervision().is_some() {
         return starts(view, last);
     }
     let sentences = match state {

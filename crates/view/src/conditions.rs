@@ -4,10 +4,9 @@
 
 use crate::run_view::{AttemptView, Check, Finding, RunView};
 use crate::{json, words};
-use ralph_core::check::{CheckKind, TreePrint};
+use ralph_core::check::{CheckKind, CheckSpec, Ground, TreePrint};
 use ralph_core::claim::Claim;
 use ralph_core::evidence::{self, Criterion};
-use ralph_core::guardrail::Guardrail;
 use ralph_core::observation::Marker;
 use ralph_core::outcome::StopReason;
 use serde_json::{Value, json};
@@ -57,7 +56,7 @@ impl Condition {
 /// The conditions of the last iteration; none if there was none.
 pub fn of(view: &RunView) -> Vec<Condition> {
     let Some(attempt) = view.attempt(None) else { return Vec::new() };
-    if view.machine.policy().supervision.is_some() {
+    if view.machine.policy().supervision().is_some() {
         return [done(view, attempt)].into_iter().chain(acknowledged(view)).collect();
     }
     let mut all = vec![ended_well(attempt), claimed(view, attempt)];
@@ -82,7 +81,7 @@ fn done(view: &RunView, attempt: &AttemptView) -> Condition {
             (Some(false), format!("it was not there after start {}", attempt.iteration))
         }
     };
-    let folder = view.machine.policy().supervision.as_ref().map_or("", |supervision| supervision.task_folder.as_str());
+    let folder = view.machine.policy().supervision().map_or("", |supervision| supervision.task_folder.as_str());
     Condition::new("the file DONE stands in the task folder", met, detail)
         .needing(format!("the agent, or somebody else, would have had to write {folder}/DONE"))
 }
@@ -145,11 +144,11 @@ fn claimed(view: &RunView, attempt: &AttemptView) -> Condition {
 }
 
 fn guardrails(view: &RunView, attempt: &AttemptView) -> Vec<Condition> {
-    let rules = view.machine.policy().guardrails.iter().enumerate();
-    let judge = |(index, rule): (usize, &Guardrail)| {
+    let rules = view.machine.policy().checks(attempt.iteration, Ground::Project);
+    let judge = |rule: CheckSpec| {
         let name = format!("guardrail \"{}\"", rule.command);
         let mut own = attempt.counted().filter(|check| check.kind == CheckKind::Guardrail);
-        match own.find(|check| check.report.spec.index == index) {
+        match own.find(|check| check.report.spec.id == rule.id) {
             Some(check) => executed(name, check, view),
             None => {
                 let needed = format!(
@@ -167,7 +166,7 @@ fn guardrails(view: &RunView, attempt: &AttemptView) -> Vec<Condition> {
             }
         }
     };
-    rules.map(judge).collect()
+    rules.into_iter().map(judge).collect()
 }
 
 fn is_guardrail(finding: &Finding) -> bool {
@@ -176,7 +175,7 @@ fn is_guardrail(finding: &Finding) -> bool {
 
 /// How a check went before anybody had worked, as the end of a sentence.
 fn before(view: &RunView, check: &Check) -> &'static str {
-    let same = |first: &&Check| first.report.spec.index == check.report.spec.index;
+    let same = |first: &&Check| first.report.spec.id == check.report.spec.id;
     match view.baseline.iter().find(same).map(|first| first.report.ending.passed()) {
         Some(true) => "; it passed before the first iteration",
         Some(false) => "; it failed before the first iteration too",

@@ -118,7 +118,7 @@ pub fn for_people(case: &Explanation, style: &Style) -> String {
 fn conditions(case: &Explanation, paint: crate::Paint) -> String {
     let Some(attempt) = case.view.attempt(None) else { return "\nno agent was started\n".to_owned() };
     let policy = case.view.machine.policy();
-    let head = format!("{} {}: what complete needs", words::step(policy.kind), attempt.iteration);
+    let head = format!("{} {}: what complete needs", words::step(policy.kind.name()), attempt.iteration);
     let mut page = format!("\n{}\n", paint.bold(&head));
     for Condition { name, met, detail, .. } in &case.conditions {
         let mark = match met {
@@ -128,7 +128,7 @@ fn conditions(case: &Explanation, paint: crate::Paint) -> String {
         let detail = paint.dim(&words::one_line(detail));
         let _ = writeln!(page, "  {mark} {}: {detail}", words::one_line(name));
     }
-    if policy.guardrails.is_empty() && policy.supervision.is_none() {
+    if policy.guardrails.is_empty() && policy.supervision().is_none() {
         let sentence = "no guardrail is configured, so nothing but the agent's word could stand behind a claim";
         let _ = writeln!(page, "  {} {sentence}", paint.yellow("!"));
     }

@@ -15,6 +15,7 @@ use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::policy::{LoopKind, Policy};
 use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
+use std::sync::Arc;
 
 /// Lines of a failed check's output that are unfolded, and how long they may be.
 const UNFOLDED_LINES: usize = 5;
@@ -56,7 +57,7 @@ pub struct Narrator {
     version: &'static str,
     project: String,
     run: String,
-    policy: Option<Box<Policy>>,
+    policy: Option<Arc<Policy>>,
     renderer: Renderer,
     stderr: Pieces,
     line: StatusLine,
@@ -95,12 +96,16 @@ impl Narrator {
         &self.run
     }
 
+    fn note(&self, text: &str) -> String {
+        format!("{} {}", self.paint().yellow("note:"), text::for_terminal(text))
+    }
+
     fn paint(&self) -> Paint {
         self.style.paint
     }
 
     fn kind(&self) -> LoopKind {
-        self.policy.as_ref().map_or(LoopKind::Prompt, |policy| policy.kind)
+        self.policy.as_ref().map_or(LoopKind::Prompt, |policy| policy.kind.name())
     }
 
     fn last_iteration(&self, iteration: u32) -> u32 {
@@ -119,7 +124,7 @@ impl Narrator {
                 self.run = run.to_string();
                 self.line.began = now;
                 self.policy = Some(policy.clone());
-                let resumed = resumed.map(|kind| self::resumed(kind, words::step(policy.kind)));
+                let resumed = resumed.map(|kind| self::resumed(kind, words::step(policy.kind.name())));
                 self.header(policy).into_iter().chain(resumed).collect()
             }
             Notice::IterationStarted { iteration, attempt, prompt, .. } => {
@@ -149,7 +154,8 @@ impl Narrator {
                 vec![self.paint().yellow(&line)]
             }
             Notice::Stopping { now } => return self.stopping(*now),
-            Notice::Note { text } => vec![format!("{} {}", self.paint().yellow("note:"), text::for_terminal(text))],
+            Notice::Note { text } => vec![self.note(text)],
+            Notice::Unexpected { event, phase } => vec![self.note(&words::unexpected(event, phase))],
             Notice::RunFinished { outcome, elapsed } => {
                 let end = end(self.render.paint, (&self.run, self.kind()), outcome, *elapsed, &self.style.suggest);
                 return vec![Said::End(end)];
@@ -174,7 +180,7 @@ impl Narrator {
         limits.extend((policy.limits.max_cost_usd > 0.0).then(|| words::money(policy.limits.max_cost_usd)));
         limits.extend((policy.limits.max_tokens > 0).then(|| format!("{} tokens", policy.limits.max_tokens)));
         let checks: Vec<&str> = policy.guardrails.iter().map(|guardrail| guardrail.command.as_str()).collect();
-        let rest = match &policy.supervision {
+        let rest = match policy.supervision() {
             Some(supervision) => format!("until DONE in {}", text::for_terminal(&supervision.task_folder)),
             None if checks.is_empty() => "checks: none, so a claim will be believed unverified".to_owned(),
             None => format!("checks: {}", text::for_terminal(&checks.join(", "))),

@@ -38,7 +38,7 @@ fn header(view: &RunView, row: &RunRow, state: State, style: &Style) -> String {
     let checks = if checks.is_empty() { "none".to_owned() } else { checks.join(", ") };
     let limits = ("limits", vec![words::limits(policy)]);
     let mut facts = vec![("task", vec![row.task.to_string()])];
-    match &policy.supervision {
+    match policy.supervision() {
         Some(supervision) => {
             facts.extend([("command", vec![words::command(policy)]), limits]);
             facts.push(("folder", vec![supervision.task_folder.clone()]));

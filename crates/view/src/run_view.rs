@@ -8,7 +8,6 @@ use crate::liveness::State;
 use crate::words::between;
 use ralph_core::check::{CheckKind, CheckReport, CheckSpec, TreePrint};
 use ralph_core::claim::Claim;
-use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Resumed, Started};
 use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
 use ralph_core::observation::{Observation, Tokens};
@@ -207,7 +206,7 @@ impl RunView {
 
     /// A run that its first entry begins.
     pub fn begin(entry: Entry, prompts: Prompts) -> Result<RunView, ReplayError> {
-        let (machine, effects) = Run::begin(&entry)?;
+        let (machine, step) = Run::begin(&entry)?;
         let Event::Started(started) = &entry.event else { return Err(ReplayError::NoStart) };
         let mut view = RunView {
             started: started.as_ref().clone(),
@@ -222,14 +221,14 @@ impl RunView {
             asked: String::new(),
             waiting_since: None,
         };
-        view.take(entry, effects);
+        view.take(entry, step);
         Ok(view)
     }
 
     /// Takes the next entry.
     pub fn apply(&mut self, entry: Entry) {
-        let effects = self.machine.step(&entry);
-        self.take(entry, effects);
+        let step = self.machine.step(&entry);
+        self.take(entry, step);
     }
 
     /// The text that was asked for, as it was last read.
@@ -302,9 +301,9 @@ impl RunView {
             elapsed: machine.elapsed(),
             event: Event::Resumed(Resumed::default()),
         };
-        let effects = machine.step(&entry);
-        let kind = effects.iter().find_map(|effect| match effect {
-            Effect::Tell(Notice::RunStarted { resumed, .. }) => *resumed,
+        let step = machine.step(&entry);
+        let kind = step.tell.iter().find_map(|notice| match notice {
+            Notice::RunStarted { resumed, .. } => *resumed,
             _ => None,
         });
         match (kind, machine.outcome()) {

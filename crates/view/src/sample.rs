@@ -2,15 +2,13 @@
 //! stands in the second round.
 
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, TreePrint};
-use ralph_core::claim::{Claim, Completion};
+use ralph_core::claim::Claim;
 use ralph_core::event::{Entry, Event, Gathered, Started};
 use ralph_core::guardrail::{FailAction, Guardrail};
-use ralph_core::id::{RunId, TaskName};
+use ralph_core::id::{CheckId, RunId, TaskName};
 use ralph_core::observation::{Ending, Failure, FailureClass, Observation, Tokens};
 use ralph_core::outcome::StopReason;
-use ralph_core::policy::{
-    AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, PromptVia, StopCriteria,
-};
+use ralph_core::policy::{AgentPolicy, Limits, LoopKind, Policy, PromptSource};
 use ralph_core::run::RunRow;
 use ralph_core::time::{Millis, WallTime};
 use std::collections::BTreeMap;
@@ -19,15 +17,9 @@ use std::collections::BTreeMap;
 pub fn agent() -> AgentPolicy {
     AgentPolicy {
         command: "claude".to_owned(),
-        flags: Vec::new(),
-        whole_flags: false,
-        dialect: String::new(),
-        format: String::new(),
-        model: String::new(),
-        prompt_via: PromptVia::Auto,
         env: BTreeMap::from([("TOKEN".to_owned(), "secret".to_owned())]),
-        env_remove: Vec::new(),
         stream: true,
+        ..AgentPolicy::default()
     }
 }
 
@@ -58,12 +50,7 @@ pub fn row(run: &str, stop_reason: Option<StopReason>) -> RunRow {
 /// One guardrail, three iterations, no memory.
 fn policy() -> Policy {
     Policy {
-        kind: LoopKind::Prompt,
-        task: TaskName::from_text("sample"),
         prompt: PromptSource::Text("do it".to_owned()),
-        passes: Passes::Loop,
-        completion: Completion::default(),
-        protocol: false,
         iteration_line: true,
         guardrails: vec![Guardrail {
             command: "make test".to_owned(),
@@ -73,38 +60,10 @@ fn policy() -> Policy {
             output: Default::default(),
         }],
         output_chars: 100,
-        criteria: StopCriteria { passing_tests: false, lint: false, typecheck: false, no_errors: false, strict: false },
-        limits: Limits {
-            max_iterations: 3,
-            wall: Millis::ZERO,
-            iteration: Millis::ZERO,
-            idle: Millis::ZERO,
-            linger: Millis::ZERO,
-            max_cost_usd: 0.0,
-            max_tokens: 0,
-            task_cost_usd: 0.0,
-            task_tokens: 0,
-            wait: true,
-            stall_after: 0,
-            max_consecutive_failures: 0,
-            max_same_failures: 0,
-            child_wait: ralph_core::policy::CHILD_WAIT,
-        },
-        memory: MemoryPolicy {
-            enabled: false,
-            max_chars: 1000,
-            summary_file: "s".to_owned(),
-            feedback_file: "f".to_owned(),
-            state_file: "i".to_owned(),
-            last_messages: 0,
-        },
+        limits: Limits { max_iterations: 3, ..Limits::default() },
         agent: agent(),
-        fallback: Vec::new(),
-        scm: Default::default(),
-        protect: Default::default(),
-        verify: Default::default(),
-        supervision: None,
         config_hash: "0123456789abcdef".to_owned(),
+        ..Policy::new(TaskName::from_text("sample"))
     }
 }
 
@@ -126,13 +85,8 @@ fn tree(name: &str) -> Event {
 }
 
 fn check(iteration: u32, code: i32) -> Event {
-    let spec = CheckSpec {
-        ground: Default::default(),
-        index: 0,
-        command: "make test".to_owned(),
-        timeout: Millis::ZERO,
-        log_name: format!("guardrail_{iteration:03}_make_test.log"),
-    };
+    let log_name = format!("guardrail_{iteration:03}_make_test.log");
+    let spec = CheckSpec { log_name, ..CheckSpec::new(CheckId::new("make_test"), "make test") };
     Event::CheckEnded(Box::new(CheckReport {
         log: format!(".ralph/{}", spec.log_name),
         spec,

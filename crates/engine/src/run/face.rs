@@ -11,8 +11,6 @@ use std::time::Duration;
 pub trait Face {
     /// Something worth telling.
     fn notice(&mut self, at: WallTime, notice: &Notice);
-    /// The run is held up by the machine, or no longer.
-    fn delayed(&mut self, at: WallTime, delay: &Delay);
     /// The agent said or did something.
     fn agent_event(&mut self, at: WallTime, iteration: u32, event: &AgentEvent);
     /// Whether agent events are worth making for this face beyond what the verdict needs.
@@ -43,7 +41,7 @@ impl Listener<Notice> for Shown<'_> {
     }
 
     fn delayed(&self, at: WallTime, delay: &Delay) {
-        self.0.borrow_mut().delayed(at, delay);
+        self.notice(at, &Notice::Note { text: delay.to_string() });
     }
 
     fn tick_every(&self) -> Option<Duration> {

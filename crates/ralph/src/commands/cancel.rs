@@ -8,14 +8,11 @@ use crate::project::{self, Project};
 use crate::session::Claimed;
 use crate::terminal::page;
 use clap::Args;
-use ralph_core::check::{CheckEnding, CheckReport};
-use ralph_core::effect::Effect;
+use ralph_core::activity::Act;
 use ralph_core::event::Event;
 use ralph_core::id::RunId;
-use ralph_core::observation::{Ending, Failure, FailureClass, Observation};
 use ralph_core::outcome::exit;
 use ralph_core::run::RunRow;
-use ralph_core::scm::ScmReport;
 use ralph_core::time::Millis;
 use ralph_host::child_runs::{self, Child};
 use ralph_host::clock::Clock;
@@ -26,7 +23,7 @@ use ralph_host::views::Folder;
 use ralph_store::Store;
 use ralph_view::json::{self, VERSION, extend};
 use ralph_view::liveness::State;
-use ralph_view::run_view::{InFlight, Prompts};
+use ralph_view::run_view::Prompts;
 use ralph_view::words;
 use serde_json::json;
 use std::path::Path;
@@ -209,58 +206,23 @@ fn mark(project: &Project, row: &RunRow) -> Result<RunRow, CommandError> {
     let mut claimed = Claimed::take_journal(project, &row.run)?;
     identity::end_marked(&row.run, &project.run_folder(&row.run), END_OLD_TREE);
     RunTemp::remove(&project::temp_folder(), &row.run);
-    let view = pick::view(claimed.store(), &row.run, Prompts::None)?;
-    let in_flight = view.in_flight().cloned();
-    let mut machine = view.machine;
+    let mut machine = pick::view(claimed.store(), &row.run, Prompts::None)?.machine;
     if machine.outcome().is_some() {
         return Ok(machine.row());
     }
-    let mut events = vec![Event::Cancelled];
-    events.extend(answer(in_flight));
-    let effects = claimed.append(&mut machine, events)?;
+    let step = claimed.append(&mut machine, Event::CancelledUncarried)?;
     // The readable files are worth less than the end itself, which is in the journal, and those of
     // somebody who works in the tree are worth more.
     if claimed.has_tree()
         && let Ok(mut folder) = Folder::prepare(&project.root, &row.task)
     {
-        for effect in effects {
-            if let Effect::WriteViews(views) = effect {
+        for act in step.acts {
+            if let Act::WriteViews(views) = act {
                 let _ = folder.write_views(&views);
             }
         }
     }
     Ok(machine.row())
-}
-
-/// What an activity answers that was ended: the machine waits for it before it ends the run.
-fn answer(in_flight: Option<InFlight>) -> Option<Event> {
-    match in_flight? {
-        InFlight::Agent => {
-            let failure = Failure::new(FailureClass::Other, "its ralph ended before it did");
-            Some(Event::AgentEnded(Box::new(Observation::not_started(failure, Ending::Stopped))))
-        }
-        InFlight::Check(spec) => {
-            let log = format!(".ralph/{}", spec.log_name);
-            Some(Event::CheckEnded(Box::new(CheckReport::silent(spec, CheckEnding::Stopped, log))))
-        }
-        InFlight::Scm(spec) => {
-            let (ending, duration, output) = (CheckEnding::Stopped, Millis::ZERO, String::new());
-            Some(Event::ScmEnded(Box::new(ScmReport {
-                spec,
-                ending,
-                duration,
-                output,
-                advice: String::new(),
-                nothing: false,
-            })))
-        }
-        InFlight::Prompt
-        | InFlight::Tree
-        | InFlight::Wait(_)
-        | InFlight::Rest
-        | InFlight::Children
-        | InFlight::Fact => None,
-    }
 }
 
 fn tell(global: &Global, below: &[RunRow], row: &RunRow) -> Result<(), CommandError> {

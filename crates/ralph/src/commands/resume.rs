@@ -60,7 +60,7 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
             .hint(format!("begin a new one: {}", new_run(machine.policy(), &project))));
     }
     let loaded = Loaded::read(&project.root).ok();
-    if machine.policy().supervision.is_none() {
+    if machine.policy().supervision().is_none() {
         tell_edited_settings(loaded.as_ref(), &machine, &project);
     }
     let display = loaded.map(|loaded| loaded.display()).unwrap_or_default();
@@ -90,7 +90,7 @@ fn tell_edited_settings(loaded: Option<&Loaded>, machine: &Run, project: &Projec
 
 /// What begins a run of the same kind: a prompt file or a command as this run has it, and any prompt.
 fn new_run(policy: &Policy, project: &Project) -> String {
-    match (&policy.supervision, &policy.prompt) {
+    match (policy.supervision(), &policy.prompt) {
         (Some(supervision), _) => {
             let folder = &supervision.task_folder;
             let (done, folder) = (quoted(&format!("{folder}/DONE")), quoted(folder));

@@ -8,13 +8,11 @@ use crate::settings::{Flags, Loaded};
 use crate::terminal::page;
 use clap::Args;
 use ralph_agents::Delivery;
-use ralph_core::effect::Effect;
-use ralph_core::event::{Entry, Event, Gathered, Started};
+use ralph_core::event::{Gathered, Started};
 use ralph_core::id::TaskName;
 use ralph_core::memory;
 use ralph_core::outcome::exit;
 use ralph_core::policy::{AgentPolicy, Policy, PromptSource};
-use ralph_core::protect::Pins;
 use ralph_core::run::Run;
 use ralph_core::time::Millis;
 use ralph_host::clock::Clock;
@@ -138,7 +136,7 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     doubts(&project, &policy).iter().for_each(|doubt| page::say(&format!("warning: {doubt}")));
     let started = session::started(&project, project::parent_run(), policy);
     if args.dry_run {
-        return dry_run(global, &project, started);
+        return dry_run(global, &project, &started);
     }
     let face = global.face(&project, started.policy.agent.stream, &settings.display);
     session::begin_run(face, &project, started)
@@ -260,24 +258,13 @@ fn doubts(project: &Project, policy: &Policy) -> Vec<String> {
 }
 
 /// What would run, exactly: the first prompt through the same machine, and the command of its dialect.
-fn dry_run(global: &Global, project: &Project, mut started: Box<Started>) -> Result<u8, CommandError> {
-    started.policy.verify.baseline = false;
-    let policy = started.policy.clone();
-    let clock = Clock::start();
-    let entry = |seq, event| Entry { seq, at: clock.now(), elapsed: Millis::ZERO, event };
-    let internal = |error: ralph_core::run::ReplayError| {
-        CommandError::new(exit::INTERNAL, "no prompt could be made").because(&error)
-    };
-    let (mut machine, _) = Run::begin(&entry(1, Event::Started(started))).map_err(internal)?;
-    // What the machine wants to look at first, a dry run leaves alone.
-    machine.step(&entry(2, Event::Pinned { pins: Ok(Pins::default()) }));
-    let print = ralph_core::check::TreePrint::fault("dry run");
-    machine.step(&entry(3, Event::TreeSeen { print, changed: None, pinned: Vec::new() }));
-    let effects = machine.step(&entry(4, Event::Gathered(gathered(project, &policy))));
-    let prompt = effects.into_iter().find_map(|effect| match effect {
-        Effect::Launch(launch) => Some(launch.prompt),
-        _ => None,
-    });
+fn dry_run(global: &Global, project: &Project, started: &Started) -> Result<u8, CommandError> {
+    let policy = &started.policy;
+    let gathered = gathered(project, policy);
+    if let Some(Err(problem)) = &gathered.base {
+        return Err(CommandError::usage(problem.clone()));
+    }
+    let prompt = Run::first_prompt(started, Clock::start().now(), &gathered);
     let prompt = prompt.ok_or_else(|| CommandError::usage("the limits leave no iteration to run"))?;
     let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
     if global.json {

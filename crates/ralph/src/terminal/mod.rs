@@ -8,7 +8,7 @@ mod programs;
 use out::Out;
 use people::People;
 use programs::Programs;
-use ralph_engine::Face;
+use ralph_engine::run::Face;
 use ralph_host::clock::Clock;
 use ralph_view::Style;
 use ralph_view::agent_lines::RenderOptions;

@@ -6,7 +6,7 @@ use super::out::{Out, Target, Worth};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::notice::Notice;
 use ralph_core::time::{Millis, WallTime};
-use ralph_engine::Face;
+use ralph_engine::run::Face;
 use ralph_host::clock::Clock;
 use ralph_view::narration::{Narrator, Said, Volume};
 use std::io;

@@ -4,7 +4,7 @@ use super::out::{Out, Target, Worth};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::notice::Notice;
 use ralph_core::time::WallTime;
-use ralph_engine::Face;
+use ralph_engine::run::Face;
 use ralph_view::Suggest;
 use ralph_view::json::lines;
 use std::time::Duration;

@@ -2,6 +2,7 @@
 
 use super::{VERSION, extend, outcome_object, tokens_object};
 use crate::Suggest;
+use crate::words;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::notice::{Notice, ResumeKind};
 use ralph_core::time::WallTime;
@@ -15,7 +16,7 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice, suggest: &Suggest) 
             "run.started",
             json!({
                 "task": policy.task.as_str(),
-                "kind": policy.kind.as_str(),
+                "kind": policy.kind.name().as_str(),
                 "agent": policy.agent.command,
                 "max_iterations": policy.last_iteration(resumed.map_or(1, ResumeKind::iteration)),
                 "resumed": resumed.is_some(),
@@ -65,6 +66,7 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice, suggest: &Suggest) 
             ("run.waiting", json!({ "iteration": iteration, "until": until.rfc3339(), "why": why }))
         }
         Notice::Note { text } => ("note", json!({ "text": text })),
+        Notice::Unexpected { event, phase } => ("note", json!({ "text": words::unexpected(event, phase) })),
         Notice::RunFinished { outcome, elapsed } => {
             let mut object = outcome_object(outcome, suggest);
             extend(&mut object, json!({ "elapsed_ms": elapsed.0 }));

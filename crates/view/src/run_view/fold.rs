@@ -1,12 +1,14 @@
 //! Folding: every notice of the machine finds its attempt.
 
 use super::{AgentEnd, AttemptView, Check, Finding, InFlight, Judged, Prompts, RunView, ScmCommand, Wait};
+use ralph_core::activity::Activity;
 use ralph_core::check::{CheckEnding, CheckKind, CheckReport, CheckSpec};
-use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Gathered};
+use ralph_core::machine::Next;
 use ralph_core::notice::{Notice, VerdictWord};
 use ralph_core::observation::Observation;
 use ralph_core::outcome::StopReason;
+use ralph_core::run::RunStep;
 use ralph_core::time::{Millis, WallTime};
 
 /// What of an entry belongs to the notice that it leads to.
@@ -20,7 +22,7 @@ struct Brought {
 
 impl RunView {
     /// Takes an entry and what it led to.
-    pub(super) fn take(&mut self, entry: Entry, effects: Vec<Effect>) {
+    pub(super) fn take(&mut self, entry: Entry, step: RunStep) {
         self.end_wait(&entry);
         let Entry { at, elapsed, event, .. } = entry;
         let mut brought = Brought { at, elapsed, ..Brought::default() };
@@ -42,15 +44,14 @@ impl RunView {
             Event::Gathered(Gathered { base: Some(Ok(base)), .. }) => self.asked = base,
             _ => {}
         }
-        for effect in effects {
-            match effect {
-                Effect::Tell(notice) => self.hear(&mut brought, notice),
-                Effect::Check(spec) => self.check_begins(spec),
-                effect => self.in_flight = activity(effect).or(self.in_flight.take()),
-            }
+        step.tell.into_iter().for_each(|notice| self.hear(&mut brought, notice));
+        match step.next {
+            Next::Start(Activity::Check(spec)) => self.check_begins(*spec),
+            Next::Start(activity) => self.in_flight = Some(in_flight(activity)),
+            Next::GoesOn | Next::EndRunning | Next::Finished(_) => {}
         }
         // Only the run's end says whether DONE counted.
-        if self.machine.policy().supervision.is_some()
+        if self.machine.policy().supervision().is_some()
             && let Some(outcome) = self.machine.outcome()
             && let Some(last) = self.attempts.last_mut().and_then(|attempt| attempt.judged.as_mut())
         {
@@ -133,7 +134,7 @@ impl RunView {
 
     /// A check that begins again begins a new round: files had changed.
     fn check_begins(&mut self, spec: CheckSpec) {
-        let again = |attempt: &&mut AttemptView| attempt.counted().any(|check| check.report.spec.index >= spec.index);
+        let again = |attempt: &&mut AttemptView| attempt.counted().any(|check| check.report.spec.id == spec.id);
         if let Some(attempt) = self.attempts.last_mut().filter(again) {
             attempt.look_after = None;
             for check in attempt.checks.iter_mut().filter(|check| check.set_aside.is_none()) {
@@ -155,36 +156,29 @@ impl RunView {
             // A beginning that was stopped is begun again.
             None if set_aside.is_some() => {}
             None => {
-                self.baseline.retain(|check| check.report.spec.index != report.spec.index);
+                self.baseline.retain(|check| check.report.spec.id != report.spec.id);
                 self.baseline.push(of(0, 1, report));
             }
         }
     }
 }
 
-/// What an effect sets going; `None` for one that is done at once.
-fn activity(effect: Effect) -> Option<InFlight> {
-    Some(match effect {
-        Effect::Gather { .. } => InFlight::Prompt,
-        Effect::Launch(_) => InFlight::Agent,
-        Effect::LookAtTree
-        | Effect::LookAtPending
-        | Effect::LookAtMarkers
-        | Effect::Pin { .. }
-        | Effect::RestorePinned { .. }
-        | Effect::CheckOut => InFlight::Tree,
-        Effect::Wait { until } => InFlight::Wait(until),
-        Effect::Check(spec) => InFlight::Check(spec),
-        Effect::Scm(spec) => InFlight::Scm(spec),
-        Effect::Rest { .. } => InFlight::Rest,
-        Effect::AwaitChildren { .. } => InFlight::Children,
-        Effect::PostSafely(_) => InFlight::Fact,
-        Effect::Tell(_)
-        | Effect::EndActivity
-        | Effect::RemoveDone
-        | Effect::RemoveWait
-        | Effect::Post(_)
-        | Effect::WriteViews(_)
-        | Effect::Finish => return None,
-    })
+/// What a run that asked for this is doing.
+fn in_flight(activity: Activity) -> InFlight {
+    match activity {
+        Activity::Gather(_) => InFlight::Prompt,
+        Activity::Launch(_) => InFlight::Agent,
+        Activity::LookAtTree(_)
+        | Activity::LookAtPending { .. }
+        | Activity::LookAtMarkers
+        | Activity::Pin(_)
+        | Activity::RestorePinned { .. }
+        | Activity::CheckOut { .. } => InFlight::Tree,
+        Activity::Wait { until } => InFlight::Wait(until),
+        Activity::Check(spec) => InFlight::Check(*spec),
+        Activity::Scm(spec) => InFlight::Scm(spec),
+        Activity::Rest { .. } => InFlight::Rest,
+        Activity::AwaitChildren { .. } => InFlight::Children,
+        Activity::PostSafely(_) => InFlight::Fact,
+    }
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::sample::journal;
 use crate::{conditions, json};
+use ralph_core::machine::Step;
 use ralph_core::outcome::StopReason;
 
 fn cut(length: usize) -> RunView {
@@ -68,8 +69,8 @@ fn what_programs_read_names_no_secret() {
 }
 
 /// A notice about a check.
-fn finished(iteration: u32, kind: CheckKind, name: &str, problem: &str) -> Effect {
-    Effect::Tell(Notice::CheckFinished {
+fn finished(iteration: u32, kind: CheckKind, name: &str, problem: &str) -> Notice {
+    Notice::CheckFinished {
         iteration,
         kind,
         name: name.to_owned(),
@@ -80,14 +81,14 @@ fn finished(iteration: u32, kind: CheckKind, name: &str, problem: &str) -> Effec
         log: None,
         fail_action: None,
         output: String::new(),
-    })
+    }
 }
 
 /// The entry of the first check, and what the machine tells of it.
-fn checked(iteration: u32) -> (Entry, Effect) {
+fn checked(iteration: u32) -> (Entry, Notice) {
     let entry = journal().remove(4);
     let mut told = finished(iteration, CheckKind::Guardrail, "make test", "failed with exit code 2");
-    if let (Event::CheckEnded(report), Effect::Tell(Notice::CheckFinished { log, .. })) = (&entry.event, &mut told) {
+    if let (Event::CheckEnded(report), Notice::CheckFinished { log, .. }) = (&entry.event, &mut told) {
         *log = Some(report.log.clone());
     }
     (entry, told)
@@ -98,17 +99,20 @@ fn checks_that_execute_nothing_are_kept_by_their_last_round() {
     let mut view = cut(1);
     let noted = || journal().remove(1);
     let begins = Notice::IterationStarted { iteration: 1, attempt: 1, agent: String::new(), prompt: String::new() };
-    view.take(noted(), vec![Effect::Tell(begins)]);
-    view.take(noted(), vec![finished(1, CheckKind::Guardrail, "make test", "could not run: its script was changed")]);
-    view.take(noted(), vec![finished(1, CheckKind::Evidence, "tests", "No test command was seen.")]);
-    view.take(noted(), vec![finished(1, CheckKind::Evidence, "tests", "")]);
+    view.take(noted(), Step::telling([begins]));
+    view.take(
+        noted(),
+        Step::telling([finished(1, CheckKind::Guardrail, "make test", "could not run: its script was changed")]),
+    );
+    view.take(noted(), Step::telling([finished(1, CheckKind::Evidence, "tests", "No test command was seen.")]));
+    view.take(noted(), Step::telling([finished(1, CheckKind::Evidence, "tests", "")]));
     let found = |view: &RunView| {
         view.attempts[0].findings.iter().map(|finding| (finding.kind, finding.passed)).collect::<Vec<_>>()
     };
     assert_eq!(found(&view), [(CheckKind::Guardrail, false), (CheckKind::Evidence, true)]);
     // The same guardrail is executed after all.
     let (entry, told) = checked(1);
-    view.take(entry, vec![told]);
+    view.take(entry, Step::telling([told]));
     assert_eq!(found(&view), [(CheckKind::Evidence, true)]);
     assert_eq!(view.attempts[0].tally(), (1, 1));
 }
@@ -118,7 +122,7 @@ fn checks_before_the_first_iteration_belong_to_none() {
     let mut view = cut(1);
     for _ in 0..2 {
         let (entry, told) = checked(0);
-        view.take(entry, vec![told]);
+        view.take(entry, Step::telling([told]));
     }
     let numbers: Vec<u32> = view.baseline.iter().map(|check| check.iteration).collect();
     assert_eq!((numbers, view.attempts.len()), (vec![0], 0), "a beginning that is begun again counts once");

@@ -20,6 +20,11 @@ pub fn step(kind: LoopKind) -> &'static str {
     }
 }
 
+/// An event that does not fit where a run stands.
+pub fn unexpected(event: &str, phase: &str) -> String {
+    format!("a fault in ralph: `{event}` came while {phase}, and nothing was done with it; please report it")
+}
+
 /// A tree in a few words.
 pub fn tree(print: Option<&TreePrint>) -> String {
     match print {
@@ -134,7 +139,7 @@ pub fn command(policy: &Policy) -> String {
 /// How many iterations there may be.
 pub fn passes(policy: &Policy) -> String {
     match policy.passes {
-        Passes::Loop => text::count(policy.limits.max_iterations.into(), step(policy.kind)),
+        Passes::Loop => text::count(policy.limits.max_iterations.into(), step(policy.kind.name())),
         Passes::Single => "a single pass".to_owned(),
     }
 }
@@ -144,7 +149,8 @@ pub fn limits(policy: &Policy) -> String {
     let limits = &policy.limits;
     let mut parts = vec![passes(policy)];
     parts.extend((!limits.wall.is_off()).then(|| format!("{} in all", limits.wall)));
-    parts.extend((!limits.iteration.is_off()).then(|| format!("{} per {}", limits.iteration, step(policy.kind))));
+    parts
+        .extend((!limits.iteration.is_off()).then(|| format!("{} per {}", limits.iteration, step(policy.kind.name()))));
     parts.extend((!limits.idle.is_off()).then(|| format!("{} idle", limits.idle)));
     parts.extend((limits.max_cost_usd > 0.0).then(|| money(limits.max_cost_usd)));
     parts.extend((limits.max_tokens > 0).then(|| format!("{} tokens", limits.max_tokens)));

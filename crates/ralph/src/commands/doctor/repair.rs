@@ -195,7 +195,7 @@ fn keep(store: &mut Store, remains: Remains, clock: &Clock) -> Result<Kept, Comm
     let mut batch = vec![first.clone()];
     for entry in rest {
         let before = machine.row();
-        machine.step(entry);
+        let _ = machine.step(entry);
         if machine.row().iteration != before.iteration {
             store.append(machine.id(), &batch, &before, Durability::Written)?;
             batch.clear();
@@ -206,7 +206,7 @@ fn keep(store: &mut Store, remains: Remains, clock: &Clock) -> Result<Kept, Comm
         let text = format!("the journal was damaged and repaired: {lost}, and what came after it is lost");
         let event = Event::Noted { text };
         let noted = Entry { seq: machine.seq() + 1, at: clock.now(), elapsed: machine.elapsed(), event };
-        machine.step(&noted);
+        let _ = machine.step(&noted);
         batch.push(noted);
     }
     store.append(machine.id(), &batch, &machine.row(), Durability::Synced)?;

@@ -47,17 +47,12 @@ pub fn heading(attempt: &AttemptView, check: &Check) -> String {
 mod tests {
     use super::*;
     use ralph_core::check::{CheckEnding, CheckSpec};
+    use ralph_core::id::CheckId;
     use ralph_core::time::Millis;
 
     fn report(output: &str) -> CheckReport {
         CheckReport {
-            spec: CheckSpec {
-                index: 0,
-                command: "x".to_owned(),
-                timeout: Millis::ZERO,
-                log_name: String::new(),
-                ground: Default::default(),
-            },
+            spec: CheckSpec::new(CheckId::new("x"), "x"),
             ending: CheckEnding::Exited { code: 1 },
             duration: Millis::ZERO,
             output_head: output.to_owned(),
