@@ -31,7 +31,7 @@ pub enum Volume {
     Verbose,
 }
 
-/// Something to show, by where it goes and what it is worth.
+/// Something to show. Its kind says where it goes and whether it may be left out when the reader is slow.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Said {
     /// A line of narration.
@@ -48,9 +48,9 @@ pub enum Said {
 
 /// Tells a run.
 pub struct Narrator {
-    /// For narration.
+    /// The look of narration.
     style: Style,
-    /// For the agent's lines and the end.
+    /// The look of the agent's lines and of the end.
     render: RenderOptions,
     volume: Volume,
     version: &'static str,
@@ -306,7 +306,7 @@ impl Narrator {
         }
         let step = words::step(self.kind());
         let line = self.paint().dim(&format!("Finishing this {step}, then stopping. Ctrl-C again to stop now."));
-        // The words of seed 001; whoever greps for them finds them.
+        // Scripts may look for exactly these words.
         vec![Said::Urgent("Received signal, shutting down...".to_owned()), Said::Line(line)]
     }
 
@@ -315,8 +315,8 @@ impl Narrator {
         Said::Agent(self.renderer.render(at, event))
     }
 
-    /// Takes what an event says about what the agent is doing.
-    pub fn notes_activity(&mut self, event: &AgentEvent) {
+    /// Takes what the agent is doing from its event, for the live line.
+    pub fn take_activity(&mut self, event: &AgentEvent) {
         if let Some(words) = agent_lines::in_a_few_words(event) {
             self.line.activity = words;
         }
@@ -361,7 +361,7 @@ impl Narrator {
 fn end(paint: Paint, run: (&str, LoopKind), outcome: &Outcome, took: Millis, suggest: &Suggest) -> String {
     let (run, kind) = run;
     let verified = match (outcome.reason, outcome.verified) {
-        // Nobody promised more than that the file is there.
+        // A supervised run checks nothing but that DONE is there.
         (StopReason::Complete, _) if kind == LoopKind::Supervise => format!("{} · DONE", paint.green("complete")),
         (reason, _) if kind == LoopKind::Supervise => paint.red(reason.as_str()),
         (StopReason::Complete, true) => format!("{} · verified", paint.green("complete")),

@@ -35,7 +35,7 @@ pub fn grow<'a>(rows: &[&'a RunRow], marks: Marks) -> Vec<Grown<'a>> {
     for root in forest.below.remove(&None).unwrap_or_default() {
         forest.plant(root);
     }
-    // A parent is what somebody's environment says: runs that name each other stand below no root.
+    // Parents come from the environment, so runs may name each other as parents: such runs are below no root.
     let planted: HashSet<&RunId> = forest.grown.iter().map(|grown| &grown.row.run).collect();
     let lost = rows.iter().filter(|row| !planted.contains(&row.run));
     let lost = lost.map(|row| Grown { row, branch: String::new(), parent_elsewhere: row.parent.as_ref() });

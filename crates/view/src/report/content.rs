@@ -20,7 +20,7 @@ pub fn of(case: &Explanation, style: &Style) -> Document {
     let mut sections = vec![asked(case, style), ended(case, style), conditions(case), iterations(case)];
     sections.extend([plots(case), proofs::checks(case), proofs::receipts(case)]);
     sections.extend([version_control(case), waits(case, style), notes(case, style)]);
-    // A heading above nothing says nothing.
+    // Sections without content are left out.
     sections.retain(|section| !section.blocks.is_empty());
     Document { title: format!("Run {}: {}", case.row.run, headline(case)), sections }
 }
@@ -73,7 +73,7 @@ fn ended(case: &Explanation, style: &Style) -> Section {
         (_, true) => Piece::new(Look::Good, "yes: checks that ralph executed passed on the accepted files"),
         (_, false) => Piece::new(Look::Bad, "no"),
     };
-    // Nobody promised to verify anything of a supervised agent.
+    // A supervised run verifies nothing.
     let (steps, verified) = match row.kind {
         LoopKind::Prompt => ("iterations", Some(verified)),
         LoopKind::Supervise => ("starts", None),
