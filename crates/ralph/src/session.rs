@@ -1,11 +1,11 @@
 //! Carrying a run from the command line: the lock, the store, the keeper and a face are put
 //! together here, for a new run and for one that goes on.
 
-use crate::commands::{live, missing};
 use crate::error::CommandError;
 use crate::project::{self, Project, TASKS};
 use crate::settings;
 use crate::terminal::{self, FaceOptions, page};
+use crate::{live, missing};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::claim::Patterns;
 use ralph_core::effect::Effect;

@@ -22,12 +22,7 @@ pub fn of(case: &Explanation, style: &Style) -> Document {
     sections.extend([version_control(case), waits(case, style), notes(case, style)]);
     // Sections without content are left out.
     sections.retain(|section| !section.blocks.is_empty());
-    Document { title: format!("Run {}: {}", case.row.run, headline(case)), sections }
-}
-
-/// The state in a few words.
-fn headline(case: &Explanation) -> &'static str {
-    case.state.standing(&case.row)
+    Document { title: format!("Run {}: {}", case.row.run, case.state.standing(&case.row)), sections }
 }
 
 pub(super) fn section(heading: &'static str, blocks: Vec<Block>) -> Section {
@@ -80,7 +75,7 @@ fn ended(case: &Explanation, style: &Style) -> Section {
     };
     let code = row.exit_code.filter(|_| *state != State::Running);
     let mut facts = vec![
-        ("state", Piece::plain(headline(case))),
+        ("state", Piece::plain(case.state.standing(&case.row))),
         ("why", Piece::plain(case.message())),
         ("exit code", Piece::plain(code.map_or(NONE.to_owned(), |code| code.to_string()))),
         (steps, Piece::plain(format!("{} of {}", view.judged(), row.max_iterations))),
