@@ -6,6 +6,8 @@
 mod cli;
 mod commands;
 mod error;
+mod live;
+mod missing;
 mod project;
 mod session;
 mod settings;

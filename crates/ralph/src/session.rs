@@ -1,11 +1,11 @@
 //! Carrying a run from the command line: the lock, the store, the keeper and a face are put
 //! together here, for a new run and for one that goes on.
 
-use crate::commands::{live, missing};
 use crate::error::CommandError;
 use crate::project::{self, Project, TASKS};
 use crate::settings;
 use crate::terminal::{self, FaceOptions, page};
+use crate::{live, missing};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::claim::Patterns;
 use ralph_core::event::{Entry, Event, Resumed, Spent, Started};
@@ -109,13 +109,55 @@ impl Claimed {
         Ok(step)
     }
 
-    /// What a run left changed of that by which it was to be judged.
+    /// Settings, scripts or protected files that a run's agent changed. The next run uses them as they are; they are listed
+    /// so that a person can look.
     fn left_changed_by(&self, run: &RunId) -> Vec<String> {
         // A journal that cannot be read is told where somebody asks for it.
         let entries = self.store.entries(run).unwrap_or_default();
         let Ok(machine) = Run::replay(&entries, |_, _| {}) else { return Vec::new() };
         let sentence = |what| format!("{what} during run {run}, and counts as it stands now: ralph explain {run}");
         machine.left_changed().into_iter().map(sentence).collect()
+    }
+
+    /// Ends what crashed runs left, and tells the run what others spent and changed before it. Returns how long its agent
+    /// went on after the last entry of the journal.
+    fn prepare(
+        &mut self,
+        project: &Project,
+        beginning: &mut Beginning,
+        run: &RunId,
+        policy: &Policy,
+    ) -> Result<Millis, CommandError> {
+        if matches!(beginning, Beginning::Old(..)) {
+            self.store.clear_cancel(run)?;
+            end_leftovers_of(project, run);
+            tell_children(&project.run_folder(run));
+        }
+        let listing = self.store.runs()?;
+        missing::tell(project, &listing);
+        let mut others = listing.runs;
+        others.retain(|row| row.run != *run);
+        if policy.supervision().is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
+            // Whether a damaged one crashed, nobody can tell any more.
+            end_leftovers(project, listing.damaged.iter().filter_map(|run| run.run.as_ref()));
+            end_leftovers(project, others.iter().filter(|row| row.stop_reason.is_none()).map(|row| &row.run));
+            tell_left_locks(project);
+        }
+        let unseen = match beginning {
+            Beginning::Old(machine, _) if machine.outcome().is_none() => live::unseen(&machine.row(), project),
+            _ => Millis::ZERO,
+        };
+        let task_spent = spent(&others, &policy.task);
+        match beginning {
+            Beginning::New(started) => {
+                started.task_spent = task_spent;
+                if policy.supervision().is_none() {
+                    started.inherited = others.first().map(|row| self.left_changed_by(&row.run)).unwrap_or_default();
+                }
+            }
+            Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
+        }
+        Ok(unseen)
     }
 
     /// Carries the run to its end and returns its exit code.
@@ -131,35 +173,7 @@ impl Claimed {
                 (machine.id().clone(), machine.parent().cloned(), Arc::clone(machine.policy()))
             }
         };
-        if matches!(beginning, Beginning::Old(..)) {
-            self.store.clear_cancel(&run)?;
-            end_leftovers_of(project, &run);
-            tell_children(&project.run_folder(&run));
-        }
-        let listing = self.store.runs()?;
-        missing::tell(project, &listing);
-        let mut others = listing.runs;
-        others.retain(|row| row.run != run);
-        if policy.supervision().is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
-            // Whether a damaged one crashed, nobody can tell any more.
-            end_leftovers(project, listing.damaged.iter().filter_map(|run| run.run.as_ref()));
-            end_leftovers(project, others.iter().filter(|row| row.stop_reason.is_none()).map(|row| &row.run));
-            tell_left_locks(project);
-        }
-        let unseen = match &beginning {
-            Beginning::Old(machine, _) if machine.outcome().is_none() => live::unseen(&machine.row(), project),
-            _ => Millis::ZERO,
-        };
-        let task_spent = spent(&others, &policy.task);
-        match &mut beginning {
-            Beginning::New(started) => {
-                started.task_spent = task_spent;
-                if policy.supervision().is_none() {
-                    started.inherited = others.first().map(|row| self.left_changed_by(&row.run)).unwrap_or_default();
-                }
-            }
-            Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
-        }
+        let unseen = self.prepare(project, &mut beginning, &run, &policy)?;
         if options.volume == Volume::Verbose && !options.json {
             let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
             page::say(&format!("[ralph] Agent command: {}", [vec![line.program], line.args].concat().join(" ")));

@@ -77,7 +77,7 @@ impl State {
     }
 }
 
-/// Whether a complete run is all that somebody asked for. Nobody asked a supervisor to check anything.
+/// Whether a complete run did all that it promises: a supervised run does not promise verification.
 fn is_as_good_as_promised(row: &RunRow) -> bool {
     row.verified || row.kind == LoopKind::Supervise
 }

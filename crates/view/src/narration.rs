@@ -32,7 +32,7 @@ pub enum Volume {
     Verbose,
 }
 
-/// Something to show, by where it goes and what it is worth.
+/// Something to show. Its kind says where it goes and whether it may be left out when the reader is slow.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Said {
     /// A line of narration.
@@ -49,9 +49,9 @@ pub enum Said {
 
 /// Tells a run.
 pub struct Narrator {
-    /// For narration.
+    /// The look of narration.
     style: Style,
-    /// For the agent's lines and the end.
+    /// The look of the agent's lines and of the end.
     render: RenderOptions,
     volume: Volume,
     version: &'static str,
@@ -234,6 +234,8 @@ impl Narrator {
             return Vec::new();
         };
         let (paint, name) = (self.paint(), text::for_terminal(name));
+        // A later round of checks says it anew.
+        self.failed.retain(|failed| *failed != name);
         let is_guardrail = *kind == CheckKind::Guardrail;
         let kind = kind.as_str();
         let seconds = duration.duration().as_secs_f64();
@@ -312,7 +314,7 @@ impl Narrator {
         }
         let step = words::step(self.kind());
         let line = self.paint().dim(&format!("Finishing this {step}, then stopping. Ctrl-C again to stop now."));
-        // The words of seed 001; whoever greps for them finds them.
+        // Scripts may look for exactly these words.
         vec![Said::Urgent("Received signal, shutting down...".to_owned()), Said::Line(line)]
     }
 
@@ -321,8 +323,8 @@ impl Narrator {
         Said::Agent(self.renderer.render(at, event))
     }
 
-    /// Takes what an event says about what the agent is doing.
-    pub fn notes_activity(&mut self, event: &AgentEvent) {
+    /// Takes what the agent is doing from its event, for the live line.
+    pub fn take_activity(&mut self, event: &AgentEvent) {
         if let Some(words) = agent_lines::in_a_few_words(event) {
             self.line.activity = words;
         }
@@ -367,7 +369,7 @@ impl Narrator {
 fn end(paint: Paint, run: (&str, LoopKind), outcome: &Outcome, took: Millis, suggest: &Suggest) -> String {
     let (run, kind) = run;
     let verified = match (outcome.reason, outcome.verified) {
-        // Nobody promised more than that the file is there.
+        // A supervised run checks nothing but that DONE is there.
         (StopReason::Complete, _) if kind == LoopKind::Supervise => format!("{} · DONE", paint.green("complete")),
         (reason, _) if kind == LoopKind::Supervise => paint.red(reason.as_str()),
         (StopReason::Complete, true) => format!("{} · verified", paint.green("complete")),
@@ -418,6 +420,113 @@ fn not_understood(lines: LineCounts) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample;
+    use ralph_core::effect::Effect;
+    use ralph_core::run::Run;
+
+    fn narrator(volume: Volume) -> Narrator {
+        let render = RenderOptions {
+            paint: Paint::default(),
+            zone: Default::default(),
+            timestamps: false,
+            text: true,
+            max_output_lines: 3,
+            max_output_chars: 120,
+            verbose: volume == Volume::Verbose,
+        };
+        Narrator::new(Style::default(), render, volume, "1.2.3", "shop".to_owned())
+    }
+
+    /// Every line of narration while the sample's journal is folded.
+    fn told(narrator: &mut Narrator) -> Vec<Said> {
+        let mut said = Vec::new();
+        Run::replay(&sample::journal(), |entry, effects| {
+            for effect in effects {
+                if let Effect::Tell(notice) = effect {
+                    said.extend(narrator.notice(entry.at, entry.elapsed, &notice));
+                }
+            }
+        })
+        .unwrap();
+        said
+    }
+
+    #[test]
+    fn a_run_is_told_from_its_limits_to_its_end() {
+        let lines: Vec<String> = told(&mut narrator(Volume::Normal))
+            .into_iter()
+            .filter_map(|said| match said {
+                Said::Line(line) | Said::End(line) => Some(line),
+                Said::Urgent(_) | Said::Agent(_) | Said::AgentStderr(_) => None,
+            })
+            .collect();
+        let run = ralph_core::id::RunId::from_random(7);
+        let head = format!("ralph 1.2.3 · project shop · run {run} · agent claude · task sample");
+        assert_eq!(lines[..3], [head.as_str(), "limits: 3 iterations · checks: make test", "iteration 1/3"]);
+        assert!(lines.contains(&"  ✗ agent: the agent exited with code 1".to_owned()), "{lines:?}");
+        assert!(lines.contains(&"iteration 2/3 · said it was done · accepted · 7.0s".to_owned()), "{lines:?}");
+        assert!(lines.last().unwrap().starts_with("\ncomplete · verified\n"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_rejected_claim_names_the_guardrails_that_failed() {
+        let judged = Notice::IterationFinished {
+            iteration: 1,
+            claim: Claim::Complete,
+            verdict: VerdictWord::Continue,
+            reasons: vec!["because".to_owned()],
+            cost_usd: Some(0.25),
+            tokens: Default::default(),
+            leaked: 0,
+            duration: Millis(1000),
+        };
+        let failed = |kind, name: &str| Notice::looked_at(1, kind, name, "failed".to_owned());
+        let line = |checks: &[Notice]| {
+            let mut narrator = narrator(Volume::Normal);
+            for check in checks {
+                narrator.notice(WallTime(0), Millis::ZERO, check);
+            }
+            narrator.notice(WallTime(0), Millis::ZERO, &judged).remove(0)
+        };
+        let rest = " · 1.0s · $0.25";
+        for (checks, words) in [
+            (vec![], "rejected"),
+            (vec![failed(CheckKind::Protected, "tests/a")], "rejected"),
+            (
+                vec![
+                    failed(CheckKind::Guardrail, "make test"),
+                    Notice::looked_at(1, CheckKind::Guardrail, "make test", String::new()),
+                ],
+                "rejected",
+            ),
+            (
+                vec![failed(CheckKind::Guardrail, "make test"), failed(CheckKind::Guardrail, "make lint")],
+                "rejected: make test, make lint failed",
+            ),
+        ] {
+            let expected = format!("iteration 1/1 · said it was done · {words}{rest}");
+            assert_eq!(line(&checks), Said::Line(expected));
+        }
+    }
+
+    #[test]
+    fn a_first_interrupt_says_what_follows_and_how_to_stop_now() {
+        let mut narrator = narrator(Volume::Normal);
+        let said = narrator.notice(WallTime(0), Millis::ZERO, &Notice::Stopping { now: false });
+        let lines =
+            ["Received signal, shutting down...", "Finishing this iteration, then stopping. Ctrl-C again to stop now."];
+        assert_eq!(said, [Said::Urgent(lines[0].to_owned()), Said::Line(lines[1].to_owned())]);
+    }
+
+    #[test]
+    fn only_the_verbose_read_the_log() {
+        let logs = |volume| {
+            let said = told(&mut narrator(volume)).into_iter();
+            said.filter(|said| matches!(said, Said::Line(line) if line.starts_with("[ralph] "))).count()
+        };
+        assert_eq!(logs(Volume::Normal), 0);
+        assert!(logs(Volume::Verbose) > 5);
+    }
 
     #[test]
     fn only_what_there_was_is_counted() {

@@ -27,7 +27,7 @@ pub struct RunView {
     pub baseline: Vec<Check>,
     /// One for every agent process that was started, oldest first.
     pub attempts: Vec<AttemptView>,
-    /// What was worth a line besides.
+    /// Remarks, with their times.
     pub notes: Vec<(WallTime, String)>,
     /// Every wait for a provider's limit or for trouble to pass, oldest first.
     pub waits: Vec<Wait>,

@@ -33,9 +33,10 @@ pub fn grow<'a>(rows: &[&'a RunRow], marks: Marks) -> Vec<Grown<'a>> {
         forest.below.entry(parent).or_default().push(row);
     }
     for root in forest.below.remove(&None).unwrap_or_default() {
-        forest.plant(root);
+        forest.grown.push(Grown { row: root, branch: String::new(), parent_elsewhere: root.parent.as_ref() });
+        forest.plant_below(root, "");
     }
-    // A parent is what somebody's environment says: runs that name each other stand below no root.
+    // Parents come from the environment, so runs may name each other as parents: such runs are below no root.
     let planted: HashSet<&RunId> = forest.grown.iter().map(|grown| &grown.row.run).collect();
     let lost = rows.iter().filter(|row| !planted.contains(&row.run));
     let lost = lost.map(|row| Grown { row, branch: String::new(), parent_elsewhere: row.parent.as_ref() });
@@ -50,11 +51,6 @@ struct Forest<'a> {
 }
 
 impl<'a> Forest<'a> {
-    fn plant(&mut self, root: &'a RunRow) {
-        self.grown.push(Grown { row: root, branch: String::new(), parent_elsewhere: root.parent.as_ref() });
-        self.plant_below(root, "");
-    }
-
     fn plant_below(&mut self, parent: &'a RunRow, before: &str) {
         let [fork, last_fork, passing, nothing] = self.pieces;
         let mut children = self.below.remove(&Some(&parent.run)).unwrap_or_default().into_iter().peekable();

@@ -1,9 +1,9 @@
 //! `ralph cancel`: stops a run and the runs below it at once, and for good.
 
-use super::live::Live;
 use super::pick;
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::live::Live;
 use crate::project::{self, Project};
 use crate::session::Claimed;
 use crate::terminal::page;

@@ -25,7 +25,8 @@ pub struct ExplainArgs {
 /// Runs the command.
 pub fn run(global: &Global, args: &ExplainArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
-    let (explanation, style) = (pick::explanation(&project, args.run.as_deref())?, page::style(global, &project));
+    let (explanation, style) =
+        (pick::explanation(&project, args.run.as_deref())?, page::style(global, project.suggest()));
     if global.json {
         page::print_json(&explanation::for_programs(&explanation, "explain", &style))?;
     } else {

@@ -1,8 +1,9 @@
 //! Which run and which iteration somebody means.
 
-use super::live::Live;
-use super::{missing, resume};
+use super::resume;
 use crate::error::CommandError;
+use crate::live::Live;
+use crate::missing;
 use crate::project::Project;
 use ralph_core::id::RunId;
 use ralph_core::outcome::exit;

@@ -37,7 +37,8 @@ pub struct ReportArgs {
 /// Runs the command.
 pub fn run(global: &Global, args: &ReportArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
-    let (explanation, style) = (pick::explanation(&project, args.run.as_deref())?, page::style(global, &project));
+    let (explanation, style) =
+        (pick::explanation(&project, args.run.as_deref())?, page::style(global, project.suggest()));
     let marks = if global.plain { Marks::Words } else { Marks::Emoji };
     let text = match (global.json, args.html) {
         (true, _) => format!("{}\n", json::of(&explanation, &style)),

@@ -1,10 +1,11 @@
 //! `ralph resume`: goes on with a run from its journal.
 
-use super::live::Live;
+use super::pick;
 use super::run::LimitArgs;
-use super::{missing, pick};
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::live::Live;
+use crate::missing;
 use crate::project::Project;
 use crate::session::{Beginning, Claimed};
 use crate::settings::Loaded;

@@ -1,10 +1,10 @@
 //! `ralph say`: the short way to ask something of a run.
 
 use super::bus::post;
-use super::live::Live;
 use super::pick;
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::live::Live;
 use crate::project::{Project, RunAround};
 use crate::session;
 use crate::terminal::page;

@@ -1,9 +1,9 @@
 //! `ralph show`: a run, or one of its iterations, as the journal tells it.
 
-use super::live::Live;
 use super::pick::{self, Wanted};
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::live::Live;
 use crate::project::Project;
 use crate::terminal::page;
 use clap::Args;
@@ -47,7 +47,7 @@ pub fn run(global: &Global, args: &ShowArgs) -> Result<u8, CommandError> {
         (None, false) => Prompts::None,
     };
     let view = pick::view(&store, &row.run, prompts)?;
-    let (state, style) = (Live::look(&project).state(&row), page::style(global, &project));
+    let (state, style) = (Live::look(&project).state(&row), page::style(global, project.suggest()));
     let text = if prompts == Prompts::None {
         let worked = view.worked(state, Clock::start().now());
         match global.json {

@@ -2,9 +2,8 @@
 
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::project::Project;
 use ralph_core::outcome::exit;
-use ralph_view::{Paint, Style, Zone};
+use ralph_view::{Paint, Style, Suggest, Zone};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
@@ -14,9 +13,9 @@ pub fn paint(global: &Global) -> Paint {
     Paint { on: global.color.colours(&io::stdout(), global.colorless()), marks: global.marks() }
 }
 
-/// How results about a project are shown here.
-pub fn style(global: &Global, project: &Project) -> Style {
-    Style { paint: paint(global), zone: zone(), suggest: project.suggest() }
+/// How results are shown here.
+pub fn style(global: &Global, suggest: Suggest) -> Style {
+    Style { paint: paint(global), zone: zone(), suggest }
 }
 
 /// The machine's time zone.

@@ -75,7 +75,7 @@ impl Face for People {
     }
 
     fn agent_event(&mut self, at: WallTime, _iteration: u32, event: &AgentEvent) {
-        self.narrator.notes_activity(event);
+        self.narrator.take_activity(event);
         if self.stream {
             let said = self.narrator.agent_event(at, event);
             self.show(said);

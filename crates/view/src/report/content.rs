@@ -20,14 +20,9 @@ pub fn of(case: &Explanation, style: &Style) -> Document {
     let mut sections = vec![asked(case, style), ended(case, style), conditions(case), iterations(case)];
     sections.extend([plots(case), proofs::checks(case), proofs::receipts(case)]);
     sections.extend([version_control(case), waits(case, style), notes(case, style)]);
-    // A heading above nothing says nothing.
+    // Sections without content are left out.
     sections.retain(|section| !section.blocks.is_empty());
-    Document { title: format!("Run {}: {}", case.row.run, headline(case)), sections }
-}
-
-/// The state in a few words.
-fn headline(case: &Explanation) -> &'static str {
-    case.state.standing(&case.row)
+    Document { title: format!("Run {}: {}", case.row.run, case.state.standing(&case.row)), sections }
 }
 
 pub(super) fn section(heading: &'static str, blocks: Vec<Block>) -> Section {
@@ -73,14 +68,14 @@ fn ended(case: &Explanation, style: &Style) -> Section {
         (_, true) => Piece::new(Look::Good, "yes: checks that ralph executed passed on the accepted files"),
         (_, false) => Piece::new(Look::Bad, "no"),
     };
-    // Nobody promised to verify anything of a supervised agent.
+    // A supervised run verifies nothing.
     let (steps, verified) = match row.kind {
         LoopKind::Prompt => ("iterations", Some(verified)),
         LoopKind::Supervise => ("starts", None),
     };
     let code = row.exit_code.filter(|_| *state != State::Running);
     let mut facts = vec![
-        ("state", Piece::plain(headline(case))),
+        ("state", Piece::plain(case.state.standing(&case.row))),
         ("why", Piece::plain(case.message())),
         ("exit code", Piece::plain(code.map_or(NONE.to_owned(), |code| code.to_string()))),
         (steps, Piece::plain(format!("{} of {}", view.judged(), row.max_iterations))),

@@ -61,7 +61,7 @@ pub fn markdown(words: &str) -> String {
             // At its beginning a line can be a heading, a list or a rule.
             '#' | '+' | '-' | '=' if begins => safe.extend(['\\', c]),
             '.' | ')' if next.is_none_or(char::is_whitespace) && is_number(&safe) => safe.extend(['\\', c]),
-            // A forge sends mail to whom it finds behind this sign. A comment between both is not seen.
+            // Forges notify people whose name follows this sign. An empty comment prevents that and is not shown.
             '@' if next.is_some_and(char::is_alphanumeric) && !before.is_some_and(char::is_alphanumeric) => {
                 safe.push_str("@<!-- -->");
             }

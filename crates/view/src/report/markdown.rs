@@ -33,7 +33,7 @@ fn block(block: &Block, marks: Marks) -> String {
         Block::List(pieces) => list(pieces, marks),
         Block::Quote(text) => escape::markdown_lines(text),
         Block::Table(table) => self::table(table, marks),
-        // Numbers and signs of ours, so nothing in it can end the fence.
+        // A plot holds only numbers and blocks, so nothing in it can end the fence.
         Block::Plot(plot) => format!("{}:\n\n```text\n{}```\n", escape::markdown(plot.title), plot.as_text(marks)),
     }
 }

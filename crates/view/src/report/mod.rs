@@ -65,7 +65,7 @@ pub struct Piece {
     pub look: Look,
 }
 
-/// What some words are. It is shown by more than colour: a mark, or other marks.
+/// What some words are. It is shown by a mark or a font too, not by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
     /// Words.

@@ -40,7 +40,7 @@ impl Plot {
         let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">\n");
         #[allow(clippy::cast_precision_loss, reason = "there are at most PICTURE_BARS")]
         let fair = WIDTH / bars.len().max(1) as f64;
-        // The bars of a run with few iterations stand together and are no walls.
+        // A few bars do not fill the whole width.
         let step = fair.min(48.0);
         let width = step * 0.8;
         let mut left = 0.0;

@@ -15,7 +15,8 @@ pub fn checks(case: &Explanation) -> Section {
     let mut heads = vec![Piece::plain("iteration")];
     heads.extend(matrix.checks.iter().map(|check| Piece::code(check.title())));
     let row = |row: &Row<'_>| {
-        let cell = |column: usize| row.cells.get(column).and_then(Option::as_ref).map_or(Piece::plain(NONE), cell);
+        let piece = |cell: &Cell<'_>| Piece::new(look(cell.how), cell.duration.to_string());
+        let cell = |column: usize| row.cells.get(column).and_then(Option::as_ref).map_or(Piece::plain(NONE), piece);
         let mut pieces = vec![Piece::plain(number(row.iteration, row.attempt))];
         pieces.extend((0..width).map(cell));
         pieces
@@ -34,10 +35,6 @@ pub fn checks(case: &Explanation) -> Section {
         blocks.push(Block::Line(vec![Piece::plain("No check was configured.")]));
     }
     section("Checks", blocks)
-}
-
-fn cell(cell: &Cell<'_>) -> Piece {
-    Piece::new(look(cell.how), cell.duration.to_string())
 }
 
 fn look(how: How) -> Look {

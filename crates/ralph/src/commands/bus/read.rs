@@ -13,7 +13,7 @@ use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
 use ralph_host::bus::{Bus, Follower};
 use ralph_host::clock::Clock;
-use ralph_view::{Style, message};
+use ralph_view::{Suggest, message};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -153,8 +153,7 @@ impl<'a> Viewer<'a> {
     }
 
     fn print<'m>(&self, messages: impl Iterator<Item = &'m Message>) -> Result<(), CommandError> {
-        let style = Style { paint: page::paint(self.global), zone: page::zone(), ..Style::default() };
-        let now = Clock::start().now();
+        let (style, now) = (page::style(self.global, Suggest::default()), Clock::start().now());
         for posted in messages {
             let text = match self.global.json {
                 true => format!("{}\n", message::object(posted)),

@@ -4,9 +4,9 @@
 //! its beginning up to the first entry that does not, and everything that was there is still there afterwards.
 
 use crate::cli::Global;
-use crate::commands::live::Live;
-use crate::commands::missing;
 use crate::error::CommandError;
+use crate::live::Live;
+use crate::missing;
 use crate::project::Project;
 use crate::terminal::page;
 use ralph_core::event::{Entry, Event};

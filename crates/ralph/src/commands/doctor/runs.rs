@@ -1,8 +1,8 @@
 //! Who works here now, and what was left behind.
 
-use crate::commands::live::Live;
-use crate::commands::missing;
 use crate::error::store_code;
+use crate::live::Live;
+use crate::missing;
 use crate::project::Project;
 use ralph_core::outcome::{StopReason, exit};
 use ralph_core::run::RunRow;

@@ -3,11 +3,11 @@
 mod check_log;
 mod log_text;
 
-use super::live::Live;
 use super::pick::{self, Wanted};
 use super::show;
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::live::Live;
 use crate::project::Project;
 use crate::settings::Loaded;
 use crate::terminal::page;

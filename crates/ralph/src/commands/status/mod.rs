@@ -2,10 +2,11 @@
 
 mod watch;
 
-use super::live::{self, Live};
-use super::{missing, pick};
+use super::pick;
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::live::{self, Live};
+use crate::missing;
 use crate::project::Project;
 use crate::terminal::page;
 use clap::Args;
@@ -17,7 +18,7 @@ use ralph_host::child_runs;
 use ralph_host::clock::Clock;
 use ralph_host::identity::Identity;
 use ralph_store::{Listing, Store, StoreError};
-use ralph_view::Style;
+use ralph_view::Suggest;
 use ralph_view::liveness::{Heartbeat, State};
 use ralph_view::missing::Damaged;
 use ralph_view::status::Runs;
@@ -90,8 +91,7 @@ fn take(args: &StatusArgs, project: &Project, pulse: &mut Pulse) -> Result<Runs,
 
 /// The table for people; nothing if there are no runs.
 fn table(runs: &Runs, global: &Global) -> String {
-    let style = Style { paint: page::paint(global), zone: page::zone(), ..Style::default() };
-    runs.table(&style, screen().map(|(columns, _)| columns))
+    runs.table(&page::style(global, Suggest::default()), screen().map(|(columns, _)| columns))
 }
 
 /// What to type about what the table shows.

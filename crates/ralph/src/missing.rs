@@ -2,7 +2,7 @@
 //! nothing, but the logs of an agent are begun only after its iteration is in the journal, so a log of a later one tells
 //! of the loss.
 
-use super::live::Live;
+use crate::live::Live;
 use crate::project::Project;
 use crate::terminal::page;
 use ralph_core::id::RunId;
