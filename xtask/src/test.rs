@@ -15,15 +15,16 @@ pub fn run() -> Result<(), String> {
     tools::provide()?;
     Step::new("cargo fmt --all --check").run()?;
     Step::new("cargo clippy --workspace --all-targets -- -D warnings").run()?;
-    // Pure rooms and single files first, whole runs of ralph last.
-    Step::new("cargo test --workspace --lib --bin ralph --bin xtask").run()?;
-    Step::new("cargo test --workspace --test * -- --skip real_clients").run()?;
+    // `.config/nextest.toml` says in which order and how many at a time.
+    Step::new("cargo nextest run --workspace -- --skip real_clients::").run()?;
+    // nextest runs no documentation tests.
+    Step::new("cargo test --workspace --doc --quiet").run()?;
     Step::new("cargo doc --workspace --no-deps").env("RUSTDOCFLAGS", "-Dwarnings").run()?;
     docs::check()?;
     honesty::run(None)?;
     // The slowest at the end: most of their time is the clients' own, and a failure elsewhere explains theirs.
     clients::provide()?;
-    Step::new("cargo test --workspace --test * real_clients").run()?;
+    Step::new("cargo nextest run --workspace real_clients::").run()?;
     println!("all green in {:.1} s", begun.elapsed().as_secs_f64());
     Ok(())
 }
