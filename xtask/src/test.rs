@@ -16,7 +16,8 @@ pub fn run() -> Result<(), String> {
     Step::new("cargo fmt --all --check").run()?;
     Step::new("cargo clippy --workspace --all-targets -- -D warnings").run()?;
     // `.config/nextest.toml` says in which order and how many at a time.
-    Step::new("cargo nextest run --workspace -- --skip real_clients::").run()?;
+    // A snapshot that differs is a failure here; `cargo xtask record` takes it anew.
+    Step::new("cargo nextest run --workspace -- --skip real_clients::").env("INSTA_UPDATE", "no").run()?;
     // nextest runs no documentation tests.
     Step::new("cargo test --workspace --doc --quiet").run()?;
     Step::new("cargo doc --workspace --no-deps").env("RUSTDOCFLAGS", "-Dwarnings").run()?;
@@ -27,4 +28,11 @@ pub fn run() -> Result<(), String> {
     Step::new("cargo nextest run --workspace real_clients::").run()?;
     println!("all green in {:.1} s", begun.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// Takes the snapshots anew. What changed is for the next commit, after somebody looked at it.
+pub fn record() -> Result<(), String> {
+    Step::new("cargo nextest run --package ralph-loop net::").env("INSTA_UPDATE", "always").run()?;
+    Step::new("cargo nextest run --package ralph-loop-core composed::").env("INSTA_UPDATE", "always").run()?;
+    Step::new("git status --short -- *.snap").run()
 }

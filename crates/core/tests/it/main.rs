@@ -6,6 +6,7 @@ mod asking;
 mod bus;
 mod claims;
 mod committing;
+mod composed;
 mod ends;
 mod feedback;
 mod memory;
