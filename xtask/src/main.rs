@@ -16,7 +16,7 @@ const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   test            everything that must be green before a change is done
-  record          take the snapshots of what ralph says anew; look at the difference
+  record          take the snapshots and the recorded journals anew; look at the difference
   bench [NAME]    measure ralph: iteration, stream, idle, start, stop, crash, bus,
                   supervise, tree, growth
   clients [NAME]  install the real agent programs, try them below ralph and write docs/clients.md

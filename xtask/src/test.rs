@@ -30,9 +30,12 @@ pub fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// Takes the snapshots anew. What changed is for the next commit, after somebody looked at it.
+/// Takes the snapshots and the recorded journals anew. What changed is for the next commit, after somebody
+/// looked at it.
 pub fn record() -> Result<(), String> {
-    Step::new("cargo nextest run --package ralph-loop net::").env("INSTA_UPDATE", "always").run()?;
-    Step::new("cargo nextest run --package ralph-loop-core composed::").env("INSTA_UPDATE", "always").run()?;
-    Step::new("git status --short -- *.snap").run()
+    let net = Step::new("cargo nextest run --package ralph-loop net::");
+    net.env("INSTA_UPDATE", "always").env("RALPH_RECORD", "1").run()?;
+    let folds = Step::new("cargo nextest run --package ralph-loop-core composed:: journals::");
+    folds.env("INSTA_UPDATE", "always").run()?;
+    Step::new("git status --short -- *.snap *.jsonl").run()
 }

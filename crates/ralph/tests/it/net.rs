@@ -5,9 +5,12 @@
 //! anew; look at the difference before you commit it.
 
 use crate::env;
+use ralph_core::id::RunId;
+use ralph_store::Store;
 use ralph_testkit::{Finished, Running, TestEnv};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const SIGINT: i32 = 2;
@@ -59,6 +62,21 @@ impl Stage {
     }
 }
 
+/// Writes the journal of the newest run where the tests of core fold it, if that was asked for.
+fn record(name: &str, env: &TestEnv) {
+    if std::env::var_os("RALPH_RECORD").is_none() {
+        return;
+    }
+    let runs = runs(env);
+    let folders = std::fs::read_dir(env.state()).unwrap().map(|entry| entry.unwrap().path());
+    let folder = folders.into_iter().find(|folder| folder.join("ralph.db").exists()).expect("a database");
+    let store = Store::open_existing(&folder).unwrap().expect("a journal");
+    let entries = store.entries(&RunId::parse(runs.last().unwrap()).unwrap()).unwrap();
+    let entries = entries.iter().map(|entry| serde_json::to_value(entry).unwrap()).collect();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/tests/journals").join(name).with_extension("jsonl");
+    std::fs::write(path, env.stable_journal(&runs, entries)).unwrap();
+}
+
 fn play(play: fn(&mut Stage), face: Face) -> Stage {
     let mut stage = Stage { env: env(), face, transcript: String::new() };
     play(&mut stage);
@@ -79,6 +97,7 @@ fn check(name: &str, scenario: fn(&mut Stage)) {
     }
     keep(&format!("{name}-run"), &said);
     let env = &stages[0].env;
+    record(name, env);
     let first = format!("{}/1", runs(env).last().unwrap());
     let commands: [&[&str]; 8] = [
         &["status"],
