@@ -16,6 +16,7 @@ const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   test            everything that must be green before a change is done
+  record          take the snapshots and the recorded journals anew; look at the difference
   bench [NAME]    measure ralph: iteration, stream, idle, start, stop, crash, bus,
                   supervise, tree, growth
   clients [NAME]  install the real agent programs, try them below ralph and write docs/clients.md
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
         ["test"] => test::run(),
+        ["record"] => test::record(),
         ["bench"] => bench::run(None),
         ["bench", only] => bench::run(Some(only)),
         ["clients", names @ ..] => trials::run(names),

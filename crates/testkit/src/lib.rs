@@ -32,6 +32,7 @@ pub mod model_server;
 mod processes;
 mod repository;
 mod running;
+mod stable;
 mod strace;
 mod sys;
 mod terminal;

@@ -23,6 +23,7 @@ mod feedback;
 mod init;
 mod limits;
 mod locks;
+mod net;
 mod output;
 mod process;
 mod protect;
