@@ -16,7 +16,7 @@ use ralph_host::lines::{Line, LineSplitter};
 use ralph_host::marker;
 use ralph_host::process::Command;
 use ralph_host::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
-use ralph_host::raw_log::{self, RawLog};
+use ralph_host::raw_log::{ProcessLog, Stream};
 use ralph_host::{child_runs, identity, side_file};
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
@@ -55,9 +55,9 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
     let line = dialect.command(&launch.agent);
     let (command, stdin) = command(world, launch, line, prompt_file);
     // What is asked for beside the work is answered by the last message alone.
-    let (messages, log) = match launch.purpose {
-        Purpose::Work | Purpose::Supervised => (policy.memory.last_messages, ""),
-        Purpose::CommitMessage => (1, "commit."),
+    let (messages, streams) = match launch.purpose {
+        Purpose::Work | Purpose::Supervised => (policy.memory.last_messages, (Stream::Stdout, Stream::Stderr)),
+        Purpose::CommitMessage => (1, (Stream::CommitStdout, Stream::CommitStderr)),
     };
     let done = Cell::new(false);
     let shows = face.borrow().wants_agent_events();
@@ -67,8 +67,8 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
         observer: Observer::new(&world.patterns, messages),
         splitter: LineSplitter::default(),
         events: Told::new(if shows { Detail::Shown } else { Detail::Unseen }),
-        stdout_log: RawLog::new(&world.run_folder, launch.iteration, &format!("{log}stdout")).begun(),
-        stderr_log: RawLog::new(&world.run_folder, launch.iteration, &format!("{log}stderr")),
+        log: world.raw_log.begin(launch.iteration),
+        streams,
         face,
         clock: world.clock.clone(),
         shows,
@@ -105,13 +105,14 @@ pub(crate) async fn run(world: &mut World, policy: &Policy, launch: &Launch, lin
             }
         }
     };
-    events.extend(sink.close_logs());
+    let problems = world.raw_log.end(std::mem::take(&mut sink.log));
+    events.extend(problems.into_iter().map(|text| Event::Noted { text }));
     events.extend(world.notes());
     events.extend(world.listen());
     let markers = match launch.purpose {
         Purpose::Work => Markers { done: marker::look(world.folder.task_folder(), marker::DONE), ..Markers::default() },
         Purpose::Supervised => {
-            raw_log::forget(&world.run_folder, launch.iteration.saturating_sub(ATTEMPTS_KEPT));
+            world.raw_log.forget(launch.iteration.saturating_sub(ATTEMPTS_KEPT));
             marker::look_at_all(world.folder.task_folder())
         }
         Purpose::CommitMessage => Markers::default(),
@@ -205,8 +206,9 @@ struct AgentSink<'a> {
     observer: Observer,
     splitter: LineSplitter,
     events: Told,
-    stdout_log: RawLog,
-    stderr_log: RawLog,
+    log: ProcessLog,
+    /// Its standard output and standard error.
+    streams: (Stream, Stream),
     face: &'a RefCell<dyn Face>,
     clock: Clock,
     shows: bool,
@@ -254,11 +256,6 @@ impl AgentSink<'_> {
         self.observer.finish(facts, markers, failure)
     }
 
-    fn close_logs(&mut self) -> impl Iterator<Item = Event> {
-        let problems = [&mut self.stdout_log, &mut self.stderr_log].map(RawLog::close);
-        problems.into_iter().flatten().map(|text| Event::Noted { text })
-    }
-
     /// A line's events are gone before those of the next are made: they take the same memory again.
     fn read_line(&mut self, line: Line<'_>) {
         match line {
@@ -291,7 +288,7 @@ impl AgentSink<'_> {
 
 impl Sink for AgentSink<'_> {
     fn stdout(&mut self, bytes: &Chunk) {
-        self.stdout_log.write(bytes);
+        self.log.write(self.streams.0, bytes);
         self.face.borrow_mut().heard(self.clock.now());
         let mut splitter = std::mem::take(&mut self.splitter);
         splitter.feed(bytes, |line| self.read_line(line));
@@ -303,7 +300,7 @@ impl Sink for AgentSink<'_> {
     }
 
     fn stderr(&mut self, bytes: &Chunk) {
-        self.stderr_log.write(bytes);
+        self.log.write(self.streams.1, bytes);
         let mut face = self.face.borrow_mut();
         face.heard(self.clock.now());
         face.agent_stderr(bytes);

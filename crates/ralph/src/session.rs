@@ -25,6 +25,7 @@ use ralph_host::lock::{self, LockError, Owner, WorkTreeLock};
 use ralph_host::pins::PinnedFiles;
 use ralph_host::process::Keeper;
 use ralph_host::programs::Programs;
+use ralph_host::raw_log::RawLog;
 use ralph_host::scm::{self, ScmPlace};
 use ralph_host::signals::Signals;
 use ralph_host::state_dir::{self, StateDirError};
@@ -188,6 +189,7 @@ impl Claimed {
                     .as_ref()
                     .map_or(project.root.clone(), |supervision| supervision.folder.clone().into()),
                 git_root: project.git_root.clone(),
+                raw_log: RawLog::new(&run_folder),
                 run_folder,
                 scm_note: scm_note(project),
                 keeper,

@@ -108,12 +108,15 @@ pub(super) fn send(socket: &UnixStream, message: &impl Serialize, descriptors: &
     frame.iter_mut().zip(length.to_le_bytes()).for_each(|(byte, header)| *byte = header);
     let mut rest = frame.as_slice();
     while !rest.is_empty() {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        if !descriptors.is_empty() && rest.len() == frame.len() {
+        let sent = if descriptors.is_empty() || rest.len() < frame.len() {
+            rustix::net::send(socket, rest, SendFlags::NOSIGNAL)
+        } else {
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+            let mut ancillary = SendAncillaryBuffer::new(&mut space);
             ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
-        }
-        match rustix::net::sendmsg(socket, &[IoSlice::new(rest)], &mut ancillary, SendFlags::NOSIGNAL) {
+            rustix::net::sendmsg(socket, &[IoSlice::new(rest)], &mut ancillary, SendFlags::NOSIGNAL)
+        };
+        match sent {
             Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
             // A long command line does not fit into the socket at once.
             Err(Errno::AGAIN) if poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&PATIENCE))? > 0 => {}

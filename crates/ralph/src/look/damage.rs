@@ -48,9 +48,10 @@ impl Missing {
         });
         let behind = |row: &RunRow| {
             let folder = project.run_folder(&row.run);
-            // A run may have left many thousand logs, and only the next one is of interest at first.
-            let is_behind = raw_log::is_logged(&folder, row.iteration + 1) && live.process(&row.run).is_none();
-            let logged = is_behind.then(|| raw_log::last_logged(&folder)).flatten()?;
+            let logged = raw_log::last_logged(&folder).filter(|logged| *logged > row.iteration)?;
+            if live.process(&row.run).is_some() {
+                return None;
+            }
             Some(Lost { run: row.run.clone(), logged, known: Some(row.iteration) })
         };
         let rows = listing.runs.iter().filter(|row| !is_stand_in(row));

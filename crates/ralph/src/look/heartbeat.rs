@@ -4,6 +4,7 @@ use super::words;
 use crate::project::Project;
 use ralph_core::run::RunRow;
 use ralph_core::time::{Millis, WallTime};
+use ralph_host::raw_log;
 use serde_json::{Value, json};
 use std::time::UNIX_EPOCH;
 
@@ -90,15 +91,10 @@ pub fn unseen(row: &RunRow, project: &Project) -> Millis {
     last_output(project, row).map_or(Millis::ZERO, |at| words::between(row.updated_at, at))
 }
 
-/// When the agent last printed anything, by its raw logs.
+/// When the agent last printed anything, by its raw log.
 fn last_output(project: &Project, row: &RunRow) -> Option<WallTime> {
-    let folder = project.run_folder(&row.run);
-    let written = |stream: &str| {
-        let log = std::fs::metadata(folder.join(format!("{:03}.{stream}.log", row.iteration))).ok()?;
-        let written = log.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        i64::try_from(written.as_millis()).ok().map(WallTime)
-    };
-    ["stdout", "stderr", "commit.stdout", "commit.stderr"].into_iter().filter_map(written).max()
+    let written = raw_log::last_output(&project.run_folder(&row.run))?.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(written.as_millis()).ok().map(WallTime)
 }
 
 #[cfg(test)]
