@@ -170,6 +170,19 @@ pub struct VerifyPolicy {
     pub tree_timeout: Millis,
 }
 
+/// What is kept in the project for people to read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HistoryPolicy {
+    /// How many prompts stand in files; the journal has all of them.
+    pub prompts: u32,
+}
+
+impl Default for HistoryPolicy {
+    fn default() -> HistoryPolicy {
+        HistoryPolicy { prompts: 20 }
+    }
+}
+
 /// How a prompt reaches the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -257,6 +270,9 @@ pub struct Policy {
     /// How a root agent is kept running, where that is what the run is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supervision: Option<Supervision>,
+    /// What is kept for people to read.
+    #[serde(default)]
+    pub history: HistoryPolicy,
     /// SHA-256 of the settings that this came from.
     pub config_hash: String,
 }

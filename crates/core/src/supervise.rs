@@ -112,6 +112,7 @@ pub fn policy(task: TaskName, command: &[String], restarts: Restarts, supervisio
         protect: ProtectPolicy::default(),
         verify: VerifyPolicy::default(),
         supervision: Some(supervision),
+        history: Default::default(),
         config_hash: String::new(),
     }
 }

@@ -15,7 +15,7 @@ use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::protect::{self, PinFailure, Pins};
 use ralph_core::scm::{Pending, ScmPolicy, is_commit};
 use ralph_core::time::{Millis, WallTime};
-use ralph_host::aside::Aside;
+use ralph_host::aside::{Aside, Stop};
 use ralph_host::bus::Durability;
 use ralph_host::checkout::{self, Checkout, CheckoutError};
 use ralph_host::checks::{self, CheckPlace};
@@ -284,7 +284,8 @@ async fn look_at_tree(world: &mut World, limit: Millis, pins: &Arc<Pins>) -> Eve
     let anew = world.fingerprinter.anew();
     let mut fingerprinter = std::mem::replace(&mut world.fingerprinter, anew);
     let (files, programs, pins) = (world.pinned_files.clone(), world.programs.clone(), Arc::clone(pins));
-    let started = Aside::start(move |stop| {
+    let reads_nothing = !is_listed && pins.files.is_empty() && pins.programs.is_empty();
+    let look = move |stop: &Stop| {
         // The pinned files first: they are few, and count even where there is no time for the rest.
         let seen = files.changes(&pins.files).and_then(|files| Ok((files, programs.changes(&pins.programs)?)));
         let (print, damage) = match listed {
@@ -300,7 +301,8 @@ async fn look_at_tree(world: &mut World, limit: Millis, pins: &Arc<Pins>) -> Eve
             Err(fault) => Event::TreeSeen { print: TreePrint::fault(fault), changed, pinned: damage },
         };
         (fingerprinter, event)
-    });
+    };
+    let started = if reads_nothing { Ok(Aside::done(look)) } else { Aside::start(look) };
     let failed = |why: String| Event::TreeSeen { print: TreePrint::fault(why), changed: None, pinned: Vec::new() };
     let mut look = match started {
         Ok(look) => look,

@@ -44,6 +44,8 @@ pub struct Folder {
     written: HashMap<String, Written>,
     /// The file that stood under each name before, to be filled with what comes next.
     spares: HashMap<String, Spare>,
+    /// How many of the last prompts stand in files.
+    prompts: u32,
     notes: Vec<String>,
 }
 
@@ -130,7 +132,15 @@ impl Folder {
     }
 
     fn of(root: &Path, own: Held, task: Held) -> Folder {
-        Folder { root: root.to_owned(), own, task, written: HashMap::new(), spares: HashMap::new(), notes: Vec::new() }
+        let (root, prompts) = (root.to_owned(), u32::MAX);
+        Folder { root, own, task, written: HashMap::new(), spares: HashMap::new(), prompts, notes: Vec::new() }
+    }
+
+    /// The same with only so many of the last prompts in files.
+    #[must_use]
+    pub fn keeping_prompts(mut self, prompts: u32) -> Folder {
+        self.prompts = prompts;
+        self
     }
 
     /// The task's folder.
@@ -149,17 +159,27 @@ impl Folder {
         std::mem::take(&mut self.notes)
     }
 
-    /// Keeps the exact prompt of an iteration, and says where.
+    /// Keeps the exact prompt of an iteration, and says where. It takes the file of the oldest prompt that is kept.
     pub fn write_prompt(&mut self, iteration: u32, purpose: Purpose, text: &str) -> Result<PathBuf, ViewError> {
-        let name = match purpose {
+        let name = |iteration: u32| match purpose {
             Purpose::Work | Purpose::Supervised => format!("prompt_{iteration:03}.txt"),
             Purpose::CommitMessage => format!("prompt_{iteration:03}_commit.txt"),
         };
+        let oldest = iteration.checked_sub(self.prompts).map(name);
+        let name = name(iteration);
         let path = self.own.path.join(&name);
-        let mut file = self.create_log(&name)?;
+        self.make_again_if_gone()?;
+        let folder = self.own.open.as_fd();
+        let refilled = oldest.is_some_and(|oldest| {
+            fill(folder, &oldest, text.as_bytes(), |_| true).is_ok() && move_to(folder, &oldest, &name).is_ok()
+        });
+        if refilled {
+            return Ok(path);
+        }
+        let mut file = create_fresh(folder, &name).map(File::from).map_err(failed(&path))?;
         file.write_all(text.as_bytes()).map_err(|source| {
             // Half a prompt would be taken for the prompt.
-            _ = rustix::fs::unlinkat(&self.own.open, name.as_str(), AtFlags::empty());
+            _ = rustix::fs::unlinkat(folder, name.as_str(), AtFlags::empty());
             failed(&path)(source)
         })?;
         Ok(path)
@@ -299,23 +319,32 @@ impl Spare {
         is_alone(&stat).then(|| Spare { name: name.to_owned(), inode: inode(&stat) })
     }
 
-    /// Writes into it, if it is still the same and still alone: an agent may have put something else there.
+    /// Writes into it, if it is still the same: an agent may have put something else there.
     fn fill(&self, folder: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
-        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let filled = rustix::fs::openat(folder, self.name.as_str(), flags, Mode::empty()).and_then(|open| {
-            let stat = rustix::fs::fstat(&open)?;
-            // Somebody may still read what it held when it stood in its place.
-            if inode(&stat) != self.inode || !is_alone(&stat) || is_open_elsewhere(&open) {
-                return Err(Errno::EXIST);
-            }
-            let mut file = File::from(open);
-            file.write_all(bytes).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-            rustix::fs::ftruncate(&file, bytes.len() as u64)
-        });
-        // What cannot be used is in nobody's way.
-        filled.inspect_err(|_| _ = rustix::fs::unlinkat(folder, self.name.as_str(), AtFlags::empty()))?;
-        Ok(())
+        fill(folder, &self.name, bytes, |found| found == self.inode)
     }
+}
+
+/// Writes into a file that is no more needed as it is, if it is the one that is meant and nobody has it under another
+/// name or open: somebody may still read what it held. What cannot be used is in nobody's way, and is removed.
+fn fill(folder: BorrowedFd<'_>, name: &str, bytes: &[u8], is_meant: impl Fn((u64, u64)) -> bool) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let filled = rustix::fs::openat(folder, name, flags, Mode::empty()).and_then(|open| {
+        let stat = rustix::fs::fstat(&open)?;
+        if !is_meant(inode(&stat)) || !is_alone(&stat) || is_open_elsewhere(&open) {
+            return Err(Errno::EXIST);
+        }
+        let mut file = File::from(open);
+        file.write_all(bytes).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        rustix::fs::ftruncate(&file, bytes.len() as u64)
+    });
+    filled.inspect_err(|_| _ = rustix::fs::unlinkat(folder, name, AtFlags::empty()))?;
+    Ok(())
+}
+
+/// Gives a file another name, unless that is taken: then the file goes.
+fn move_to(folder: BorrowedFd<'_>, from: &str, to: &str) -> rustix::io::Result<()> {
+    rename_new(folder, from, to).inspect_err(|_| _ = rustix::fs::unlinkat(folder, from, AtFlags::empty()))
 }
 
 impl Held {
@@ -450,6 +479,16 @@ fn put(folder: BorrowedFd<'_>, temporary: &str, name: &str, content: Content) ->
         });
     }
     rustix::fs::renameat(folder, temporary, folder, name).map(|()| None)
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn rename_new(folder: BorrowedFd<'_>, from: &str, to: &str) -> rustix::io::Result<()> {
+    rustix::fs::renameat_with(folder, from, folder, to, rustix::fs::RenameFlags::NOREPLACE)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn rename_new(_: BorrowedFd<'_>, _: &str, _: &str) -> rustix::io::Result<()> {
+    Err(Errno::NOSYS)
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]

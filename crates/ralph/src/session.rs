@@ -266,6 +266,7 @@ fn folder(project: &Project, policy: &Policy) -> Result<Folder, CommandError> {
     let task_folder = task_folder(project, policy);
     if task_folder == usual_task_folder(project, policy) {
         return Folder::prepare(&project.root, &policy.task)
+            .map(|folder| folder.keeping_prompts(policy.history.prompts))
             .map_err(|error| CommandError::usage("the project's .ralph folder cannot be used").because(&error));
     }
     Folder::with_task_folder(&project.root, &task_folder)

@@ -75,6 +75,7 @@ pub fn policy() -> Policy {
         protect: ProtectPolicy::default(),
         verify: VerifyPolicy::default(),
         supervision: None,
+        history: Default::default(),
         config_hash: String::new(),
     }
 }

@@ -69,6 +69,44 @@ fn an_iteration_leaves_its_prompt_its_log_and_its_memory() {
 }
 
 #[test]
+fn the_last_prompts_stand_in_files_that_are_filled_again() {
+    let project = Project::new();
+    let mut folder = project.folder().keeping_prompts(3);
+    let file = |number: u32| project.at(&format!(".ralph/prompt_{number:03}.txt"));
+    let inode = |number| file(number).metadata().unwrap().ino();
+    let mut write = |number: u32, text: &str| folder.write_prompt(number, Purpose::Work, text).unwrap();
+    for number in 1..=3 {
+        write(number, "a rather long prompt");
+    }
+    let first = inode(1);
+    write(4, "short");
+    assert_eq!(project.text(".ralph/prompt_004.txt"), "short");
+    assert_eq!((inode(4), file(1).exists()), (first, false));
+    // Somebody reads it still, has it under another name, or put something else in its place.
+    let mut reader = std::fs::File::open(file(2)).unwrap();
+    write(5, "five");
+    let mut text = String::new();
+    io::Read::read_to_string(&mut reader, &mut text).unwrap();
+    assert_eq!(text, "a rather long prompt");
+    std::fs::hard_link(file(3), project.at("mine")).unwrap();
+    write(6, "six");
+    assert_eq!(project.text("mine"), "a rather long prompt");
+    std::fs::write(project.at("else"), "else").unwrap();
+    std::fs::remove_file(file(4)).unwrap();
+    symlink(project.at("else"), file(4)).unwrap();
+    write(7, "seven");
+    assert_eq!(project.text("else"), "else");
+    // A repeated iteration has its prompt already.
+    write(7, "seven again");
+    std::fs::write(file(8), "of another run").unwrap();
+    write(8, "eight");
+    for (number, text) in [(6, "six"), (7, "seven again"), (8, "eight")] {
+        assert_eq!(std::fs::read_to_string(file(number)).unwrap(), text);
+    }
+    assert!((1..=5).all(|number| !file(number).exists()));
+}
+
+#[test]
 fn git_is_told_to_ignore_all_but_the_settings_unless_the_project_said_otherwise() {
     let project = Project::new();
     project.folder();

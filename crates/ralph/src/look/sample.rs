@@ -104,6 +104,7 @@ fn policy() -> Policy {
         protect: Default::default(),
         verify: Default::default(),
         supervision: None,
+        history: Default::default(),
         config_hash: "0123456789abcdef".to_owned(),
     }
 }

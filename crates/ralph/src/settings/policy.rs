@@ -7,7 +7,8 @@ use ralph_core::evidence::Extra;
 use ralph_core::guardrail::Guardrail;
 use ralph_core::id::TaskName;
 use ralph_core::policy::{
-    AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, StopCriteria, VerifyPolicy,
+    AgentPolicy, HistoryPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, StopCriteria,
+    VerifyPolicy,
 };
 use ralph_core::protect::ProtectPolicy;
 use ralph_core::scm::ScmPolicy;
@@ -43,6 +44,7 @@ impl Settings {
             verify: self.verify(),
             scm: ScmPolicy { command: self.scm.command.clone(), tasks: self.scm.tasks.clone() },
             supervision: None,
+            history: HistoryPolicy { prompts: self.history.prompts },
             config_hash,
         }
     }
