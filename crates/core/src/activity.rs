@@ -196,14 +196,32 @@ pub enum Role {
 /// What is kept of an agent process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keep {
-    /// The name of the readable file that shows its prompt; `None` for no such file.
-    pub prompt_file: Option<String>,
-    /// How the names of its raw logs begin.
-    pub log: &'static str,
+    /// The readable file that shows its prompt; `None` for no such file.
+    pub prompt_file: Option<PromptFile>,
+    /// Under which name its output is kept.
+    pub log: AgentLog,
     /// How many of its last messages.
     pub messages: usize,
     /// How many iterations' raw logs; zero for all.
     pub logs: u32,
+}
+
+/// A readable file that shows a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptFile {
+    /// Its name.
+    pub name: String,
+    /// The file of the oldest prompt that is kept, which makes room for it.
+    pub instead_of: Option<String>,
+}
+
+/// Under which name an agent's output is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentLog {
+    /// As that of the iteration.
+    Work,
+    /// Beside it.
+    CommitMessage,
 }
 
 /// What the marker files in the task folder mean for an agent process.

@@ -195,6 +195,19 @@ pub struct VerifyPolicy {
     pub tree_timeout: Millis,
 }
 
+/// What is kept in the project for people to read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HistoryPolicy {
+    /// How many prompts stand in files; the journal has all of them.
+    pub prompts: u32,
+}
+
+impl Default for HistoryPolicy {
+    fn default() -> HistoryPolicy {
+        HistoryPolicy { prompts: 20 }
+    }
+}
+
 /// How a prompt reaches the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -274,6 +287,8 @@ pub struct Policy {
     pub protect: ProtectPolicy,
     /// How claims are verified beyond the guardrails.
     pub verify: VerifyPolicy,
+    /// What is kept for people to read.
+    pub history: HistoryPolicy,
     /// SHA-256 of the settings that this came from.
     pub config_hash: String,
 }
@@ -299,6 +314,7 @@ impl Policy {
             scm: ScmPolicy::default(),
             protect: ProtectPolicy::default(),
             verify: VerifyPolicy::default(),
+            history: HistoryPolicy::default(),
             config_hash: String::new(),
         }
     }

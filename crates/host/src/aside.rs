@@ -42,6 +42,15 @@ impl<T: Send + 'static> Aside<T> {
         Ok(Aside { stop, answer })
     }
 
+    /// Work that takes no time, done at once and without a thread.
+    pub fn done(work: impl FnOnce(&Stop) -> T) -> Aside<T> {
+        let stop = Stop::default();
+        let (tell, answer) = oneshot::channel();
+        // The receiver is right here.
+        let _ = tell.send(work(&stop));
+        Aside { stop, answer }
+    }
+
     /// Waits for the answer; may be dropped and called again. `None` if the thread ended without one.
     pub async fn answer(&mut self) -> Option<T> {
         (&mut self.answer).await.ok()

@@ -21,6 +21,11 @@ pub(crate) enum Links {
 
 /// Opens a regular file for reading; anything else is an error that names what it is.
 pub(crate) fn open(dir: impl AsFd, path: impl rustix::path::Arg, links: Links) -> io::Result<File> {
+    open_sized(dir, path, links).map(|(file, _)| file)
+}
+
+/// The same with the file's size.
+fn open_sized(dir: impl AsFd, path: impl rustix::path::Arg, links: Links) -> io::Result<(File, u64)> {
     // Without NONBLOCK, opening a pipe waits for its writer; for regular files it changes nothing.
     let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     if links == Links::Refuse {
@@ -32,16 +37,20 @@ pub(crate) fn open(dir: impl AsFd, path: impl rustix::path::Arg, links: Links) -
         rustix::io::Errno::NXIO => is_a("socket"),
         other => other.into(),
     })?;
-    match FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) {
-        FileType::RegularFile => Ok(File::from(file)),
+    let stat = rustix::fs::fstat(&file)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok((File::from(file), stat.st_size.cast_unsigned())),
         other => Err(is_a(kind(other))),
     }
 }
 
 /// The first `limit` bytes of a regular file, and whether there were more.
 pub(crate) fn read(dir: impl AsFd, path: impl rustix::path::Arg, links: Links, limit: u64) -> io::Result<Contents> {
-    let mut bytes = Vec::new();
-    open(dir, path, links)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    /// Room beyond the file's end, in which it is seen without growing that it is the end.
+    const SPARE: usize = 64;
+    let (file, size) = open_sized(dir, path, links)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit)).unwrap_or(0).saturating_add(SPARE));
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let complete = bytes.len() <= limit;
     bytes.truncate(limit);

@@ -1,157 +1,318 @@
-//! What a process printed, byte for byte, in the run's folder.
+//! What the agents of a run printed, byte for byte, in one growing log: no start of an agent makes a file.
+//!
+//! The log is a sequence of records, each a line of fixed length that says which iteration printed how many bytes on
+//! which stream, and then those bytes. The index has a line of fixed length for each start of an agent: the
+//! iteration, and where its records begin. It is written before the start, so that a run is known to have come so far
+//! even if its agent says nothing and the journal is lost. Nothing is synced: a crash may tear the last record, and
+//! the next start begins behind it, where the index says.
+//!
+//! A log that has grown large is left and another one begun, so that old output can be deleted.
+
+mod reader;
+
+pub use reader::{LogReader, last_logged, last_output};
 
 use crate::process::drive::Chunk;
+use reader::{Entry, entries};
+use std::collections::VecDeque;
+use std::fmt;
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::io::{self, IoSlice, Write};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The most that a log may hold; a process that prints more is cut there with a note.
+/// The most that is kept of one stream of one process; one that prints more is cut there with a note.
 pub const LONGEST_LOG: u64 = 256 << 20;
 const CUT: &str = "\n[ralph] the log ends here: it is longer than 256 MiB\n";
-/// From here on a log is a stream, and writing it would hold up reading it.
+/// What stands where bytes are missing.
+const GAP: &str = "\n[ralph] output is missing here: it could not be written\n";
+/// From here on a process's output is a stream, and writing it would hold up reading it.
 const STREAM: u64 = 1 << 20;
 /// Chunks that may wait for the stream's writer: at most two megabytes.
 const QUEUE: usize = 16;
 /// How long the stream's writer sleeps when it has nothing to do: a flood brings some chunks meanwhile.
 const NAP: Duration = Duration::from_micros(500);
+/// A log of this size gets no further process's output.
+const LARGE: u64 = 64 << 20;
 
-/// What stands where bytes are missing.
-const GAP: &str = "\n[ralph] output is missing here: it could not be written\n";
+const INDEX: &str = "raw.index";
 
-/// Whether the agent of this iteration has printed anything.
-pub fn is_logged(run_folder: &Path, iteration: u32) -> bool {
-    ["stdout", "stderr"].iter().any(|stream| path(run_folder, iteration, stream).exists())
+fn log_name(number: u32) -> String {
+    if number == 0 { "raw.log".to_owned() } else { format!("raw.{number}.log") }
 }
 
-fn path(run_folder: &Path, iteration: u32, stream: &str) -> PathBuf {
-    run_folder.join(format!("{iteration:03}.{stream}.log"))
+/// Where bytes come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output of the agent at work.
+    Stdout,
+    /// Its standard error.
+    Stderr,
+    /// Standard output of the agent that writes a commit message.
+    CommitStdout,
+    /// Its standard error.
+    CommitStderr,
 }
 
-/// The last iteration whose agent has printed anything, by the logs in a run's folder.
-pub fn last_logged(run_folder: &Path) -> Option<u32> {
-    let files = std::fs::read_dir(run_folder).into_iter().flatten().flatten();
-    let iteration = |name: &str| name.strip_suffix(".log")?.split_once('.')?.0.parse().ok();
-    files.filter_map(|file| iteration(file.file_name().to_str()?)).max()
+impl Stream {
+    const ALL: [Stream; 4] = [Stream::Stdout, Stream::Stderr, Stream::CommitStdout, Stream::CommitStderr];
 }
 
-/// A raw log that exists only once there is something in it.
+impl fmt::Display for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stream::Stdout => "stdout",
+            Stream::Stderr => "stderr",
+            Stream::CommitStdout => "cm-out",
+            Stream::CommitStderr => "cm-err",
+        })
+    }
+}
+
+/// The log of one run.
 #[derive(Debug)]
 pub struct RawLog {
-    path: PathBuf,
-    log: Log,
-    problem: Option<String>,
+    folder: PathBuf,
+    /// What is open while no process's output is being written.
+    files: Option<Files>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
+struct Files {
+    index: File,
+    log: File,
+    /// The number of the log.
+    number: u32,
+    /// Where the log ends.
+    end: u64,
+    /// Logs that were left because they were large, each with the last iteration in it.
+    left: VecDeque<(u32, u32)>,
+    /// The last iteration that began.
+    iteration: u32,
+}
+
+impl RawLog {
+    /// The log in this folder, whose files are made when the first process begins.
+    pub fn new(run_folder: &Path) -> RawLog {
+        RawLog { folder: run_folder.to_owned(), files: None }
+    }
+
+    /// Begins with the output of one process of this iteration. A repeated iteration is added to: nothing that an
+    /// agent said is thrown away.
+    pub fn begin(&mut self, iteration: u32) -> ProcessLog {
+        let mut problem = None;
+        let in_place = self.files.take().filter(Files::is_in_place);
+        let files = match in_place.map_or_else(|| self.open(&mut problem), Ok) {
+            Ok(files) => files,
+            Err(error) => {
+                let problem = format!("the log in {} could not be opened: {error}", self.folder.display());
+                return ProcessLog { log: Log::Lost, problems: vec![problem] };
+            }
+        };
+        let records = Records { files, iteration, kept: Default::default() };
+        let mut begun = ProcessLog { log: Log::Direct(records), problems: problem.into_iter().collect() };
+        if let Log::Direct(records) = &mut begun.log
+            && let Err(error) = records.files.begin(&self.folder, iteration)
+        {
+            begun.problems.push(format!("{} could not be written: {error}", self.folder.join(INDEX).display()));
+        }
+        begun
+    }
+
+    /// Ends with the output of a process; everything is in the file then. Says what went wrong, if anything did.
+    pub fn end(&mut self, process: ProcessLog) -> Vec<String> {
+        let ProcessLog { log, mut problems } = process;
+        let records = match log {
+            Log::Direct(records) => Some(records),
+            Log::Behind(mut writer) => writer.finish(),
+            Log::Lost => None,
+        };
+        let Some(Records { files, iteration, kept }) = records else { return problems };
+        for (stream, kept) in Stream::ALL.into_iter().zip(&kept) {
+            problems.extend(kept.problem(&format!("the {stream} of iteration {iteration}")));
+        }
+        self.files = Some(files);
+        problems
+    }
+
+    /// Deletes what was printed up to this iteration, as far as it stands in logs that grow no more.
+    pub fn forget(&mut self, iteration: u32) {
+        let Some(files) = &mut self.files else { return };
+        while let Some((number, _)) = files.left.pop_front_if(|(_, last)| *last <= iteration) {
+            // It may have been deleted before a crash.
+            let _ = std::fs::remove_file(self.folder.join(log_name(number)));
+        }
+    }
+
+    fn open(&self, problem: &mut Option<String>) -> io::Result<Files> {
+        Files::open(&self.folder).or_else(|error| {
+            if error.kind() != io::ErrorKind::NotFound {
+                return Err(error);
+            }
+            DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+            *problem = Some(format!("{} was deleted; it was made again", self.folder.display()));
+            Files::open(&self.folder)
+        })
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).append(true).open(path)
+}
+
+impl Files {
+    fn open(folder: &Path) -> io::Result<Files> {
+        let index = open(&folder.join(INDEX))?;
+        let written = index.metadata()?.len();
+        // A crash may have torn the last line.
+        index.set_len(written - written % Entry::LENGTH as u64)?;
+        let last = reader::last_entry(folder);
+        let (number, iteration) = last.map_or((0, 0), |last| (last.log, last.iteration));
+        let mut left = VecDeque::new();
+        if number > 0 {
+            for entry in entries(folder, 0)?.0.into_iter().filter(|entry| entry.log < number) {
+                left.pop_back_if(|(log, _)| *log == entry.log);
+                left.push_back((entry.log, entry.iteration));
+            }
+        }
+        let log = open(&folder.join(log_name(number)))?;
+        Ok(Files { index, end: log.metadata()?.len(), log, number, left, iteration })
+    }
+
+    /// Whether nobody deleted the files meanwhile.
+    fn is_in_place(&self) -> bool {
+        [&self.index, &self.log].iter().all(|file| file.metadata().is_ok_and(|file| file.nlink() > 0))
+    }
+
+    fn begin(&mut self, folder: &Path, iteration: u32) -> io::Result<()> {
+        if self.end >= LARGE {
+            self.log = open(&folder.join(log_name(self.number + 1)))?;
+            self.left.push_back((self.number, self.iteration));
+            self.number += 1;
+            self.end = self.log.metadata()?.len();
+        }
+        self.iteration = iteration;
+        let line = Entry { iteration, log: self.number, offset: self.end }.to_string();
+        let before = self.index.metadata()?.len();
+        self.index.write_all(line.as_bytes()).inspect_err(|_| _ = self.index.set_len(before))
+    }
+
+    /// Adds a record as a whole or not at all.
+    fn append(&mut self, iteration: u32, stream: Stream, parts: [&[u8]; 3]) -> io::Result<()> {
+        let length = parts.iter().map(|part| part.len()).sum();
+        let header = reader::Header { iteration, stream, length }.to_string();
+        let [gap, bytes, cut] = parts;
+        let mut slices = [header.as_bytes(), gap, bytes, cut].map(IoSlice::new);
+        let mut rest = &mut slices[..];
+        let mut left = header.len() + length;
+        while left > 0 {
+            match self.log.write_vectored(rest) {
+                Ok(written @ 1..) => {
+                    left -= written;
+                    IoSlice::advance_slices(&mut rest, written);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                stopped => {
+                    self.log.set_len(self.end)?;
+                    return stopped.and(Err(io::ErrorKind::WriteZero.into()));
+                }
+            }
+        }
+        self.end += (header.len() + length) as u64;
+        Ok(())
+    }
+}
+
+/// The log while one process prints.
+#[derive(Debug)]
+pub struct ProcessLog {
+    log: Log,
+    problems: Vec<String>,
+}
+
+#[derive(Debug)]
 enum Log {
-    /// Nothing came yet.
-    #[default]
-    Empty,
-    /// What came is written at once.
-    Direct(LogFile),
+    /// What comes is written at once.
+    Direct(Records),
     /// A flood is written behind its reader's back.
     Behind(Writer),
     /// It could not be opened.
     Lost,
 }
 
-impl RawLog {
-    /// The log of one stream of one iteration.
-    pub fn new(run_folder: &Path, iteration: u32, stream: &str) -> RawLog {
-        RawLog { path: path(run_folder, iteration, stream), log: Log::Empty, problem: None }
-    }
-
-    /// The same log with its file made at once: by it a run is known to have come so far, even if its agent says
-    /// nothing and the journal is lost.
-    #[must_use]
-    pub fn begun(mut self) -> RawLog {
-        self.log = self.open();
-        self
-    }
-
-    /// Writes what came. What a talking agent says is in the file when this returns; only a flood is
-    /// written behind its reader's back.
-    pub fn write(&mut self, bytes: &Chunk) {
-        self.log = match std::mem::take(&mut self.log) {
-            Log::Empty => self.open(),
-            Log::Direct(file) if file.bytes >= STREAM => Log::Behind(Writer::start(file)),
-            same => same,
-        };
-        match &mut self.log {
-            Log::Direct(file) => file.write(bytes),
-            Log::Behind(writer) => writer.write(bytes),
-            Log::Empty | Log::Lost => {}
-        }
-    }
-
-    /// Closes the log; everything is in the file then. Says what went wrong, if anything did.
-    pub fn close(&mut self) -> Vec<String> {
-        let file = match std::mem::take(&mut self.log) {
-            Log::Direct(file) => Some(file),
-            Log::Behind(mut writer) => writer.finish(),
-            Log::Empty | Log::Lost => None,
-        };
-        let missing = file.and_then(|file| file.problem(&self.path.display().to_string()));
-        self.problem.take().into_iter().chain(missing).collect()
-    }
-
-    fn open(&mut self) -> Log {
-        // A repeated iteration goes on in the same file: nothing that an agent said is thrown away.
-        let open = || OpenOptions::new().create(true).append(true).open(&self.path);
-        let folder = self.path.parent().unwrap_or(Path::new("/"));
-        let opened = open().or_else(|error| {
-            if error.kind() != io::ErrorKind::NotFound {
-                return Err(error);
-            }
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-            self.problem = Some(format!("{} was deleted; it was made again", folder.display()));
-            open()
-        });
-        opened.map(|file| Log::Direct(LogFile::new(file))).unwrap_or_else(|error| {
-            self.problem = Some(format!("{} could not be written: {error}", self.path.display()));
-            Log::Lost
-        })
+impl Default for ProcessLog {
+    /// A log that keeps nothing.
+    fn default() -> ProcessLog {
+        ProcessLog { log: Log::Lost, problems: Vec::new() }
     }
 }
 
-/// Deletes the logs of an iteration.
-pub fn forget(run_folder: &Path, iteration: u32) {
-    for stream in ["stdout", "stderr"] {
-        // Most processes say nothing on one of them.
-        let _ = std::fs::remove_file(RawLog::new(run_folder, iteration, stream).path);
+impl ProcessLog {
+    /// Writes what came. What a talking agent says is in the file when this returns; only a flood is
+    /// written behind its reader's back.
+    pub fn write(&mut self, stream: Stream, bytes: &Chunk) {
+        self.log = match std::mem::replace(&mut self.log, Log::Lost) {
+            Log::Direct(records) if records.is_flood() => Log::Behind(Writer::start(records)),
+            same => same,
+        };
+        match &mut self.log {
+            Log::Direct(records) => records.write(stream, bytes),
+            Log::Behind(writer) => writer.write(stream, bytes),
+            Log::Lost => {}
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Records {
+    files: Files,
+    iteration: u32,
+    /// In the order of [`Stream::ALL`].
+    kept: [Kept; 4],
+}
+
+impl Records {
+    fn is_flood(&self) -> bool {
+        self.kept.iter().any(|kept| kept.bytes >= STREAM)
+    }
+
+    fn write(&mut self, stream: Stream, bytes: &[u8]) {
+        let Records { files, iteration, kept } = self;
+        if let Some(kept) = kept.get_mut(stream as usize) {
+            kept.write(bytes, |parts| files.append(*iteration, stream, parts));
+        }
     }
 }
 
 /// A thread that writes a log while the next bytes are being read.
 #[derive(Debug)]
 struct Writer {
-    full: Option<SyncSender<Chunk>>,
-    thread: Option<JoinHandle<LogFile>>,
+    full: Option<SyncSender<(Stream, Chunk)>>,
+    thread: Option<JoinHandle<Records>>,
 }
 
 impl Writer {
-    fn start(mut file: LogFile) -> Writer {
-        let (full, chunks) = sync_channel(QUEUE);
+    fn start(mut records: Records) -> Writer {
+        let (full, chunks) = sync_channel::<(Stream, Chunk)>(QUEUE);
         let thread = std::thread::spawn(move || {
-            while let Some(chunk) = next(&chunks) {
-                file.write(&chunk);
+            while let Some((stream, chunk)) = next(&chunks) {
+                records.write(stream, &chunk);
             }
-            file
+            records
         });
         Writer { full: Some(full), thread: Some(thread) }
     }
 
-    fn write(&mut self, bytes: &Chunk) {
+    fn write(&mut self, stream: Stream, bytes: &Chunk) {
         // The thread ends only when this sender is gone.
-        let _ = self.full.as_ref().map(|full| full.send(bytes.clone()));
+        let _ = self.full.as_ref().map(|full| full.send((stream, bytes.clone())));
     }
 
     /// Waits until everything is in the file.
-    fn finish(&mut self) -> Option<LogFile> {
+    fn finish(&mut self) -> Option<Records> {
         self.full = None;
         self.thread.take()?.join().ok()
     }
@@ -159,7 +320,7 @@ impl Writer {
 
 /// What is to be written next; `None` when nothing more will come. While a flood lasts, the writer looks up by itself
 /// now and then: to be woken for every chunk would cost the reader more than the chunk does.
-fn next(chunks: &Receiver<Chunk>) -> Option<Chunk> {
+fn next<T>(chunks: &Receiver<T>) -> Option<T> {
     let ready = chunks.try_recv().or_else(|_| {
         std::thread::sleep(NAP);
         chunks.try_recv()
@@ -173,10 +334,10 @@ impl Drop for Writer {
     }
 }
 
-/// A log that may be cut, and in which a full disk leaves gaps: a log is worth less than the run.
-#[derive(Debug)]
-pub struct LogFile {
-    file: File,
+/// What came on one stream, how much of it is kept, and whether a full disk left gaps in it: a log is worth less than
+/// the run.
+#[derive(Debug, Default)]
+struct Kept {
     /// What came, whether it is in the file or not.
     bytes: u64,
     /// The last bytes are missing.
@@ -185,14 +346,9 @@ pub struct LogFile {
     missing: Option<io::Error>,
 }
 
-impl LogFile {
-    /// A log in this file.
-    pub fn new(file: File) -> LogFile {
-        LogFile { file, bytes: 0, gap: false, missing: None }
-    }
-
-    /// Writes what came, up to the longest that a log may be.
-    pub fn write(&mut self, bytes: &[u8]) {
+impl Kept {
+    /// Has what came written, up to the longest that a log may be, with a note of what is missing before and after it.
+    fn write(&mut self, bytes: &[u8], put: impl FnOnce([&[u8]; 3]) -> io::Result<()>) {
         let before = self.bytes;
         self.bytes += bytes.len() as u64;
         if before > LONGEST_LOG {
@@ -201,8 +357,7 @@ impl LogFile {
         let room = usize::try_from(LONGEST_LOG - before).unwrap_or(usize::MAX).min(bytes.len());
         let gap = if self.gap { GAP } else { "" };
         let cut = if room < bytes.len() { CUT } else { "" };
-        let parts = [gap.as_bytes(), bytes.get(..room).unwrap_or_default(), cut.as_bytes()];
-        let written = parts.into_iter().try_for_each(|part| self.file.write_all(part));
+        let written = put([gap.as_bytes(), bytes.get(..room).unwrap_or_default(), cut.as_bytes()]);
         self.gap = written.is_err();
         if let Err(error) = written {
             self.missing.get_or_insert(error);
@@ -210,64 +365,35 @@ impl LogFile {
     }
 
     /// Says of the log of this name what is missing in it, if anything is.
-    pub fn problem(&self, name: &str) -> Option<String> {
+    fn problem(&self, name: &str) -> Option<String> {
         self.missing.as_ref().map(|why| format!("output is missing in {name}: {why}"))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A log in a file of its own.
+#[derive(Debug)]
+pub struct LogFile {
+    file: File,
+    kept: Kept,
+}
 
-    #[test]
-    fn b01_a_flood_is_in_the_file_in_its_order_when_the_log_is_closed() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut log = RawLog::new(folder.path(), 7, "stdout");
-        let mut expected = Vec::new();
-        for number in 0..40_000_u32 {
-            let piece = format!("{number} {}\n", "x".repeat((number % 97) as usize));
-            expected.extend_from_slice(piece.as_bytes());
-            log.write(&Chunk::new(piece.into_bytes()));
-        }
-        assert!(matches!(log.log, Log::Behind(_)), "{} bytes are a stream", expected.len());
-        assert_eq!(log.close(), Vec::<String>::new());
-        assert_eq!(std::fs::read(folder.path().join("007.stdout.log")).unwrap(), expected);
+impl LogFile {
+    /// A log in this file.
+    pub fn new(file: File) -> LogFile {
+        LogFile { file, kept: Kept::default() }
     }
 
-    #[test]
-    fn d01_what_cannot_be_written_leaves_a_gap_and_a_word() {
-        let folder = tempfile::tempdir().unwrap();
-        let (path, full) = (folder.path().join("log"), "/dev/full");
-        let mut log = LogFile::new(OpenOptions::new().write(true).open(full).unwrap());
-        log.write(b"lost");
-        // The disk has room again.
-        log.file = File::create(&path).unwrap();
-        log.write(b"found");
-        log.write(b" again");
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{GAP}found again"));
-        assert!(log.problem("the log").unwrap().starts_with("output is missing in the log: No space left"));
+    /// Writes what came, up to the longest that a log may be.
+    pub fn write(&mut self, bytes: &[u8]) {
+        let LogFile { file, kept } = self;
+        kept.write(bytes, |parts| parts.into_iter().try_for_each(|part| file.write_all(part)));
     }
 
-    #[test]
-    fn a_log_is_cut_where_it_is_too_long() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("log");
-        let mut log = LogFile { bytes: LONGEST_LOG - 3, ..LogFile::new(File::create(&path).unwrap()) };
-        for piece in ["abc", "d", "e"] {
-            log.write(piece.as_bytes());
-        }
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("abc{CUT}"));
-        assert_eq!(log.problem("x"), None);
-        assert_eq!(CUT.matches(&(LONGEST_LOG >> 20).to_string()).count(), 1);
-    }
-
-    #[test]
-    fn a_folder_that_was_deleted_is_made_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let gone = folder.path().join("gone");
-        let mut log = RawLog::new(&gone, 1, "stdout");
-        log.write(&Chunk::new(b"said".to_vec()));
-        assert_eq!(log.close(), [format!("{} was deleted; it was made again", gone.display())]);
-        assert_eq!(std::fs::read(gone.join("001.stdout.log")).unwrap(), b"said");
+    /// Says of the log of this name what is missing in it, if anything is.
+    pub fn problem(&self, name: &str) -> Option<String> {
+        self.kept.problem(name)
     }
 }
+
+#[cfg(test)]
+mod tests;

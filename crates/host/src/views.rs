@@ -11,6 +11,7 @@ pub use settings_file::write_settings;
 
 use crate::plain_file::{self, Links, inode};
 use crate::process::is_open_elsewhere;
+use ralph_core::activity::PromptFile;
 use ralph_core::id::TaskName;
 use ralph_core::memory::{self, Views};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -129,7 +130,8 @@ impl Folder {
     }
 
     fn of(root: &Path, own: Held, task: Held) -> Folder {
-        Folder { root: root.to_owned(), own, task, written: HashMap::new(), spares: HashMap::new(), notes: Vec::new() }
+        let root = root.to_owned();
+        Folder { root, own, task, written: HashMap::new(), spares: HashMap::new(), notes: Vec::new() }
     }
 
     /// The task's folder.
@@ -148,13 +150,22 @@ impl Folder {
         std::mem::take(&mut self.notes)
     }
 
-    /// Keeps the exact prompt of an iteration, and says where.
-    pub fn write_prompt(&mut self, name: &str, text: &str) -> Result<PathBuf, ViewError> {
+    /// Keeps the exact prompt of an iteration, and says where. It takes the file of the oldest prompt that is kept.
+    pub fn write_prompt(&mut self, file: &PromptFile, text: &str) -> Result<PathBuf, ViewError> {
+        let PromptFile { name, instead_of } = file;
         let path = self.own.path.join(name);
-        let mut file = self.create_log(name)?;
+        self.make_again_if_gone()?;
+        let folder = self.own.open.as_fd();
+        let refilled = instead_of.as_ref().is_some_and(|oldest| {
+            fill(folder, oldest, text.as_bytes(), |_| true).is_ok() && move_to(folder, oldest, name).is_ok()
+        });
+        if refilled {
+            return Ok(path);
+        }
+        let mut file = create_fresh(folder, name).map(File::from).map_err(failed(&path))?;
         file.write_all(text.as_bytes()).map_err(|source| {
             // Half a prompt would be taken for the prompt.
-            _ = rustix::fs::unlinkat(&self.own.open, name, AtFlags::empty());
+            _ = rustix::fs::unlinkat(folder, name.as_str(), AtFlags::empty());
             failed(&path)(source)
         })?;
         Ok(path)
@@ -294,23 +305,32 @@ impl Spare {
         is_alone(&stat).then(|| Spare { name: name.to_owned(), inode: inode(&stat) })
     }
 
-    /// Writes into it, if it is still the same and still alone: an agent may have put something else there.
+    /// Writes into it, if it is still the same: an agent may have put something else there.
     fn fill(&self, folder: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
-        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let filled = rustix::fs::openat(folder, self.name.as_str(), flags, Mode::empty()).and_then(|open| {
-            let stat = rustix::fs::fstat(&open)?;
-            // Somebody may still read what it held when it stood in its place.
-            if inode(&stat) != self.inode || !is_alone(&stat) || is_open_elsewhere(&open) {
-                return Err(Errno::EXIST);
-            }
-            let mut file = File::from(open);
-            file.write_all(bytes).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-            rustix::fs::ftruncate(&file, bytes.len() as u64)
-        });
-        // What cannot be used is in nobody's way.
-        filled.inspect_err(|_| _ = rustix::fs::unlinkat(folder, self.name.as_str(), AtFlags::empty()))?;
-        Ok(())
+        fill(folder, &self.name, bytes, |found| found == self.inode)
     }
+}
+
+/// Writes into a file that is no more needed as it is, if it is the one that is meant and nobody has it under another
+/// name or open: somebody may still read what it held. What cannot be used is in nobody's way, and is removed.
+fn fill(folder: BorrowedFd<'_>, name: &str, bytes: &[u8], is_meant: impl Fn((u64, u64)) -> bool) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let filled = rustix::fs::openat(folder, name, flags, Mode::empty()).and_then(|open| {
+        let stat = rustix::fs::fstat(&open)?;
+        if !is_meant(inode(&stat)) || !is_alone(&stat) || is_open_elsewhere(&open) {
+            return Err(Errno::EXIST);
+        }
+        let mut file = File::from(open);
+        file.write_all(bytes).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        rustix::fs::ftruncate(&file, bytes.len() as u64)
+    });
+    filled.inspect_err(|_| _ = rustix::fs::unlinkat(folder, name, AtFlags::empty()))?;
+    Ok(())
+}
+
+/// Gives a file another name, unless that is taken: then the file goes.
+fn move_to(folder: BorrowedFd<'_>, from: &str, to: &str) -> rustix::io::Result<()> {
+    rename_new(folder, from, to).inspect_err(|_| _ = rustix::fs::unlinkat(folder, from, AtFlags::empty()))
 }
 
 impl Held {
@@ -445,6 +465,16 @@ fn put(folder: BorrowedFd<'_>, temporary: &str, name: &str, content: Content) ->
         });
     }
     rustix::fs::renameat(folder, temporary, folder, name).map(|()| None)
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn rename_new(folder: BorrowedFd<'_>, from: &str, to: &str) -> rustix::io::Result<()> {
+    rustix::fs::renameat_with(folder, from, folder, to, rustix::fs::RenameFlags::NOREPLACE)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn rename_new(_: BorrowedFd<'_>, _: &str, _: &str) -> rustix::io::Result<()> {
+    Err(Errno::NOSYS)
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]

@@ -5,9 +5,9 @@ use crate::project::Project;
 use ralph_core::id::RunId;
 use ralph_core::run::RunRow;
 use ralph_core::time::{Millis, WallTime};
-use ralph_host::child_runs;
 use ralph_host::identity::Identity;
 use ralph_host::lock::{self, Owner};
+use ralph_host::{child_runs, raw_log};
 use ralph_view::liveness::State;
 use ralph_view::words::between;
 use std::time::UNIX_EPOCH;
@@ -47,13 +47,8 @@ pub fn unseen(row: &RunRow, project: &Project) -> Millis {
     last_output(project, row).map_or(Millis::ZERO, |at| between(row.updated_at, at))
 }
 
-/// When the agent last printed anything, by its raw logs.
+/// When the agent last printed anything, by its raw log.
 pub fn last_output(project: &Project, row: &RunRow) -> Option<WallTime> {
-    let folder = project.run_folder(&row.run);
-    let written = |stream: &str| {
-        let log = std::fs::metadata(folder.join(format!("{:03}.{stream}.log", row.iteration))).ok()?;
-        let written = log.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        i64::try_from(written.as_millis()).ok().map(WallTime)
-    };
-    ["stdout", "stderr", "commit.stdout", "commit.stderr"].into_iter().filter_map(written).max()
+    let written = raw_log::last_output(&project.run_folder(&row.run))?.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(written.as_millis()).ok().map(WallTime)
 }

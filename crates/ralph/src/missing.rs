@@ -28,10 +28,8 @@ pub fn look(project: &Project, live: &Live<'_>, listing: &Listing) -> Missing {
     });
     let behind = |row: &RunRow| {
         let folder = project.run_folder(&row.run);
-        // A run may have left many thousand logs, and only the next one is of interest at first.
-        let is_behind = raw_log::is_logged(&folder, row.iteration + 1) && live.process(&row.run).is_none();
-        let logged = is_behind.then(|| raw_log::last_logged(&folder)).flatten()?;
-        Some(Lost { run: row.run.clone(), logged, known: Some(row.iteration) })
+        let logged = raw_log::last_logged(&folder).filter(|logged| *logged > row.iteration)?;
+        live.process(&row.run).is_none().then(|| Lost { run: row.run.clone(), logged, known: Some(row.iteration) })
     };
     let rows = listing.runs.iter().filter(|row| !is_stand_in(row));
     let behind = rows.take(COMPARED).filter_map(behind);

@@ -24,6 +24,7 @@ use ralph_host::lock::{self, LockError, Owner, WorkTreeLock};
 use ralph_host::pins::PinnedFiles;
 use ralph_host::process::Keeper;
 use ralph_host::programs::Programs;
+use ralph_host::raw_log::RawLog;
 use ralph_host::scm::{self, ScmPlace};
 use ralph_host::signals::Signals;
 use ralph_host::state_dir::{self, StateDirError};
@@ -224,6 +225,7 @@ impl Claimed {
             settings: SettingsWatch::new(settings::FILES.map(|file| project.root.join(file)).into()),
             patterns: Patterns::new(&policy.completion),
             pinned_files: PinnedFiles::new(&project.root, &run_folder.join("pinned")),
+            raw_log: RawLog::new(&run_folder),
             run_folder,
             checkout: None,
             unwritten,

@@ -22,7 +22,8 @@ fn main() {
             .append(&run, &entries, &RunRow { run: run.clone(), ..newest.clone() }, Durability::Written)
             .expect("room");
         let logs = folder.join("runs").join(run.as_str());
-        std::fs::create_dir_all(&logs).and_then(|()| std::fs::write(logs.join("001.stdout.log"), "x")).expect("room");
+        let index = format!("{:010} {:010} {:020}\n", 1, 0, 0);
+        std::fs::create_dir_all(&logs).and_then(|()| std::fs::write(logs.join("raw.index"), index)).expect("room");
     }
 }
 

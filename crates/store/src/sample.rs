@@ -124,6 +124,7 @@ fn policy() -> Policy {
             stream: true,
         },
         supervision: None,
+        history: Default::default(),
         config_hash: "0".repeat(64),
     }
 }

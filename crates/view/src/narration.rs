@@ -421,7 +421,6 @@ fn not_understood(lines: LineCounts) -> Option<String> {
 mod tests {
     use super::*;
     use crate::sample;
-    use ralph_core::effect::Effect;
     use ralph_core::run::Run;
 
     fn narrator(volume: Volume) -> Narrator {
@@ -440,11 +439,9 @@ mod tests {
     /// Every line of narration while the sample's journal is folded.
     fn told(narrator: &mut Narrator) -> Vec<Said> {
         let mut said = Vec::new();
-        Run::replay(&sample::journal(), |entry, effects| {
-            for effect in effects {
-                if let Effect::Tell(notice) = effect {
-                    said.extend(narrator.notice(entry.at, entry.elapsed, &notice));
-                }
+        Run::replay(&sample::journal(), |entry, step| {
+            for notice in step.tell {
+                said.extend(narrator.notice(entry.at, entry.elapsed, &notice));
             }
         })
         .unwrap();

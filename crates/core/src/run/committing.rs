@@ -7,7 +7,7 @@
 use super::inspecting::{Inspect, Inspection, Moment};
 use super::stopping::Ending;
 use super::{Continuation, Run, RunStep};
-use crate::activity::{Activity, Keep, MarkerUse, Role};
+use crate::activity::{Activity, AgentLog, Keep, MarkerUse, Role};
 use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::Observation;
@@ -72,8 +72,8 @@ impl Run {
     pub(super) fn ask_for_message(&mut self, at: Box<Inspection>) -> RunStep {
         let iteration = self.count.iteration();
         // What is asked for beside the work is answered by the last message alone.
-        let prompt_file = Some(format!("prompt_{iteration:03}_commit.txt"));
-        let keep = Keep { prompt_file, log: "commit.", messages: 1, logs: 0 };
+        let prompt_file = Some(self.prompt_file("_commit"));
+        let keep = Keep { prompt_file, log: AgentLog::CommitMessage, messages: 1, logs: 0 };
         let launch = self.launch(Role::Scribe, scm::MESSAGE_PROMPT.to_owned(), keep, MarkerUse::Ignored);
         let started = Notice::ScmStarted { iteration, task: QUESTION.to_owned() };
         Step::telling([started]).then(self.inspect_by(at, Activity::Launch(Box::new(launch))))

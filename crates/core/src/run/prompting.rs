@@ -2,7 +2,7 @@
 //! here, so that no agent ever starts beyond one.
 
 use super::{Continuation, Phase, Run, RunStep};
-use crate::activity::{Activity, Gather, Keep, Launch, LaunchLimits, Look, MarkerUse, Role};
+use crate::activity::{Activity, Gather, Keep, Launch, LaunchLimits, Look, MarkerUse, PromptFile, Role};
 use crate::event::Gathered;
 use crate::machine::Step;
 use crate::notice::Notice;
@@ -76,6 +76,14 @@ impl Run {
         };
         let told = chosen.then(Step::telling([told])).then(Step::acting(self.post_start()));
         Some(told.then(Step::start(Activity::Launch(Box::new(launch)))))
+    }
+
+    /// The file that shows a prompt of this iteration, in place of the oldest one that is kept.
+    pub(super) fn prompt_file(&self, suffix: &str) -> PromptFile {
+        let name = |iteration: u32| format!("prompt_{iteration:03}{suffix}.txt");
+        let iteration = self.count.iteration();
+        let instead_of = iteration.checked_sub(self.policy.history.prompts).map(name);
+        PromptFile { name: name(iteration), instead_of }
     }
 
     /// An agent process under the run's limits.

@@ -1,10 +1,10 @@
 //! Journals of real runs, one for each kind and end: they fold to the same row, notices and end as when they
 //! were recorded, and cut anywhere they fold too. `cargo xtask record` records them anew.
 
-use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Resumed};
+use ralph_core::machine::Next;
 use ralph_core::notice::Notice;
-use ralph_core::run::Run;
+use ralph_core::run::{Run, RunStep};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -25,10 +25,8 @@ fn journals() -> Vec<(String, Vec<Entry>)> {
 }
 
 /// What faces are told; of the rules of the run, nothing.
-fn words(effects: Vec<Effect>) -> String {
-    let told =
-        effects.into_iter().filter_map(|effect| if let Effect::Tell(notice) = effect { Some(notice) } else { None });
-    told.fold(String::new(), |mut told, notice| {
+fn words(step: RunStep) -> String {
+    step.tell.into_iter().fold(String::new(), |mut told, notice| {
         let _ = match notice {
             Notice::RunStarted { run, resumed, .. } => writeln!(told, "    RunStarted {{ {run:?}, {resumed:?} }}"),
             notice => writeln!(told, "    {notice:?}"),
@@ -41,8 +39,8 @@ fn words(effects: Vec<Effect>) -> String {
 fn every_recorded_journal_folds_as_it_did() {
     for (name, entries) in journals() {
         let mut told = String::new();
-        let run = Run::replay(&entries, |entry, effects| {
-            let _ = write!(told, "{}\n{}", entry.seq, words(effects));
+        let run = Run::replay(&entries, |entry, step| {
+            let _ = write!(told, "{}\n{}", entry.seq, words(step));
         });
         let run = run.unwrap_or_else(|error| panic!("{name}: {error}"));
         let _ = write!(told, "\n{:#?}\n{:#?}", run.row(), run.outcome());
@@ -61,8 +59,8 @@ fn every_recorded_journal_folds_wherever_it_is_cut_and_goes_on() {
             let last = cut.last().unwrap();
             let complete = run.is_complete();
             let event = Event::Resumed(Resumed::default());
-            let effects = run.step(&Entry { seq: last.seq + 1, event, ..last.clone() });
-            assert_eq!(effects.is_empty(), complete, "{name} cut at {end}: {effects:?}");
+            let step = run.step(&Entry { seq: last.seq + 1, event, ..last.clone() });
+            assert_eq!(step.next == Next::GoesOn, complete, "{name} cut at {end}: {step:?}");
         }
     }
 }

@@ -10,7 +10,7 @@ use ralph_core::observation::Markers;
 use ralph_core::protect::{PinFailure, Pins};
 use ralph_core::scm::{Pending, ScmPolicy, is_commit};
 use ralph_core::time::{Millis, WallTime};
-use ralph_host::aside::Aside;
+use ralph_host::aside::{Aside, Stop};
 use ralph_host::bus::Durability;
 use ralph_host::checkout::{self, Checkout, CheckoutError};
 use ralph_host::checks::{self, CheckPlace};
@@ -146,7 +146,8 @@ async fn look_at_tree(hands: &mut RunHands<'_>, look: &Look) -> Event {
     let anew = hands.fingerprinter.anew();
     let mut fingerprinter = std::mem::replace(&mut hands.fingerprinter, anew);
     let (files, programs, pins) = (hands.pinned_files.clone(), hands.programs.clone(), Arc::clone(pins));
-    let started = Aside::start(move |stop| {
+    let reads_nothing = !is_listed && pins.files.is_empty() && pins.programs.is_empty();
+    let look = move |stop: &Stop| {
         // The pinned files first: they are few, and count even where there is no time for the rest.
         let seen = files.changes(&pins.files).and_then(|files| Ok((files, programs.changes(&pins.programs)?)));
         let (print, damage) = match listed {
@@ -162,7 +163,8 @@ async fn look_at_tree(hands: &mut RunHands<'_>, look: &Look) -> Event {
             Err(fault) => Event::TreeSeen { print: TreePrint::fault(fault), changed, pinned: damage },
         };
         (fingerprinter, event)
-    });
+    };
+    let started = if reads_nothing { Ok(Aside::done(look)) } else { Aside::start(look) };
     let failed = |why: String| Event::TreeSeen { print: TreePrint::fault(why), changed: None, pinned: Vec::new() };
     let mut looking = match started {
         Ok(looking) => looking,

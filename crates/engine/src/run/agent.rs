@@ -5,7 +5,7 @@ use super::RunHands;
 use super::face::Face;
 use crate::carry::{Links, at};
 use ralph_agents::{CommandLine, Delivery, Detail, End, LineKind, Reader, SideFile, Told};
-use ralph_core::activity::{Launch, MarkerUse};
+use ralph_core::activity::{AgentLog, Launch, MarkerUse};
 use ralph_core::event::Event;
 use ralph_core::id::RunId;
 use ralph_core::observation::{Marker, Markers, Observation, Observer, ProcessFacts};
@@ -15,7 +15,7 @@ use ralph_host::lines::{Line, LineSplitter};
 use ralph_host::marker;
 use ralph_host::process::Command;
 use ralph_host::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
-use ralph_host::raw_log::{self, RawLog};
+use ralph_host::raw_log::{ProcessLog, Stream};
 use ralph_host::{child_runs, identity, side_file};
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
@@ -35,8 +35,8 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
         events.extend(remove_old_marker(hands));
     }
     let mut prompt_file = None;
-    if let Some(name) = &launch.keep.prompt_file {
-        match hands.folder.write_prompt(name, &launch.prompt) {
+    if let Some(file) = &launch.keep.prompt_file {
+        match hands.folder.write_prompt(file, &launch.prompt) {
             Ok(path) => prompt_file = Some(path),
             Err(error) => {
                 events.push(Event::Noted { text: format!("the prompt could not be written to .ralph: {error}") });
@@ -46,6 +46,10 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
     let dialect = ralph_agents::for_agent(&launch.agent);
     let line = dialect.command(&launch.agent);
     let (command, stdin) = command(hands, launch, line, prompt_file);
+    let streams = match launch.keep.log {
+        AgentLog::Work => (Stream::Stdout, Stream::Stderr),
+        AgentLog::CommitMessage => (Stream::CommitStdout, Stream::CommitStderr),
+    };
     let done = Cell::new(false);
     let shows = face.borrow().wants_agent_events();
     let mut sink = AgentSink {
@@ -54,8 +58,8 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
         observer: Observer::new(&hands.patterns, launch.keep.messages),
         splitter: LineSplitter::default(),
         events: Told::new(if shows { Detail::Shown } else { Detail::Unseen }),
-        stdout_log: RawLog::new(&hands.run_folder, launch.iteration, &format!("{}stdout", launch.keep.log)).begun(),
-        stderr_log: RawLog::new(&hands.run_folder, launch.iteration, &format!("{}stderr", launch.keep.log)),
+        log: hands.raw_log.begin(launch.iteration),
+        streams,
         face,
         clock: hands.clock.clone(),
         shows,
@@ -97,11 +101,12 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
             }
         }
     };
-    events.extend(sink.close_logs());
+    let problems = hands.raw_log.end(std::mem::take(&mut sink.log));
+    events.extend(problems.into_iter().map(|text| Event::Noted { text }));
     events.extend(hands.notes());
     events.extend(hands.listen());
     if launch.keep.logs > 0 {
-        raw_log::forget(&hands.run_folder, launch.iteration.saturating_sub(launch.keep.logs));
+        hands.raw_log.forget(launch.iteration.saturating_sub(launch.keep.logs));
     }
     let task_folder = hands.folder.task_folder();
     let markers = match launch.markers {
@@ -203,8 +208,9 @@ struct AgentSink<'a> {
     observer: Observer,
     splitter: LineSplitter,
     events: Told,
-    stdout_log: RawLog,
-    stderr_log: RawLog,
+    log: ProcessLog,
+    /// Its standard output and standard error.
+    streams: (Stream, Stream),
     face: &'a RefCell<dyn Face>,
     clock: Clock,
     shows: bool,
@@ -252,11 +258,6 @@ impl AgentSink<'_> {
         self.observer.finish(facts, markers, failure)
     }
 
-    fn close_logs(&mut self) -> impl Iterator<Item = Event> {
-        let problems = [&mut self.stdout_log, &mut self.stderr_log].map(RawLog::close);
-        problems.into_iter().flatten().map(|text| Event::Noted { text })
-    }
-
     /// A line's events are gone before those of the next are made: they take the same memory again.
     fn read_line(&mut self, line: Line<'_>) {
         match line {
@@ -289,7 +290,7 @@ impl AgentSink<'_> {
 
 impl Sink for AgentSink<'_> {
     fn stdout(&mut self, bytes: &Chunk) {
-        self.stdout_log.write(bytes);
+        self.log.write(self.streams.0, bytes);
         self.face.borrow_mut().heard(self.clock.now());
         let mut splitter = std::mem::take(&mut self.splitter);
         splitter.feed(bytes, |line| self.read_line(line));
@@ -301,7 +302,7 @@ impl Sink for AgentSink<'_> {
     }
 
     fn stderr(&mut self, bytes: &Chunk) {
-        self.stderr_log.write(bytes);
+        self.log.write(self.streams.1, bytes);
         let mut face = self.face.borrow_mut();
         face.heard(self.clock.now());
         face.agent_stderr(bytes);

@@ -26,6 +26,7 @@ use ralph_host::lock::{Standing, WorkTreeLock};
 use ralph_host::pins::PinnedFiles;
 use ralph_host::process::Keeper;
 use ralph_host::programs::Programs;
+use ralph_host::raw_log::RawLog;
 use ralph_host::signals::{self, Sign, Signals};
 use ralph_host::temp::RunTemp;
 use ralph_host::views::Folder;
@@ -93,8 +94,10 @@ pub struct RunHands<'a> {
     pub root: PathBuf,
     /// The git work tree around it, if there is one.
     pub git_root: Option<PathBuf>,
-    /// The run's folder in the state directory, for raw logs.
+    /// The run's folder in the state directory.
     pub run_folder: PathBuf,
+    /// What agents print.
+    pub raw_log: RawLog,
     /// A file in the state directory that is there while a task of version control runs.
     pub scm_note: PathBuf,
     /// Readable files in the project.

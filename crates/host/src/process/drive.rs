@@ -122,8 +122,7 @@ pub async fn drive(
             text::suffix(&String::from_utf8_lossy(&drive.stderr_tail), STDERR_TAIL).to_owned()
         }),
     };
-    let started = start(keeper, job).await;
-    let (stdin, stdout, stderr) = match started {
+    let Pipes { stdin, stdout, stderr, written } = match start(keeper, job) {
         Ok(pipes) => pipes,
         Err(ProcessError::NotStarted { reason, fault }) => {
             return facts(Ending::NotStarted { reason, fault }, None, Ended::default());
@@ -139,7 +138,7 @@ pub async fn drive(
         stdin,
         stdout,
         stderr,
-        written: 0,
+        written,
         bytes: 0,
         stderr_tail: Vec::new(),
         buffers: Buffers::default(),
@@ -156,19 +155,30 @@ pub async fn drive(
     ProcessFacts { children, ..facts(ending, Some(&drive), ended) }
 }
 
-type Pipes = (Option<AsyncFd<OwnedFd>>, Option<AsyncFd<OwnedFd>>, Option<AsyncFd<OwnedFd>>);
+/// Our ends of the pipes, and how much of the input is in them already.
+struct Pipes {
+    stdin: Option<AsyncFd<OwnedFd>>,
+    stdout: Option<AsyncFd<OwnedFd>>,
+    stderr: Option<AsyncFd<OwnedFd>>,
+    written: usize,
+}
 
-async fn start(keeper: &mut Keeper, job: &Job<'_>) -> Result<Pipes, ProcessError> {
+/// Asks the keeper for the process. Whether it could be started is among the answers that come later: nothing waits
+/// for it.
+fn start(keeper: &mut Keeper, job: &Job<'_>) -> Result<Pipes, ProcessError> {
     let refuse = |error: io::Error| ProcessError::NotStarted {
         reason: format!("no pipe could be made: {error}"),
         fault: StartFault::Machine,
     };
     let (theirs, ours) = ends(job).map_err(refuse)?;
-    keeper.spawn(job.command, theirs).await?;
-    let stdin = ours.stdin.map(|end| watch(end, Interest::WRITABLE)).transpose().map_err(refuse)?;
+    // Most prompts fit into the pipe, and are there before anybody reads them.
+    let written = ours.stdin.as_ref().and_then(|end| rustix::io::write(end, job.stdin).ok()).unwrap_or(0);
+    let stdin = ours.stdin.filter(|_| written < job.stdin.len());
+    let stdin = stdin.map(|end| watch(end, Interest::WRITABLE)).transpose().map_err(refuse)?;
     let stdout = Some(watch(ours.stdout, Interest::READABLE).map_err(refuse)?);
     let stderr = ours.stderr.map(|end| watch(end, Interest::READABLE)).transpose().map_err(refuse)?;
-    Ok((stdin, stdout, stderr))
+    keeper.spawn(job.command, theirs)?;
+    Ok(Pipes { stdin, stdout, stderr, written })
 }
 
 /// Makes the pipes: the process's three ends and ours. Ours never block.
@@ -330,8 +340,11 @@ impl Drive<'_> {
                     };
                     return self.after_exit(keeper, sink, natural, leftovers).await;
                 }
-                // The keeper answers Exited before Ended, so anything else here is the end of the protocol.
-                Step::Reply(Ok(_)) => {}
+                Step::Reply(Ok(Reply::NotSpawned { reason, fault })) => {
+                    return (Ending::NotStarted { reason, fault }, Ended::default());
+                }
+                // That the keeper is there has been noted; and it says Exited before Ended.
+                Step::Reply(Ok(Reply::Here | Reply::Ended { .. })) => {}
                 Step::Reply(Err(_)) => {
                     self.read_rest(sink).await;
                     return (Ending::KeeperLost, Ended::default());
@@ -573,9 +586,16 @@ impl Buffers {
             *buffer = Vec::with_capacity(CHUNK);
         }
         buffer.clear();
+        let room = buffer.capacity();
         match end.try_io(Interest::READABLE, |end| Ok(rustix::io::read(end.as_fd(), spare_capacity(buffer))?)) {
             Ok(0) => Got::End,
-            Ok(_) => Got::Bytes(chunk),
+            Ok(read) => {
+                if read < room {
+                    // The pipe is empty: without this, the next wait would be answered by a read that finds nothing.
+                    let _ = end.try_io(Interest::READABLE, |_| Err::<(), _>(io::ErrorKind::WouldBlock.into()));
+                }
+                Got::Bytes(chunk)
+            }
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
                 Got::Nothing
             }

@@ -2,7 +2,7 @@
 //! without an end.
 
 use super::find::find_program;
-use super::protocol::{self, Reply, Request};
+use super::protocol::{self, Answer, Decoder, Reply, Request};
 use super::{Command, Ended, cgroup, sys, tree};
 use crate::{child_runs, look};
 use ralph_core::id::RunId;
@@ -64,6 +64,8 @@ pub fn keeper_main(mut args: impl Iterator<Item = OsString>) -> io::Result<()> {
         leader: None,
         exit: None,
         answers: 0,
+        spawns: 0,
+        decoder: Decoder::default(),
     };
     keeper.serve()
 }
@@ -85,11 +87,14 @@ struct Keeper {
     exit: Option<WaitStatus>,
     /// How many answers were sent.
     answers: u64,
+    /// How many processes were asked for.
+    spawns: u64,
+    decoder: Decoder,
 }
 
 /// What woke the keeper.
 enum Wake {
-    Request(Request, Vec<OwnedFd>),
+    Request(Request),
     RalphIsGone,
     Children,
 }
@@ -105,22 +110,24 @@ impl Keeper {
             }
             match self.wait(until_group)? {
                 Wake::Children => {
-                    self.reap_all();
-                    self.tell_exit()?;
+                    let leftovers = !self.reap_all();
+                    self.tell_exit(leftovers);
                 }
-                Wake::Request(Request::Spawn(command), ends) => {
-                    let reply = self.spawn(&command, ends);
-                    self.tell(&reply)?;
+                Wake::Request(Request::Spawn(command)) => {
+                    self.spawns += 1;
+                    if let Err(reply) = self.spawn(&command) {
+                        self.tell(reply);
+                    }
                     if self.ungrouped.is_some() {
                         self.group_at.get_or_insert_with(|| Instant::now() + GROUP_AFTER);
                     }
                 }
-                Wake::Request(Request::End { grace_ms }, _) => self.end(Duration::from_millis(grace_ms))?,
-                Wake::Request(Request::Work, _) => self.tell(&Reply::Work(tree::Table::read().work_below_self()))?,
-                Wake::Request(Request::Freeze, _) => signal_all(&self.victims(), Signal::STOP),
-                Wake::Request(Request::Farewell, _) => self.dismissed = true,
-                Wake::Request(Request::Ping, _) => self.tell(&Reply::Here)?,
-                Wake::Request(Request::Thaw, _) => signal_all(&tree::Table::read().below_self(), Signal::CONT),
+                Wake::Request(Request::End { grace_ms }) => self.end(Duration::from_millis(grace_ms)),
+                Wake::Request(Request::Work) => self.tell(Reply::Work(tree::Table::read().work_below_self())),
+                Wake::Request(Request::Freeze) => signal_all(&self.victims(), Signal::STOP),
+                Wake::Request(Request::Farewell) => self.dismissed = true,
+                Wake::Request(Request::Ping) => self.tell(Reply::Here),
+                Wake::Request(Request::Thaw) => signal_all(&tree::Table::read().below_self(), Signal::CONT),
                 Wake::RalphIsGone => {
                     self.end_tree(GRACE_WITHOUT_RALPH);
                     // Leaving a group takes the kernel longer than all the rest of an end.
@@ -154,51 +161,49 @@ impl Keeper {
             if cfg!(target_os = "linux") { limit } else { Some(limit.unwrap_or(NOW_AND_THEN).min(NOW_AND_THEN)) };
         let timeout =
             limit.map(|limit| Timespec { tv_sec: limit.as_secs().cast_signed(), tv_nsec: limit.subsec_nanos().into() });
-        let mut ready = [PollFd::new(&self.socket, PollFlags::IN), PollFd::new(&self.children, PollFlags::IN)];
-        match poll(&mut ready, timeout.as_ref()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+        loop {
+            if let Some(request) = self.decoder.message()? {
+                return Ok(Wake::Request(request));
+            }
+            let mut ready = [PollFd::new(&self.socket, PollFlags::IN), PollFd::new(&self.children, PollFlags::IN)];
+            match poll(&mut ready, timeout.as_ref()) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let [socket, children] = ready.map(|fd| !fd.revents().is_empty());
+            if children {
+                // The content is of no interest, only that there was some.
+                let mut drained = [0u8; 1024];
+                let _ = rustix::io::read(&self.children, &mut drained);
+            }
+            if children || !socket {
+                return Ok(Wake::Children);
+            }
+            if !matches!(self.decoder.fill(&self.socket), Ok(1..)) {
+                return Ok(Wake::RalphIsGone);
+            }
         }
-        let [socket, children] = ready.map(|fd| !fd.revents().is_empty());
-        if children {
-            // The content is of no interest, only that there was some.
-            let mut drained = [0u8; 1024];
-            let _ = rustix::io::read(&self.children, &mut drained);
-            return Ok(Wake::Children);
-        }
-        if socket {
-            return Ok(match protocol::receive(&self.socket) {
-                Ok(Some((frame, ends))) => Wake::Request(Request::decode(&frame)?, ends),
-                Ok(None) | Err(_) => Wake::RalphIsGone,
-            });
-        }
-        Ok(Wake::Children)
     }
 
-    fn tell(&mut self, reply: &Reply) -> io::Result<()> {
+    fn tell(&mut self, reply: Reply) {
         // If ralph is gone, the next wait says so.
-        let _ = protocol::send(&self.socket, &reply.encode(self.answers), &[]);
+        let _ = protocol::send(&self.socket, &Answer { number: self.answers, spawns: self.spawns, reply }, &[]);
         self.answers += 1;
-        Ok(())
     }
 
-    fn spawn(&mut self, command: &Command, ends: Vec<OwnedFd>) -> Reply {
-        let Ok([stdin, stdout, stderr]) = <[OwnedFd; 3]>::try_from(ends) else {
+    /// Starts a process, or says why that is not possible.
+    fn spawn(&mut self, command: &Command) -> Result<(), Reply> {
+        let ends = <[OwnedFd; 3]>::try_from(self.decoder.descriptors()).map_err(|_| {
             // The kernel drops descriptors where a process may not have more of them.
             let reason = "no file descriptors are left for its standard streams".to_owned();
-            return Reply::NotSpawned { reason, fault: StartFault::Machine };
-        };
+            Reply::NotSpawned { reason, fault: StartFault::Machine }
+        })?;
         self.exit = None;
-        match start(command, [stdin, stdout, stderr]) {
-            Ok(pid) => {
-                self.leader = Some(pid);
-                Reply::Spawned { pid }
-            }
-            Err(error) => {
-                let (fault, reason) = explain(command, &error);
-                Reply::NotSpawned { reason, fault }
-            }
-        }
+        self.leader = Some(start(command, ends).map_err(|error| {
+            let (fault, reason) = explain(command, &error);
+            Reply::NotSpawned { reason, fault }
+        })?);
+        Ok(())
     }
 
     /// Reaps all that ended; true once no child, and so no descendant, is left.
@@ -216,16 +221,17 @@ impl Keeper {
         }
     }
 
-    fn tell_exit(&mut self) -> io::Result<()> {
-        let Some(status) = self.exit.take() else { return Ok(()) };
-        let leftovers = !self.reap_all();
-        self.tell(&Reply::Exited { code: status.exit_status(), signal: status.terminating_signal(), leftovers })
+    fn tell_exit(&mut self, leftovers: bool) {
+        if let Some(status) = self.exit.take() {
+            self.tell(Reply::Exited { code: status.exit_status(), signal: status.terminating_signal(), leftovers });
+        }
     }
 
-    fn end(&mut self, grace: Duration) -> io::Result<()> {
+    fn end(&mut self, grace: Duration) {
         let ended = self.end_tree(grace);
-        self.tell_exit()?;
-        self.tell(&Reply::Ended { count: ended.count, leaked: ended.leaked })
+        let leftovers = !self.reap_all();
+        self.tell_exit(leftovers);
+        self.tell(Reply::Ended { count: ended.count, leaked: ended.leaked });
     }
 
     /// The ladder: SIGTERM and SIGCONT to all, and after the grace SIGKILL until nobody is left.
@@ -256,7 +262,7 @@ impl Keeper {
                 ask_all(&late);
                 let patience = if late.is_empty() { grace } else { NOW_AND_THEN };
                 match self.wait(Some(patience.min(kill_at - now))) {
-                    Ok(Wake::Request(Request::End { grace_ms }, _)) => {
+                    Ok(Wake::Request(Request::End { grace_ms })) => {
                         kill_at = kill_at.min(Instant::now() + Duration::from_millis(grace_ms))
                     }
                     Ok(Wake::RalphIsGone) => kill_at = kill_at.min(Instant::now() + GRACE_WITHOUT_RALPH),

@@ -48,10 +48,11 @@ pub(crate) use tree::{is_keeper, signal as signal_process};
 
 use crate::child_runs::{self, Child};
 use crate::identity;
-use protocol::{Decoder, Reply, Request};
+use protocol::{Answer, Decoder, Reply, Request};
 use ralph_core::id::RunId;
 use ralph_core::observation::{Leaked, StartFault};
 use rustix::process::Signal;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
@@ -107,20 +108,18 @@ pub(crate) fn leave_group_of_run() {
 /// The hidden first argument that makes the binary a keeper.
 pub const KEEPER_ARGUMENT: &str = "__keeper";
 
-/// A start takes a millisecond; a keeper that somebody stopped never answers.
-const START_PATIENCE: Duration = Duration::from_secs(20);
-
 /// How long the keeper may take to end what is left of a run.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A program to start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Command {
     /// The program, by name or path.
     pub program: OsString,
     /// Its arguments.
     pub args: Vec<OsString>,
     /// Where it starts.
+    #[serde(with = "protocol::path")]
     pub folder: PathBuf,
     /// Variables to set, beyond what ralph itself was started with.
     pub set: Vec<(OsString, OsString)>,
@@ -184,6 +183,8 @@ struct Alive {
     process: std::process::Child,
     /// The number of the next answer.
     next_answer: u64,
+    /// How many processes it was asked to start.
+    spawns: u64,
     /// Tells when the keeper is stopped.
     child_signals: tokio::signal::unix::Signal,
 }
@@ -211,7 +212,8 @@ impl Keeper {
         self.charge.folder.as_deref().map(child_runs::live_inside).unwrap_or_default()
     }
 
-    async fn spawn(&mut self, command: &Command, ends: [OwnedFd; 3]) -> Result<i32, ProcessError> {
+    /// Asks for a process. That it did not start, or that it has ended, is told by [`Keeper::reply`].
+    fn spawn(&mut self, command: &Command, ends: [OwnedFd; 3]) -> Result<(), ProcessError> {
         let alive = match &mut self.alive {
             Some(alive) => alive,
             lost => lost.insert(Alive::start(&self.charge).map_err(ProcessError::NoKeeper)?),
@@ -219,23 +221,9 @@ impl Keeper {
         let mut command = command.clone();
         // Whatever is started for a run is found by this after a crash: agents, checks, version control.
         command.set.push((identity::MARK_VARIABLE.into(), self.charge.run.as_str().into()));
-        let request = Request::Spawn(command);
-        if alive.send(&request, &[ends[0].as_fd(), ends[1].as_fd(), ends[2].as_fd()]).is_err() {
-            return Err(self.lose());
-        }
-        drop(ends);
-        let answer = async {
-            loop {
-                match self.reply().await? {
-                    Reply::Spawned { pid } => return Ok(pid),
-                    Reply::NotSpawned { reason, fault } => return Err(ProcessError::NotStarted { reason, fault }),
-                    // A late answer about the process before: it ended while it was asked about.
-                    Reply::Work(_) | Reply::Exited { .. } | Reply::Ended { .. } | Reply::Here => {}
-                }
-            }
-        };
-        match tokio::time::timeout(START_PATIENCE, answer).await {
-            Ok(answer) => answer,
+        alive.spawns += 1;
+        match alive.send(&Request::Spawn(command), &[ends[0].as_fd(), ends[1].as_fd(), ends[2].as_fd()]) {
+            Ok(()) => Ok(()),
             Err(_) => Err(self.lose()),
         }
     }
@@ -311,36 +299,33 @@ impl Alive {
         let child_signals = signal(SignalKind::child())?;
         let process = start_keeper(&program, charge, theirs.into())?;
         ours.set_nonblocking(true)?;
-        ours.set_write_timeout(Some(START_PATIENCE))?;
         Ok(Alive {
             socket: sys::watch(ours, Interest::READABLE)?,
             decoder: Decoder::default(),
             process,
             next_answer: 0,
+            spawns: 0,
             child_signals,
         })
     }
 
-    /// Sends a request. The keeper reads at once whenever it is sent something; one that does not is given up
-    /// when a long command line finds no room in the socket for too long.
     fn send(&self, request: &Request, ends: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
-        let socket = self.socket.get_ref();
-        socket.set_nonblocking(false)?;
-        let sent = protocol::send(socket, &request.encode(), ends);
-        socket.set_nonblocking(true)?;
-        sent
+        protocol::send(self.socket.get_ref(), request, ends)
     }
 
     /// Waits for an answer; may be dropped and called again without losing a byte.
     async fn receive(&mut self) -> io::Result<Reply> {
         loop {
-            if let Some(frame) = self.decoder.frame()? {
-                let (number, reply) = Reply::decode(&frame)?;
+            if let Some(Answer { number, spawns, reply }) = self.decoder.message()? {
                 if number != self.next_answer {
                     return Err(io::Error::new(io::ErrorKind::InvalidData, "an answer of the keeper was lost"));
                 }
                 self.next_answer += 1;
-                return Ok(reply);
+                // A late answer about the process before: it ended while it was asked about.
+                if spawns == self.spawns {
+                    return Ok(reply);
+                }
+                continue;
             }
             let mut ready = tokio::select! {
                 biased;
@@ -353,6 +338,8 @@ impl Alive {
             };
             match ready.try_io(|socket| self.decoder.fill(socket.get_ref())) {
                 Ok(Ok(0)) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                // That was all: the next wait is a real one.
+                Ok(Ok(read)) if read < protocol::READ_SIZE => ready.clear_ready(),
                 Ok(Ok(_)) | Err(_) => {}
                 Ok(Err(error)) => return Err(error),
             }

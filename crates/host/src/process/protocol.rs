@@ -1,32 +1,38 @@
 //! The words between ralph and its keeper: length-prefixed frames over a socket, with the ends of a
-//! new process's standard streams passed along. Byte strings, because paths and variables need not
-//! be UTF-8.
+//! new process's standard streams passed along.
 
 use super::Command;
 use super::work::Work;
 use ralph_core::observation::{Leaked, StartFault};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
-use std::ffi::OsString;
-use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 
 /// The longest frame: a command line and an environment are at most a few megabytes.
 const LONGEST_FRAME: usize = 64 << 20;
+/// How much of a socket is read at once.
+pub(super) const READ_SIZE: usize = 4096;
+/// Bytes of a frame's length, which stands before it.
+const HEADER: usize = 8;
+/// The other side takes what is sent to it within microseconds; one that somebody stopped never does.
+const PATIENCE: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
 
 /// What ralph asks for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Request {
-    /// Start a process; the three ends come along.
+    /// Start a process; the three ends come along. Answered when it did not start, or has ended.
     Spawn(Command),
     /// End everything by the ladder.
     End {
-        /// From the polite signal to the other one.
+        /// Time between SIGTERM and SIGKILL.
         grace_ms: u64,
     },
     /// Say what the tree has done so far.
@@ -41,13 +47,19 @@ pub(super) enum Request {
     Ping,
 }
 
-/// What the keeper answers. Each answer has a number, the one after that of the answer before it: whoever
-/// misses one knows that it was lost.
-#[derive(Debug, PartialEq, Eq)]
+/// One answer of the keeper.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Answer {
+    /// One more than that of the answer before it: whoever misses one knows that it was lost.
+    pub(super) number: u64,
+    /// How many processes the keeper had been asked to start: an answer about an earlier one may come late.
+    pub(super) spawns: u64,
+    pub(super) reply: Reply,
+}
+
+/// What the keeper answers.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Reply {
-    Spawned {
-        pid: i32,
-    },
     NotSpawned {
         reason: String,
         fault: StartFault,
@@ -70,125 +82,18 @@ pub(super) enum Reply {
     Here,
 }
 
-impl Request {
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let mut out = Encoder::default();
-        match self {
-            Request::Spawn(command) => {
-                out.number(1).bytes(command.program.as_bytes()).bytes(command.folder.as_os_str().as_bytes());
-                out.list(&command.args, |out, arg| {
-                    out.bytes(arg.as_bytes());
-                });
-                out.list(&command.set, |out, (name, value)| {
-                    out.bytes(name.as_bytes()).bytes(value.as_bytes());
-                });
-                out.list(&command.remove, |out, name| {
-                    out.bytes(name.as_bytes());
-                });
-            }
-            Request::End { grace_ms } => {
-                out.number(2).number(*grace_ms);
-            }
-            Request::Work => {
-                out.number(3);
-            }
-            Request::Freeze => {
-                out.number(4);
-            }
-            Request::Thaw => {
-                out.number(5);
-            }
-            Request::Farewell => {
-                out.number(6);
-            }
-            Request::Ping => {
-                out.number(7);
-            }
-        }
-        out.finish()
+/// A path as the bytes that it is; serde's own way refuses those that are not UTF-8.
+pub(super) mod path {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
+
+    pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        path.as_os_str().serialize(to)
     }
 
-    pub(super) fn decode(frame: &[u8]) -> io::Result<Request> {
-        let mut from = Fields(frame);
-        Ok(match from.number()? {
-            1 => Request::Spawn(Command {
-                program: from.os_string()?,
-                folder: PathBuf::from(from.os_string()?),
-                args: from.list(Fields::os_string)?,
-                set: from.list(|from| Ok((from.os_string()?, from.os_string()?)))?,
-                remove: from.list(Fields::os_string)?,
-            }),
-            2 => Request::End { grace_ms: from.number()? },
-            3 => Request::Work,
-            4 => Request::Freeze,
-            5 => Request::Thaw,
-            6 => Request::Farewell,
-            7 => Request::Ping,
-            _ => return Err(garbled()),
-        })
-    }
-}
-
-impl Reply {
-    pub(super) fn encode(&self, sequence: u64) -> Vec<u8> {
-        let mut out = Encoder::default();
-        out.number(sequence);
-        match self {
-            Reply::Spawned { pid } => {
-                out.number(1).signed(*pid);
-            }
-            Reply::NotSpawned { reason, fault } => {
-                out.number(2).bytes(reason.as_bytes()).number(*fault as u64);
-            }
-            Reply::Exited { code, signal, leftovers } => {
-                out.number(3).signed(code.unwrap_or(-1)).signed(signal.unwrap_or(-1)).number((*leftovers).into());
-            }
-            Reply::Ended { count, leaked } => {
-                out.number(4).number((*count).into());
-                out.list(leaked, |out, leaked| {
-                    out.signed(leaked.pid).bytes(leaked.command.as_bytes());
-                });
-            }
-            Reply::Work(Work { cpu_ms, bytes }) => {
-                out.number(5).number(*cpu_ms).number(*bytes);
-            }
-            Reply::Here => {
-                out.number(6);
-            }
-        }
-        out.finish()
-    }
-
-    /// An answer with its number.
-    pub(super) fn decode(frame: &[u8]) -> io::Result<(u64, Reply)> {
-        let mut from = Fields(frame);
-        let sequence = from.number()?;
-        let reply = match from.number()? {
-            1 => Reply::Spawned { pid: from.signed()? },
-            2 => Reply::NotSpawned {
-                reason: from.string()?,
-                fault: match from.number()? {
-                    1 => StartFault::Folder,
-                    2 => StartFault::Machine,
-                    3 => StartFault::NotExecutable,
-                    4 => StartFault::Arguments,
-                    _ => StartFault::Program,
-                },
-            },
-            3 => Reply::Exited {
-                code: Some(from.signed()?).filter(|code| *code >= 0),
-                signal: Some(from.signed()?).filter(|signal| *signal >= 0),
-                leftovers: from.number()? != 0,
-            },
-            4 => Reply::Ended {
-                count: u32::try_from(from.number()?).unwrap_or(u32::MAX),
-                leaked: from.list(|from| Ok(Leaked { pid: from.signed()?, command: from.string()? }))?,
-            },
-            5 => Reply::Work(Work { cpu_ms: from.number()?, bytes: from.number()? }),
-            6 => Reply::Here,
-            _ => return Err(garbled()),
-        };
-        Ok((sequence, reply))
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        OsString::deserialize(from).map(PathBuf::from)
     }
 }
 
@@ -196,161 +101,108 @@ fn garbled() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the keeper's socket carried something else than its protocol")
 }
 
-#[derive(Default)]
-struct Encoder(Vec<u8>);
-
-impl Encoder {
-    fn number(&mut self, number: u64) -> &mut Encoder {
-        self.0.extend_from_slice(&number.to_le_bytes());
-        self
-    }
-
-    fn signed(&mut self, number: i32) -> &mut Encoder {
-        self.number(i64::from(number).cast_unsigned())
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) -> &mut Encoder {
-        self.number(bytes.len() as u64);
-        self.0.extend_from_slice(bytes);
-        self
-    }
-
-    fn list<T>(&mut self, items: &[T], each: impl Fn(&mut Encoder, &T)) {
-        self.number(items.len() as u64);
-        for item in items {
-            each(self, item);
+/// Sends one message, the descriptors with its first byte. Gives up if the other side does not take it for too long.
+pub(super) fn send(socket: &UnixStream, message: &impl Serialize, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut frame = postcard::to_extend(message, vec![0; HEADER]).map_err(|_| garbled())?;
+    let length = (frame.len() - HEADER) as u64;
+    frame.iter_mut().zip(length.to_le_bytes()).for_each(|(byte, header)| *byte = header);
+    let mut rest = frame.as_slice();
+    while !rest.is_empty() {
+        let sent = if descriptors.is_empty() || rest.len() < frame.len() {
+            rustix::net::send(socket, rest, SendFlags::NOSIGNAL)
+        } else {
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+            let mut ancillary = SendAncillaryBuffer::new(&mut space);
+            ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+            rustix::net::sendmsg(socket, &[IoSlice::new(rest)], &mut ancillary, SendFlags::NOSIGNAL)
+        };
+        match sent {
+            Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
+            // A long command line does not fit into the socket at once.
+            Err(Errno::AGAIN) if poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&PATIENCE))? > 0 => {}
+            Err(errno) => return Err(errno.into()),
         }
     }
-
-    fn finish(self) -> Vec<u8> {
-        let mut frame = Vec::with_capacity(self.0.len() + 8);
-        frame.extend_from_slice(&(self.0.len() as u64).to_le_bytes());
-        frame.extend_from_slice(&self.0);
-        frame
-    }
+    Ok(())
 }
 
-struct Fields<'a>(&'a [u8]);
-
-impl<'a> Fields<'a> {
-    fn take(&mut self, length: usize) -> io::Result<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or_else(garbled)?;
-        self.0 = rest;
-        Ok(taken)
-    }
-
-    fn number(&mut self) -> io::Result<u64> {
-        let bytes = self.take(8)?.try_into().map_err(|_| garbled())?;
-        Ok(u64::from_le_bytes(bytes))
-    }
-
-    fn signed(&mut self) -> io::Result<i32> {
-        i32::try_from(self.number()?.cast_signed()).map_err(|_| garbled())
-    }
-
-    fn bytes(&mut self) -> io::Result<&'a [u8]> {
-        let length = usize::try_from(self.number()?).map_err(|_| garbled())?;
-        self.take(length)
-    }
-
-    fn os_string(&mut self) -> io::Result<OsString> {
-        Ok(OsString::from_vec(self.bytes()?.to_vec()))
-    }
-
-    fn string(&mut self) -> io::Result<String> {
-        Ok(String::from_utf8_lossy(self.bytes()?).into_owned())
-    }
-
-    fn list<T>(&mut self, each: impl Fn(&mut Fields<'a>) -> io::Result<T>) -> io::Result<Vec<T>> {
-        (0..self.number()?).map(|_| each(self)).collect()
-    }
-}
-
-/// Sends one frame, the descriptors with its first byte.
-pub(super) fn send(mut socket: &UnixStream, frame: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let sent = if descriptors.is_empty() {
-        0
-    } else {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
-        rustix::net::sendmsg(socket, &[IoSlice::new(frame)], &mut ancillary, SendFlags::NOSIGNAL)?
-    };
-    socket.write_all(frame.get(sent..).unwrap_or_default())
-}
-
-/// Receives one frame with its descriptors; `None` at the end of the socket.
-pub(super) fn receive(mut socket: &UnixStream) -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
-    let mut descriptors = Vec::new();
-    let mut header = [0u8; 8];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let got =
-        rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut header)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?
-            .bytes;
-    if got == 0 {
-        return Ok(None);
-    }
-    for message in ancillary.drain() {
-        if let RecvAncillaryMessage::ScmRights(received) = message {
-            descriptors.extend(received);
-        }
-    }
-    socket.read_exact(header.get_mut(got..).unwrap_or_default())?;
-    let length = usize::try_from(u64::from_le_bytes(header))
-        .ok()
-        .filter(|length| *length <= LONGEST_FRAME)
-        .ok_or_else(garbled)?;
-    let mut frame = vec![0; length];
-    socket.read_exact(&mut frame)?;
-    Ok(Some((frame, descriptors)))
-}
-
-/// Collects frames from a socket that is read without blocking.
+/// Collects messages from a socket, whether it is read with or without blocking.
 #[derive(Debug, Default)]
-pub(super) struct Decoder(Vec<u8>);
+pub(super) struct Decoder {
+    bytes: Vec<u8>,
+    descriptors: Vec<OwnedFd>,
+}
 
 impl Decoder {
-    /// Reads what is there.
-    pub(super) fn fill(&mut self, mut socket: &UnixStream) -> io::Result<usize> {
-        let mut buffer = [0u8; 4096];
-        let got = socket.read(&mut buffer)?;
-        self.0.extend_from_slice(buffer.get(..got).unwrap_or_default());
+    /// Reads once. `Ok(0)` is the end of the socket.
+    pub(super) fn fill(&mut self, socket: &UnixStream) -> io::Result<usize> {
+        let mut buffer = [0u8; READ_SIZE];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let into = &mut [IoSliceMut::new(&mut buffer)];
+        let got = rustix::net::recvmsg(socket, into, &mut ancillary, RecvFlags::CMSG_CLOEXEC)?.bytes;
+        self.bytes.extend_from_slice(buffer.get(..got).unwrap_or_default());
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(received) = message {
+                self.descriptors.extend(received);
+            }
+        }
         Ok(got)
     }
 
-    /// The next whole frame, if it is there.
-    pub(super) fn frame(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let Some(header) = self.0.first_chunk::<8>() else { return Ok(None) };
-        let length = usize::try_from(u64::from_le_bytes(*header))
-            .ok()
-            .filter(|length| *length <= LONGEST_FRAME)
-            .ok_or_else(garbled)?;
-        if self.0.len() < 8 + length {
-            return Ok(None);
-        }
-        let rest = self.0.split_off(8 + length);
-        let mut frame = std::mem::replace(&mut self.0, rest);
-        frame.drain(..8);
-        Ok(Some(frame))
+    /// The next message, if it is there as a whole.
+    pub(super) fn message<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+        let Some((header, rest)) = self.bytes.split_first_chunk::<HEADER>() else { return Ok(None) };
+        let length = usize::try_from(u64::from_le_bytes(*header)).ok().filter(|length| *length <= LONGEST_FRAME);
+        let length = length.ok_or_else(garbled)?;
+        let Some(frame) = rest.get(..length) else { return Ok(None) };
+        let message = postcard::from_bytes(frame).map_err(|_| garbled())?;
+        self.bytes.drain(..HEADER + length);
+        Ok(Some(message))
+    }
+
+    /// The descriptors that came since this was last asked. One message at a time brings any: the next process is
+    /// asked for when the one before it has ended.
+    pub(super) fn descriptors(&mut self) -> Vec<OwnedFd> {
+        std::mem::take(&mut self.descriptors)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsString;
+    use std::os::fd::AsFd as _;
+    use std::os::unix::ffi::OsStringExt as _;
 
-    #[test]
-    fn requests_and_replies_survive_the_wire() {
-        let command = Command {
+    fn command() -> Command {
+        Command {
             program: OsString::from_vec(vec![b'a', 0xff]),
-            args: vec!["-x".into(), "".into(), "ü\n".into()],
-            folder: "/some where".into(),
+            args: vec!["-x".into(), "".into(), "ü\n".into(), "x".repeat(20_000).into()],
+            folder: OsString::from_vec(b"/some \xffwhere".to_vec()).into(),
             set: vec![("A".into(), "b=c".into())],
             remove: vec!["Z".into()],
-        };
+        }
+    }
+
+    /// What arrives, however the bytes were cut on their way.
+    fn passed_on<T: Serialize + DeserializeOwned>(message: &T) -> T {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        send(&ours, message, &[]).unwrap();
+        let mut decoder = Decoder::default();
+        loop {
+            if let Some(message) = decoder.message().unwrap() {
+                assert!(decoder.bytes.is_empty() && decoder.descriptors().is_empty());
+                return message;
+            }
+            assert_ne!(decoder.fill(&theirs).unwrap(), 0);
+        }
+    }
+
+    #[test]
+    fn requests_and_answers_arrive_as_they_were_sent() {
         for request in [
-            Request::Spawn(command),
+            Request::Spawn(command()),
             Request::End { grace_ms: 5000 },
             Request::Work,
             Request::Freeze,
@@ -358,26 +210,40 @@ mod tests {
             Request::Farewell,
             Request::Ping,
         ] {
-            let frame = request.encode();
-            assert_eq!(Request::decode(&frame[8..]).unwrap(), request);
-            for cut in 8..frame.len() {
-                assert!(Request::decode(&frame[8..cut]).is_err());
-            }
+            assert_eq!(passed_on(&request), request);
         }
         let leaked = vec![Leaked { pid: 7, command: "sleep 60".to_owned() }];
         for reply in [
-            Reply::Spawned { pid: 42 },
-            Reply::NotSpawned { reason: "no".to_owned(), fault: StartFault::Program },
-            Reply::NotSpawned { reason: "no".to_owned(), fault: StartFault::Folder },
-            Reply::NotSpawned { reason: "no".to_owned(), fault: StartFault::Machine },
-            Reply::NotSpawned { reason: "no".to_owned(), fault: StartFault::NotExecutable },
             Reply::NotSpawned { reason: "no".to_owned(), fault: StartFault::Arguments },
             Reply::Exited { code: None, signal: Some(9), leftovers: true },
             Reply::Ended { count: 1, leaked },
             Reply::Work(Work { cpu_ms: 99, bytes: 7 }),
             Reply::Here,
         ] {
-            assert_eq!(Reply::decode(&reply.encode(7)[8..]).unwrap(), (7, reply));
+            let answer = Answer { number: 7, spawns: 3, reply };
+            assert_eq!(passed_on(&answer), answer);
+        }
+    }
+
+    #[test]
+    fn descriptors_arrive_with_their_message_and_garbage_is_refused() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let end = ours.as_fd();
+        send(&ours, &Request::Ping, &[]).unwrap();
+        send(&ours, &Request::Spawn(command()), &[end, end, end]).unwrap();
+        let mut decoder = Decoder::default();
+        let mut seen = Vec::new();
+        while seen.len() < 2 {
+            decoder.fill(&theirs).unwrap();
+            while let Some(request) = decoder.message::<Request>().unwrap() {
+                seen.push(request);
+            }
+        }
+        assert_eq!(seen, [Request::Ping, Request::Spawn(command())]);
+        assert_eq!(decoder.descriptors().len(), 3);
+        for garbage in [&[0xff; 8][..], &[1, 0, 0, 0, 0, 0, 0, 0, 99]] {
+            let mut decoder = Decoder { bytes: garbage.to_vec(), descriptors: Vec::new() };
+            assert!(decoder.message::<Request>().is_err());
         }
     }
 }

@@ -25,8 +25,8 @@ pub(super) struct Start<'a> {
 }
 
 /// Starts a process in a state that does not depend on how ralph was started: own session, no
-/// ignored or blocked signals. `posix_spawn` does not copy the parent's memory tables as `fork`
-/// does, which is a good part of what a start costs.
+/// blocked signals, and none ignored, because the caller ignores none (see [`reset_signals`]). `posix_spawn` does not
+/// copy the parent's memory tables as `fork` does, which is a good part of what a start costs.
 pub(super) fn start(start: &Start<'_>) -> io::Result<i32> {
     let program = CString::new(start.program.as_os_str().as_bytes())?;
     let folder = CString::new(start.folder.as_os_str().as_bytes())?;
@@ -48,12 +48,9 @@ pub(super) fn start(start: &Start<'_>) -> io::Result<i32> {
         }
         libc::posix_spawn_file_actions_addchdir_np(&raw mut actions, folder.as_ptr());
         let mut none: libc::sigset_t = std::mem::zeroed();
-        let mut all: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);
-        libc::sigfillset(&raw mut all);
         libc::posix_spawnattr_setsigmask(&raw mut attributes, &raw const none);
-        libc::posix_spawnattr_setsigdefault(&raw mut attributes, &raw const all);
-        let flags = libc::POSIX_SPAWN_SETSIGMASK | libc::POSIX_SPAWN_SETSIGDEF | SETSID;
+        let flags = libc::POSIX_SPAWN_SETSIGMASK | SETSID;
         libc::posix_spawnattr_setflags(&raw mut attributes, flags.try_into().unwrap_or_default());
         let result = libc::posix_spawn(
             &raw mut pid,
@@ -77,6 +74,22 @@ const SETSID: libc::c_int = 0x80;
 #[cfg(not(target_os = "linux"))]
 const SETSID: libc::c_int = 0x400;
 
+/// Gives every signal its default action, once for all that is started later: what ralph or its parent ignored would
+/// be ignored by every agent too, and a parent that ignores SIGCHLD makes the kernel reap for us. No signal reaches
+/// the caller, which blocks them all.
+fn reset_signals() {
+    for signal in 1..=LAST_SIGNAL {
+        // SAFETY: the call takes two numbers; those that may not be changed are refused.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
+/// The highest number of a signal.
+#[cfg(target_os = "linux")]
+const LAST_SIGNAL: libc::c_int = 64;
+#[cfg(not(target_os = "linux"))]
+const LAST_SIGNAL: libc::c_int = 31;
+
 /// Blocks every signal and returns a descriptor that becomes readable when a child changes state.
 #[cfg(target_os = "linux")]
 pub(super) fn block_signals_and_watch_children() -> io::Result<OwnedFd> {
@@ -87,8 +100,7 @@ pub(super) fn block_signals_and_watch_children() -> io::Result<OwnedFd> {
         if libc::sigprocmask(libc::SIG_SETMASK, &raw const all, std::ptr::null_mut()) == -1 {
             return Err(io::Error::last_os_error());
         }
-        // A parent that ignores SIGCHLD hands that down, and the kernel would reap for us.
-        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+        reset_signals();
         let mut child = std::mem::zeroed();
         libc::sigemptyset(&raw mut child);
         libc::sigaddset(&raw mut child, libc::SIGCHLD);
@@ -108,7 +120,7 @@ pub(super) fn block_signals_and_watch_children() -> io::Result<OwnedFd> {
         let mut all = std::mem::zeroed();
         libc::sigfillset(&raw mut all);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const all, std::ptr::null_mut());
-        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+        reset_signals();
     }
     // A pipe whose other end is gone at once would always be ready; one kept open never is.
     let (read, write) = rustix::pipe::pipe()?;

@@ -6,6 +6,7 @@
 //! rate; else it is idle. It is looked at again and again during a silence, so that the time in question is always the
 //! last one, whenever the work ended.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::AddAssign;
 use std::time::Duration;
@@ -22,7 +23,7 @@ const BYTES_PER_SECOND: u64 = 64 << 10;
 const LEAST: Duration = Duration::from_millis(20);
 
 /// What a tree of processes has done since its beginning, those of it included that have ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Work {
     /// Computing time in milliseconds, of all cores together.
     pub(super) cpu_ms: u64,

@@ -7,7 +7,7 @@
 //! larger sections are in [`super::loop_keys`] and [`super::display_keys`].
 
 use super::display_keys::DisplaySettings;
-use super::loop_keys::{LimitSettings, Loop, MemorySettings};
+use super::loop_keys::{HistorySettings, LimitSettings, Loop, MemorySettings};
 use super::verify_keys::VerifyCommand;
 use ralph_core::guardrail::{FailAction, OutputPart};
 use ralph_core::policy::{PromptVia, TREE_TIMEOUT};
@@ -57,6 +57,8 @@ pub struct Settings {
     pub limits: LimitSettings,
     /// What is remembered from one iteration to the next.
     pub memory: MemorySettings,
+    /// What is kept in the project for people to read.
+    pub history: HistorySettings,
     /// How the agent's output is shown to people.
     pub display: DisplaySettings,
     /// Settings for single tasks, by the name that `--task` gives them.
@@ -96,6 +98,7 @@ impl Default for Settings {
             looping: Loop::default(),
             limits: LimitSettings::default(),
             memory: MemorySettings::default(),
+            history: HistorySettings::default(),
             display: DisplaySettings::default(),
             tasks: BTreeMap::new(),
             verify: Verify::default(),

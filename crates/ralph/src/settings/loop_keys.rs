@@ -1,8 +1,8 @@
-//! The keys of the sections `loop`, `limits` and `memory`; [`super::keys`] says how keys are written.
+//! The keys of the sections `loop`, `limits`, `memory` and `history`; [`super::keys`] says how keys are written.
 
 use super::keys::LONGEST_MS;
 use ralph_core::claim::{BLOCKED_REGEX, SUCCESS_REGEX};
-use ralph_core::policy::CHILD_WAIT;
+use ralph_core::policy::{CHILD_WAIT, HistoryPolicy};
 use ralph_core::time::Millis;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -179,5 +179,20 @@ impl Default for MemorySettings {
             feedback_file_name: "ralph-feedback.md".to_owned(),
             state_file_name: "ralph-iteration.json".to_owned(),
         }
+    }
+}
+
+/// What is kept in the project for people to read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct HistorySettings {
+    /// How many of the last prompts stand in `.ralph/prompt_NNN.txt`; `ralph show RUN/N --prompt` prints every one.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub prompts: u32,
+}
+
+impl Default for HistorySettings {
+    fn default() -> HistorySettings {
+        HistorySettings { prompts: HistoryPolicy::default().prompts }
     }
 }

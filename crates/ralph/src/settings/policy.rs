@@ -7,7 +7,7 @@ use ralph_core::evidence::Extra;
 use ralph_core::guardrail::Guardrail;
 use ralph_core::id::TaskName;
 use ralph_core::policy::{
-    AgentPolicy, Kind, Limits, MemoryPolicy, Passes, Policy, PromptSource, StopCriteria, VerifyPolicy,
+    AgentPolicy, HistoryPolicy, Kind, Limits, MemoryPolicy, Passes, Policy, PromptSource, StopCriteria, VerifyPolicy,
 };
 use ralph_core::protect::ProtectPolicy;
 use ralph_core::scm::ScmPolicy;
@@ -42,6 +42,7 @@ impl Settings {
             },
             verify: self.verify(),
             scm: ScmPolicy { command: self.scm.command.clone(), tasks: self.scm.tasks.clone() },
+            history: HistoryPolicy { prompts: self.history.prompts },
             config_hash,
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::env;
 use crate::story::runs;
+use ralph_host::raw_log::last_logged;
 use ralph_testkit::{Fault, TestEnv, has_tool};
 use serde_json::Value;
 use std::fs;
@@ -21,7 +22,7 @@ fn project(count: usize) -> (TestEnv, Vec<String>) {
 }
 
 /// The project's own state folder.
-fn state(env: &TestEnv) -> PathBuf {
+pub fn state(env: &TestEnv) -> PathBuf {
     let folders = fs::read_dir(env.state()).unwrap().map(|folder| folder.unwrap().path());
     folders.into_iter().find(|folder| folder.join("runs").exists()).expect("a project")
 }
@@ -174,7 +175,7 @@ fn d12_a_damaged_database_is_put_aside_whole_and_all_that_is_proven_is_kept() {
         // Whatever is not in the journal any more is named with what is left of it.
         let named = told["lost"].as_array().unwrap();
         assert_eq!(named.len() + left.len(), 3, "{what}: {told}");
-        let has_log = |lost: &Value| Path::new(lost["folder"].as_str().unwrap()).join("001.stdout.log").exists();
+        let has_log = |lost: &Value| last_logged(Path::new(lost["folder"].as_str().unwrap())) == Some(1);
         assert!(named.iter().all(has_log), "{what}: {told}");
         env.ralph(["run", "-p", "once more"]).stdout_has("complete · verified").stderr_any().run();
         assert_eq!(runs(&env).len(), left.len() + 1, "{what}");
@@ -218,7 +219,7 @@ fn killed() -> (TestEnv, String) {
     let logged = || {
         runs(&env)
             .iter()
-            .all(|run| state(&env).join("runs").join(run["run"].as_str().unwrap()).join("002.stdout.log").exists())
+            .all(|run| last_logged(&state(&env).join("runs").join(run["run"].as_str().unwrap())) == Some(2))
     };
     running.wait_until("the second log", logged);
     let pid = running.pid().to_string();

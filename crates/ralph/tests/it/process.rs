@@ -617,10 +617,10 @@ fn a21_an_answer_of_the_keeper_that_is_lost_is_noticed_long_before_any_limit() {
     if !has_tool("strace") {
         return;
     }
-    // The keeper's second answer says that the agent has ended; 48 bytes of it never arrive.
+    // The keeper's first answer says that the agent has ended; its 15 bytes never arrive.
     let env = env().without_git();
     env.script("claim");
-    let run = env.ralph(["run", "-p", "x", "-m", "1"]).inject("sendto", 2, Fault::Lost(48));
+    let run = env.ralph(["run", "-p", "x", "-m", "1"]).inject("sendto", 1, Fault::Lost(15));
     let began = std::time::Instant::now();
     let run = run.stdout_any().stderr_any().any_end().run();
     assert!(run.trace.as_deref().unwrap_or_default().contains("(INJECTED)"), "{:?}", run.trace);

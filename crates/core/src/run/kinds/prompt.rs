@@ -2,7 +2,7 @@
 
 use super::super::inspecting::Inspection;
 use super::super::{Continuation, Run, RunStep};
-use crate::activity::{Keep, MarkerUse, Role};
+use crate::activity::{AgentLog, Keep, MarkerUse, Role};
 use crate::observation::{Marker, Observation};
 use crate::text;
 
@@ -22,8 +22,8 @@ impl Run {
 
     pub(in super::super) fn manner_of_worker(&self) -> (Role, Keep, MarkerUse) {
         let keep = Keep {
-            prompt_file: Some(format!("prompt_{:03}.txt", self.count.iteration())),
-            log: "",
+            prompt_file: Some(self.prompt_file("")),
+            log: AgentLog::Work,
             messages: self.policy.memory.last_messages,
             logs: 0,
         };

@@ -11,7 +11,7 @@
 use super::super::opening::Opening;
 use super::super::{Continuation, Pause, Phase, Run, RunStep, ends};
 use super::KindState;
-use crate::activity::{Act, Activity, Keep, MarkerUse, Role};
+use crate::activity::{Act, Activity, AgentLog, Keep, MarkerUse, Role};
 use crate::bus::{Kind, TASK_BUS};
 use crate::claim::Claim;
 use crate::id::RunId;
@@ -148,7 +148,12 @@ impl Run {
 
     pub(in super::super) fn manner_of_root(&self) -> (Role, Keep, MarkerUse) {
         // Several supervised agents may share a project, and what they are told stands in the journal.
-        let keep = Keep { prompt_file: None, log: "", messages: self.policy.memory.last_messages, logs: LOGS_KEPT };
+        let keep = Keep {
+            prompt_file: None,
+            log: AgentLog::Work,
+            messages: self.policy.memory.last_messages,
+            logs: LOGS_KEPT,
+        };
         (Role::Root, keep, MarkerUse::Standing)
     }
 

@@ -17,12 +17,12 @@ use ralph_core::outcome::exit;
 use ralph_core::policy::AgentPolicy;
 use ralph_core::run::RunRow;
 use ralph_core::time::WallTime;
+use ralph_host::raw_log::{self, LogReader, Stream};
 use ralph_store::Store;
 use ralph_view::agent_lines::Renderer;
 use ralph_view::liveness::State;
 use ralph_view::pieces::Pieces;
 use ralph_view::run_view::{AttemptView, Check, Prompts, RunView};
-use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -105,14 +105,12 @@ impl Viewer<'_> {
     /// The agent's log of one iteration.
     fn agent(&self, iteration: Option<u32>) -> Result<(), CommandError> {
         let attempt = show::find(self.view, self.row, iteration)?;
-        let path = self.log(attempt.iteration);
-        let mut file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return self.no_log(attempt),
-            Err(error) => return Err(unreadable(&path, &error)),
-        };
+        if !self.has_log(attempt.iteration, self.stream())? {
+            return self.no_log(attempt);
+        }
+        let mut log = self.log(attempt.iteration, self.stream());
         let mut text = self.way(attempt.iteration, attempt.at);
-        pour(&mut file, &path, &mut text)?;
+        pour(|chunk| log.read(chunk), &self.folder(), &mut text)?;
         page::put(&text.finish())
     }
 
@@ -120,30 +118,27 @@ impl Viewer<'_> {
     fn follow(&self, named: Option<u32>) -> Result<(), CommandError> {
         let begun = self.view.attempt(None).map_or(1, |attempt| attempt.iteration);
         let mut number = named.unwrap_or(begun);
-        let (mut text, mut file) = (self.way(number, self.row.updated_at), None);
+        let open = |number| self.log(number, self.stream());
+        let (mut text, mut log) = (self.way(number, self.row.updated_at), open(number));
         loop {
             // Looked at before the log is read: what a run that is over by now printed is there.
             let row = self.store.run(&self.row.run)?.unwrap_or_else(|| self.row.clone());
             let lives = Live::look(self.project).state(&row) == State::Running;
-            let path = self.log(number);
-            file = file.or_else(|| File::open(&path).ok());
-            if let Some(file) = &mut file {
-                pour(file, &path, &mut text)?;
-            }
+            pour(|chunk| log.read(chunk), &self.folder(), &mut text)?;
             let over = !lives || row.iteration > number;
             if over {
                 page::put(&text.finish())?;
             }
             // A run that is over may have been at an iteration that it could not begin.
-            let printed = |next: u32| self.log(next).exists();
-            let more = if lives { row.iteration > number } else { (number + 1..=row.iteration).any(printed) };
+            let begun = if lives { row.iteration } else { raw_log::last_logged(&self.folder()).unwrap_or(0) };
+            let more = begun.min(row.iteration) > number;
             if over && (named.is_some() || !more) {
                 return Ok(());
             }
             if over {
                 number += 1;
                 page::narrate(self.global, &format!("── iteration {number}/{}", row.max_iterations));
-                (text, file) = (self.way(number, row.updated_at), None);
+                (text, log) = (self.way(number, row.updated_at), open(number));
             } else {
                 page::pause(POLL)?;
             }
@@ -189,7 +184,7 @@ impl Viewer<'_> {
         let log = Log::Check { name: check.report.spec.command.clone(), file: check.report.log.clone() };
         let mut text = self.plain(attempt.iteration, check.at, log);
         match check_log::open(&path, &check.report) {
-            Ok(mut file) => pour(&mut file, &path, &mut text)?,
+            Ok(mut file) => pour(|chunk| file.read(chunk), &path, &mut text)?,
             Err(why) => {
                 page::narrate(self.global, &format!("{}: {why}; the journal kept its beginning", check.report.log));
                 page::put(&text.feed(check.report.output_head.as_bytes()))?;
@@ -198,9 +193,21 @@ impl Viewer<'_> {
         page::put(&text.finish())
     }
 
-    fn log(&self, iteration: u32) -> PathBuf {
-        let stream = if self.args.stderr { "stderr" } else { "stdout" };
-        self.project.run_folder(&self.row.run).join(format!("{iteration:03}.{stream}.log"))
+    fn folder(&self) -> PathBuf {
+        self.project.run_folder(&self.row.run)
+    }
+
+    /// The stream that was asked for.
+    fn stream(&self) -> Stream {
+        if self.args.stderr { Stream::Stderr } else { Stream::Stdout }
+    }
+
+    fn log(&self, iteration: u32, stream: Stream) -> LogReader {
+        LogReader::new(&self.folder(), iteration, stream)
+    }
+
+    fn has_log(&self, iteration: u32, stream: Stream) -> Result<bool, CommandError> {
+        self.log(iteration, stream).has_any().map_err(|error| unreadable(&self.folder(), &error))
     }
 
     /// How the agent's log is printed.
@@ -241,9 +248,9 @@ impl Viewer<'_> {
     fn no_log(&self, attempt: &AttemptView) -> Result<(), CommandError> {
         let run = &self.row.run;
         let printed = attempt.agent.as_ref().map(|agent| agent.seen.process.bytes);
-        let folder = self.project.run_folder(run);
-        let other = if self.args.stderr { "stdout" } else { "stderr" };
-        let other_exists = folder.join(format!("{:03}.{other}.log", attempt.iteration)).exists();
+        let folder = self.folder();
+        let other = if self.args.stderr { Stream::Stdout } else { Stream::Stderr };
+        let other_exists = self.has_log(attempt.iteration, other)?;
         if printed.is_some_and(|bytes| bytes > 0) && !other_exists {
             return Err(CommandError::usage(format!("the raw logs of run {run} are gone from {}", folder.display()))
                 .hint(format!("the journal still has its last words: ralph show {run}/{}", attempt.iteration)));
@@ -259,11 +266,15 @@ impl Viewer<'_> {
     }
 }
 
-/// Prints what a file has from here to its present end.
-fn pour(file: &mut File, path: &Path, text: &mut LogText) -> Result<(), CommandError> {
+/// Prints what a log has from here to its present end.
+fn pour(
+    mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
+    path: &Path,
+    text: &mut LogText,
+) -> Result<(), CommandError> {
     let mut chunk = vec![0; CHUNK];
     loop {
-        let read = match file.read(&mut chunk) {
+        let read = match read(&mut chunk) {
             Ok(0) => return Ok(()),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
