@@ -1,7 +1,7 @@
 //! What can go wrong between ralph and its database, sorted by what a person can do about it:
 //! make room, upgrade, wait, or look at what was damaged.
 
-use ralph_core::id::RunId;
+use ralph_core::stream::StreamId;
 use rusqlite::ErrorCode;
 use std::error::Error;
 use std::fmt;
@@ -55,20 +55,20 @@ pub enum StoreError {
         known: u32,
     },
     /// A stored entry is not what was written.
-    #[error("entry {seq} of run {run} is damaged: {why}")]
+    #[error("entry {seq} of {stream} is damaged: {why}")]
     Damaged {
-        /// The run.
-        run: RunId,
+        /// The stream.
+        stream: StreamId,
         /// The entry.
         seq: u64,
         /// How that was seen.
         why: String,
     },
-    /// The entries to append do not continue the run's journal.
-    #[error("run {run} goes on with entry {expected}, not {found}")]
+    /// The entries to append do not continue the stream.
+    #[error("{stream} goes on with entry {expected}, not {found}")]
     Gap {
-        /// The run.
-        run: RunId,
+        /// The stream.
+        stream: StreamId,
         /// The number that would have continued it.
         expected: u64,
         /// The number that was given.
@@ -152,8 +152,8 @@ impl StoreError {
         }
     }
 
-    /// Whether it is about one run alone, so that all others can be used.
-    pub fn is_about_one_run(&self) -> bool {
+    /// Whether it is about one stream alone, so that all others can be used.
+    pub fn is_about_one_stream(&self) -> bool {
         matches!(self, StoreError::Damaged { .. })
     }
 

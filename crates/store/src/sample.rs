@@ -1,5 +1,6 @@
 //! What the tests of this room append: small, and different in every part that could be mixed up.
 
+use crate::{Store, StoreError, Stored, Which};
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, TreePrint};
 use ralph_core::claim::Completion;
 use ralph_core::event::{Entry, Event, Started};
@@ -8,6 +9,7 @@ use ralph_core::observation::Tokens;
 use ralph_core::policy::{
     AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, PromptVia, StopCriteria,
 };
+use ralph_core::receipt::{Receipt, receipts};
 use ralph_core::run::RunRow;
 use ralph_core::time::{Millis, WallTime};
 use std::collections::BTreeMap;
@@ -56,6 +58,26 @@ pub(crate) fn check_ended(seq: u64, command: &str, code: i32) -> Entry {
         leaked: 0,
     };
     entry(seq, Event::CheckEnded(Box::new(report)))
+}
+
+/// The receipt of an entry that ends a check.
+pub(crate) fn receipt(entry: &Entry, iteration: u32, tree: Option<&str>) -> Receipt {
+    receipts(std::slice::from_ref(entry), iteration, &mut tree.map(str::to_owned)).remove(0)
+}
+
+/// What the store has of a run.
+pub(crate) fn entries(store: &Store, run: &RunId) -> Result<Vec<Entry>, StoreError> {
+    store.entries(run)
+}
+
+/// Its row, if it is known.
+pub(crate) fn run_row(store: &Store, run: &RunId) -> Result<Option<RunRow>, StoreError> {
+    Ok(store.row(run)?.map(|stored: Stored<RunRow>| stored.expect("a row that can be believed")))
+}
+
+/// All rows.
+pub(crate) fn rows(store: &Store) -> Result<Vec<Stored<RunRow>>, StoreError> {
+    store.newest(Which::All, usize::MAX)
 }
 
 pub(crate) fn started(run: &RunId) -> Entry {
