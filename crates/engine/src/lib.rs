@@ -24,6 +24,8 @@ use ralph_core::event::{Entry, Event};
 use ralph_core::id::RunId;
 use ralph_core::notice::Notice;
 use ralph_core::outcome::{Outcome, StopReason};
+use ralph_core::receipt::{Receipt, receipts};
+use ralph_core::request::Request;
 use ralph_core::run::{ReplayError, Run, RunRow};
 use ralph_core::time::Millis;
 use ralph_host::clock::Clock;
@@ -31,7 +33,7 @@ use ralph_host::process::ProcessError;
 use ralph_host::process::drive::Order;
 use ralph_host::signals::{self, Sign, Signals};
 use ralph_host::{footprint, marker};
-use ralph_store::{Durability, Store, StoreError};
+use ralph_store::{Durability, Store, StoreError, Which};
 use std::cell::RefCell;
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -105,6 +107,10 @@ struct Carrier<'a> {
 struct Journal {
     machine: Run,
     pending: Vec<Entry>,
+    /// What proves the checks among them.
+    receipts: Vec<Receipt>,
+    /// The tree that was seen last; each check of a resumed run comes behind a new look.
+    tree: Option<String>,
     /// An iteration or the run ended among them: they must survive a power cut.
     sync: bool,
     /// Time that the run had been worked on before this process.
@@ -133,7 +139,15 @@ impl<'a> Carrier<'a> {
             world,
             face,
             signals,
-            journal: Journal { machine, pending, sync: true, elapsed_before, has_begun: false },
+            journal: Journal {
+                machine,
+                pending,
+                receipts: Vec::new(),
+                tree: None,
+                sync: true,
+                elapsed_before,
+                has_begun: false,
+            },
         }
     }
 
@@ -237,7 +251,8 @@ impl<'a> Carrier<'a> {
                 }
                 Disturbance::Sign(Sign::LookForRequests) => {
                     let waiting = Waiting { face, signals, clock: &clock, patience: LOCKED };
-                    if !patiently(store, waiting, |store| store.cancel_requested(journal.machine.id())).await? {
+                    let asked = patiently(store, waiting, |store| store.asked(journal.machine.id())).await?;
+                    if !asked.iter().any(|asked| asked.request == Request::Cancel) {
                         continue;
                     }
                     Event::Cancelled
@@ -267,6 +282,7 @@ impl Journal {
     fn take(&mut self, event: Event, clock: &Clock) -> Vec<Effect> {
         let elapsed = Millis(self.elapsed_before.0 + clock.elapsed().0);
         let entry = Entry { seq: self.machine.seq() + 1, at: clock.now(), elapsed, event };
+        self.receipts.extend(receipts(std::slice::from_ref(&entry), self.machine.iteration(), &mut self.tree));
         let effects = self.machine.step(&entry);
         self.pending.push(entry);
         let durable = self.machine.policy().iterations_are_durable();
@@ -281,8 +297,9 @@ impl Journal {
     /// What became of the child runs that an activity saw, which only the store knows.
     fn children(&self, events: &[Event], store: &Store) -> Result<Children, StoreError> {
         let Some(Event::ChildrenSeen { left, .. }) = events.last() else { return Ok(Vec::new()) };
-        let own = |row: &RunRow| row.parent.as_ref() == Some(self.machine.id()) && !left.contains(&row.run);
-        Ok(store.runs()?.runs.into_iter().filter(own).map(|row| (row.run, row.stop_reason)).collect())
+        let children = store.newest::<RunRow>(Which::ChildrenOf(self.machine.id()), usize::MAX)?;
+        let ended = children.into_iter().flatten().filter(|row| !left.contains(&row.run));
+        Ok(ended.map(|row| (row.run, row.stop_reason)).collect())
     }
 
     /// Takes an activity's answer with the notes before it.
@@ -306,8 +323,9 @@ impl Journal {
             return Ok(());
         }
         let durability = if self.sync { Durability::Synced } else { Durability::Written };
-        store.append(self.machine.id(), &self.pending, &self.machine.row(), durability)?;
+        store.append(&self.pending, &self.machine.row(), &self.receipts, durability)?;
         self.pending.clear();
+        self.receipts.clear();
         self.sync = false;
         self.has_begun = true;
         Ok(())

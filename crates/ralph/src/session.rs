@@ -5,15 +5,17 @@ use crate::error::CommandError;
 use crate::face::{self, FaceOptions, Shown, Volume};
 use crate::look::damage::Missing;
 use crate::look::live::Live;
-use crate::look::{heartbeat, page};
+use crate::look::runs::Listing;
+use crate::look::{heartbeat, page, pick};
 use crate::project::{self, Project, TASKS};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::claim::Patterns;
 use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Resumed, Spent, Started};
-use ralph_core::id::{RunId, TaskName};
+use ralph_core::id::RunId;
 use ralph_core::outcome::exit;
 use ralph_core::policy::Policy;
+use ralph_core::receipt::receipts;
 use ralph_core::run::{Run, RunRow};
 use ralph_core::time::Millis;
 use ralph_engine::{BusNames, Buses, Engine, World};
@@ -32,7 +34,7 @@ use ralph_host::temp::RunTemp;
 use ralph_host::tree::Fingerprinter;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
-use ralph_store::{Durability, Store};
+use ralph_store::{Durability, Store, StoreError, Which};
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
 use std::os::unix::net::UnixStream;
@@ -104,18 +106,10 @@ impl Claimed {
         let (at, elapsed) = (self.clock.now(), machine.elapsed());
         let numbered = (machine.seq() + 1..).zip(events);
         let entries: Vec<Entry> = numbered.map(|(seq, event)| Entry { seq, at, elapsed, event }).collect();
+        let proofs = receipts(&entries, machine.iteration(), &mut None);
         let effects = entries.iter().flat_map(|entry| machine.step(entry)).collect();
-        self.store.append(machine.id(), &entries, &machine.row(), Durability::Synced)?;
+        self.store.append(&entries, &machine.row(), &proofs, Durability::Synced)?;
         Ok(effects)
-    }
-
-    /// What a run left changed of that by which it was to be judged.
-    fn left_changed_by(&self, run: &RunId) -> Vec<String> {
-        // A journal that cannot be read is told where somebody asks for it.
-        let entries = self.store.entries(run).unwrap_or_default();
-        let Ok(machine) = Run::replay(&entries, |_, _| {}) else { return Vec::new() };
-        let sentence = |what| format!("{what} during run {run}, and counts as it stands now: ralph explain {run}");
-        machine.left_changed().into_iter().map(sentence).collect()
     }
 
     /// Carries the run to its end and returns its exit code.
@@ -130,30 +124,35 @@ impl Claimed {
             Beginning::Old(machine, _) => (machine.id().clone(), machine.row().parent, machine.policy().clone()),
         };
         if matches!(beginning, Beginning::Old(..)) {
-            self.store.clear_cancel(&run)?;
+            for asked in self.store.asked(&run)? {
+                self.store.clear(asked)?;
+            }
             end_leftovers_of(project, &run);
             tell_children(&project.run_folder(&run));
         }
-        let listing = self.store.runs()?;
-        Missing::look(project, &Live::look(project), &listing).tell(project);
-        let mut others = listing.runs;
-        others.retain(|row| row.run != run);
+        let newest = pick::newest(&self.store)?;
+        let live = Live::look(project);
+        Missing::look(project, &live, Some(&self.store), &newest)?.tell(project);
+        forget_carried(project, &live, &self.store)?;
+        let previous = newest.runs.iter().find(|row| row.run != run);
         if policy.supervision.is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
             // Whether a damaged one crashed, nobody can tell any more.
-            end_leftovers(project, listing.damaged.iter().filter_map(|run| run.run.as_ref()));
-            end_leftovers(project, others.iter().filter(|row| row.stop_reason.is_none()).map(|row| &row.run));
+            end_leftovers(project, newest.damaged.iter().filter_map(|damaged| damaged.stream.as_ref()?.run()));
+            let open = Listing::newest(&self.store, Which::Open, CRASHED_LOOKED_AT + 1)?.runs;
+            end_leftovers(project, open.into_iter().map(|row| row.run).filter(|other| *other != run));
             tell_left_locks(project);
         }
         let unseen = match &beginning {
             Beginning::Old(machine, _) if machine.outcome().is_none() => heartbeat::unseen(&machine.row(), project),
             _ => Millis::ZERO,
         };
-        let task_spent = spent(&others, &policy.task);
+        let (cost_usd, tokens) = self.store.spent(&policy.task, &run)?;
+        let task_spent = Spent { cost_usd, tokens };
         match &mut beginning {
             Beginning::New(started) => {
                 started.task_spent = task_spent;
                 if policy.supervision.is_none() {
-                    started.inherited = others.first().map(|row| self.left_changed_by(&row.run)).unwrap_or_default();
+                    started.inherited = previous.map(left_changed).unwrap_or_default();
                 }
             }
             Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
@@ -337,11 +336,11 @@ fn hold(folder: &Path) -> Result<Option<File>, CommandError> {
 }
 
 /// Ends what crashed runs have left alive: the tree has one loop now, and this is it.
-fn end_leftovers<'a>(project: &Project, crashed: impl Iterator<Item = &'a RunId>) {
+fn end_leftovers(project: &Project, crashed: impl Iterator<Item = RunId>) {
     // Older ones have been looked at by the runs since.
     for run in crashed.take(CRASHED_LOOKED_AT) {
-        if child_runs::process_of(&project.run_folder(run)).is_none() {
-            end_leftovers_of(project, run);
+        if child_runs::process_of(&project.run_folder(&run)).is_none() {
+            end_leftovers_of(project, &run);
         }
     }
 }
@@ -354,12 +353,25 @@ fn tell_left_locks(project: &Project) {
     }
 }
 
-/// What these runs have used of a task's budget.
-fn spent(runs: &[RunRow], task: &TaskName) -> Spent {
-    runs.iter().filter(|row| row.task == *task).fold(Spent::default(), |sum, row| Spent {
-        cost_usd: sum.cost_usd + row.cost_usd.unwrap_or(0.0),
-        tokens: sum.tokens.saturating_add(row.tokens.total()),
-    })
+/// What a run left changed of that by which it was to be judged.
+fn left_changed(RunRow { run, left_changed, .. }: &RunRow) -> Vec<String> {
+    let sentence = |what| format!("{what} during run {run}, and counts as it stands now: ralph explain {run}");
+    left_changed.iter().map(sentence).collect()
+}
+
+/// Runs that are looked for among those that were carried lately, before any of them is forgotten.
+const CARRIED_LATELY: usize = 200;
+
+/// Forgets most of the runs that were carried lately and have ended, so that looking for those that live stays cheap.
+fn forget_carried(project: &Project, live: &Live<'_>, store: &Store) -> Result<(), StoreError> {
+    let carried = child_runs::carried(&project.state);
+    if carried.len() <= CARRIED_LATELY {
+        return Ok(());
+    }
+    let ended = Listing::newest(store, Which::Named(&carried), usize::MAX)?.runs.into_iter();
+    let ended = ended.filter(|row| row.stop_reason.is_some() && live.process(&row.run).is_none());
+    ended.skip(CARRIED_LATELY / 2).for_each(|row| child_runs::forget(&project.state, &row.run));
+    Ok(())
 }
 
 /// What a crash left alive must not work beside its successor.

@@ -152,9 +152,13 @@ impl StoreError {
         }
     }
 
-    /// Whether it is about one stream alone, so that all others can be used.
-    pub fn is_about_one_stream(&self) -> bool {
-        matches!(self, StoreError::Damaged { .. })
+    /// What is wrong with the one stream that it is about, if all others can be used.
+    pub fn of_one_stream(&self) -> Option<String> {
+        match self {
+            StoreError::Damaged { seq: 1, why, .. } => Some(format!("its first entry is damaged: {why}")),
+            StoreError::Damaged { seq, why, .. } => Some(format!("entry {seq} is damaged: {why}")),
+            _ => None,
+        }
     }
 
     /// Whether room on the disk is what is missing.

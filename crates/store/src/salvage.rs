@@ -518,11 +518,10 @@ impl Store {
                 }
             };
             let why = match self.entries(&stream) {
-                Ok(entries) => judge(&entries).or(why).map(|why| format!("{stream}: {why}")),
-                Err(error) if error.is_about_one_stream() => Some(error.to_string()),
-                Err(error) => return Err(error),
+                Ok(entries) => judge(&entries).or(why),
+                Err(error) => Some(error.of_one_stream().ok_or(error)?),
             };
-            damage.streams.extend(why);
+            damage.streams.extend(why.map(|why| format!("{stream}: {why}")));
         }
         let rowless = || -> rusqlite::Result<Vec<i64>> {
             let sql = "SELECT DISTINCT place >> 32 FROM journal WHERE place >> 32 NOT IN (SELECT no FROM streams)";

@@ -170,5 +170,7 @@ pub(crate) fn row(run: &RunId, iteration: u32) -> RunRow {
         last_check: Some(("cargo test".to_owned(), false)),
         cost_usd: Some(0.1 + 0.2),
         tokens: Tokens { input: 10, output: 20, cache_read: 30, cache_write: u64::MAX },
+        idle: Millis::ZERO,
+        left_changed: Vec::new(),
     }
 }

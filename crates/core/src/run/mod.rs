@@ -297,7 +297,7 @@ impl Run {
 
     /// What was changed during this run of that by which agents are judged, and counted for nothing in it. A run that
     /// comes after it takes everything as it stands, so somebody should have looked at that.
-    pub fn left_changed(&self) -> Vec<String> {
+    fn left_changed(&self) -> Vec<String> {
         let files = Some(self.last_judged.violations.clone()).filter(|words| !words.is_empty());
         let settings = self.settings_edited.as_ref().map(|file| format!("{file} was edited"));
         files.into_iter().chain(settings).collect()
@@ -386,6 +386,8 @@ impl Run {
             last_check: self.last_check.clone(),
             cost_usd: self.cost_usd,
             tokens: self.tokens,
+            idle: self.policy.limits.idle,
+            left_changed: self.left_changed(),
         }
     }
 

@@ -48,4 +48,9 @@ pub struct RunRow {
     pub cost_usd: Option<f64>,
     /// Tokens so far.
     pub tokens: Tokens,
+    /// How long its agent may be silent; zero for no limit.
+    pub idle: Millis,
+    /// What was changed during this run of that by which agents are judged, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_changed: Vec<String>,
 }

@@ -4,10 +4,11 @@ use crate::cli::Global;
 use crate::error::CommandError;
 use crate::face::json_lines::{VERSION, extend};
 use crate::look::live::Live;
+use crate::look::runs::Listing;
 use crate::look::state::State;
 use crate::look::story::{InFlight, Story};
 use crate::look::words;
-use crate::look::{json, page, pick};
+use crate::look::{json, page, pick, runs};
 use crate::project::{self, Project};
 use crate::session::Claimed;
 use clap::Args;
@@ -17,6 +18,7 @@ use ralph_core::event::Event;
 use ralph_core::id::RunId;
 use ralph_core::observation::{Ending, Failure, FailureClass, Observation};
 use ralph_core::outcome::exit;
+use ralph_core::request::Request;
 use ralph_core::run::RunRow;
 use ralph_core::scm::ScmReport;
 use ralph_core::time::Millis;
@@ -26,7 +28,7 @@ use ralph_host::identity::{self, Identity};
 use ralph_host::signals;
 use ralph_host::temp::RunTemp;
 use ralph_host::views::Folder;
-use ralph_store::Store;
+use ralph_store::{Store, Which};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -105,8 +107,8 @@ fn wanted(store: &Store, args: &CancelArgs, live: &Live<'_>, project: &Project) 
 
 /// The only living run that is not inside another; `None` if none lives that the store knows.
 fn only_top(store: &Store, live: &Live<'_>) -> Result<Option<RunRow>, CommandError> {
-    let mut running: Vec<RunRow> = store.runs()?.runs;
-    running.retain(|row| live.process(&row.run).is_some());
+    let living = live.runs();
+    let mut running = Listing::newest(store, Which::Named(&living), living.len())?.runs;
     let parents: Vec<RunId> = running.iter().map(|row| row.run.clone()).collect();
     running.retain(|row| row.parent.as_ref().is_none_or(|parent| !parents.contains(parent)));
     match (running.pop(), running.is_empty()) {
@@ -125,7 +127,7 @@ fn first_entry(store: &Store, run: &RunId, process: &Identity) -> Result<Option<
     let clock = Clock::start();
     loop {
         let alive = process.is_alive();
-        match store.run(run)? {
+        match runs::row(store, run)? {
             Some(row) => return Ok(Some(row)),
             None if !alive || clock.elapsed() > FIRST_ENTRY => return Ok(None),
             None => page::pause(LOOK),
@@ -160,9 +162,8 @@ fn find(project: &Project, child: &Child) -> Result<Option<(Project, RunRow)>, C
     if state == project.state {
         return Ok(Some((project.clone(), row)));
     }
-    let entries = store.entries(&child.run)?;
-    let story = Story::of(&entries, None).map_err(|error| pick::unreadable(&child.run, &error))?;
-    let home = Project::find(Some(Path::new(&story.started.root)))?;
+    let started = pick::started(&store, &child.run)?;
+    let home = Project::find(Some(Path::new(&started.root)))?;
     Ok(Some((Project { state: state.to_owned(), ..home }, row)))
 }
 
@@ -176,7 +177,7 @@ fn stop(global: &Global, project: &Project, before: RunRow, process: &Identity) 
     loop {
         // Looked at first: whatever a process that is gone by now has written is in the row.
         let gone = !process.is_alive();
-        let row = store.run(run)?.unwrap_or_else(|| before.clone());
+        let row = runs::row(&store, run)?.unwrap_or_else(|| before.clone());
         let ended = row.stop_reason.is_some() && row.updated_at != before.updated_at;
         if ended && clock.elapsed() > *gone_by.get_or_insert(Millis(clock.elapsed().0 + GOING.0)) {
             return Ok(row);
@@ -185,8 +186,8 @@ fn stop(global: &Global, project: &Project, before: RunRow, process: &Identity) 
             return if row.stop_reason.is_some() { Ok(row) } else { mark(project, &row) };
         }
         // A run that is just being resumed forgets earlier wishes, and does not listen yet.
-        if !ended && !store.cancel_requested(run)? {
-            store.request_cancel(run, clock.now())?;
+        if !ended && !store.asked(run)?.iter().any(|asked| asked.request == Request::Cancel) {
+            store.ask(run, Request::Cancel, clock.now())?;
             told = false;
         }
         // The number alone is not enough: it may belong to somebody else by now.

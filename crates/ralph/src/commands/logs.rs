@@ -9,6 +9,7 @@ use crate::look::live::Live;
 use crate::look::log_text::{Events, Log, LogText, Origin, Pieces};
 use crate::look::page::{self, Audience};
 use crate::look::pick::{self, Wanted};
+use crate::look::runs;
 use crate::look::state::State;
 use crate::look::story::{AttemptView, Check, Story};
 use crate::project::Project;
@@ -123,7 +124,7 @@ impl Viewer<'_> {
         let (mut text, mut file) = (self.way(number, self.row.updated_at), None);
         loop {
             // Looked at before the log is read: what a run that is over by now printed is there.
-            let row = self.store.run(&self.row.run)?.unwrap_or_else(|| self.row.clone());
+            let row = runs::row(self.store, &self.row.run)?.unwrap_or_else(|| self.row.clone());
             let lives = Live::look(self.project).state(&row) == State::Running;
             let path = self.log(number);
             file = file.or_else(|| File::open(&path).ok());

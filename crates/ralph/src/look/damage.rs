@@ -4,22 +4,24 @@
 
 use super::live::Live;
 use super::page;
+use super::runs::Listing;
 use crate::error::REPAIR;
 use crate::project::Project;
 use ralph_core::id::RunId;
 use ralph_core::run::RunRow;
+use ralph_core::stream::StreamId;
 use ralph_host::{child_runs, raw_log};
-use ralph_store::{DamagedRun, Listing, is_stand_in};
+use ralph_store::{DamagedRow, Store, StoreError};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
-/// Runs whose logs are compared with the journal, of those that it knows; older ones are history.
-const COMPARED: usize = 20;
+/// The newest runs, whose logs are compared with the journal; older ones are history.
+pub const COMPARED: usize = 20;
 
 /// What is missing.
 #[derive(Debug, Default)]
 pub struct Missing {
-    damaged: Vec<DamagedRun>,
+    damaged: Vec<DamagedRow>,
     lost: Vec<Lost>,
 }
 
@@ -35,17 +37,47 @@ pub struct Lost {
 }
 
 impl Missing {
-    /// Compares.
-    pub fn look(project: &Project, live: &Live<'_>, listing: &Listing) -> Missing {
-        let known: HashSet<&RunId> = listing.runs.iter().map(|row| &row.run).collect();
-        let named: HashSet<&RunId> = listing.damaged.iter().filter_map(|run| run.run.as_ref()).collect();
-        let folders = child_runs::run_folders(&project.state).into_iter();
-        let unknown = folders.filter(|(run, _)| !known.contains(run) && !named.contains(run));
-        let unknown = unknown.filter_map(|(run, folder)| {
+    /// Compares the newest runs and what was carried lately.
+    pub fn look(
+        project: &Project,
+        live: &Live<'_>,
+        store: Option<&Store>,
+        newest: &Listing,
+    ) -> Result<Missing, StoreError> {
+        Missing::compare(project, live, store, newest, child_runs::carried(&project.state))
+    }
+
+    /// Compares the newest runs and everything that ever left a folder.
+    pub fn look_thoroughly(
+        project: &Project,
+        live: &Live<'_>,
+        store: Option<&Store>,
+        newest: &Listing,
+    ) -> Result<Missing, StoreError> {
+        let all = child_runs::run_folders(&project.state).into_iter().map(|(run, _)| run).collect();
+        Missing::compare(project, live, store, newest, all)
+    }
+
+    fn compare(
+        project: &Project,
+        live: &Live<'_>,
+        store: Option<&Store>,
+        newest: &Listing,
+        left: Vec<RunId>,
+    ) -> Result<Missing, StoreError> {
+        let known = store.map(|store| store.known(&left)).transpose()?.unwrap_or_default();
+        let named = newest.damaged.iter().filter_map(|damaged| damaged.stream.as_ref()?.run());
+        let known: HashSet<RunId> = known.into_iter().chain(named).collect();
+        let mut lost = Vec::new();
+        for run in left.into_iter().filter(|run| !known.contains(run)) {
             // One that lives has not come to its first entry yet.
-            let logged = raw_log::last_logged(&folder).filter(|_| live.process(&run).is_none())?;
-            Some(Lost { run, logged, known: None })
-        });
+            let logged = raw_log::last_logged(&project.run_folder(&run)).filter(|_| live.process(&run).is_none());
+            let Some(logged) = logged else { continue };
+            // What the index does not know, the table may.
+            if store.map(|store| store.row::<RunRow>(&run)).transpose()?.flatten().is_none() {
+                lost.push(Lost { run, logged, known: None });
+            }
+        }
         let behind = |row: &RunRow| {
             let folder = project.run_folder(&row.run);
             // A run may have left many thousand logs, and only the next one is of interest at first.
@@ -53,14 +85,8 @@ impl Missing {
             let logged = is_behind.then(|| raw_log::last_logged(&folder)).flatten()?;
             Some(Lost { run: row.run.clone(), logged, known: Some(row.iteration) })
         };
-        let rows = listing.runs.iter().filter(|row| !is_stand_in(row));
-        let behind = rows.take(COMPARED).filter_map(behind);
-        Missing { lost: unknown.chain(behind).collect(), damaged: listing.damaged.clone() }
-    }
-
-    /// Adds a run whose row stands in for a damaged one, and whose journal is damaged as well.
-    pub fn add(&mut self, run: &RunId, why: String) {
-        self.damaged.push(DamagedRun { run: Some(run.clone()), no: 0, why });
+        lost.extend(newest.runs.iter().take(COMPARED).filter_map(behind));
+        Ok(Missing { lost, damaged: newest.damaged.clone() })
     }
 
     /// Runs of which the journal knows nothing any more.
@@ -85,7 +111,10 @@ impl Missing {
     pub fn json(&self) -> Value {
         let mut fields = Map::new();
         if !self.damaged.is_empty() {
-            let damaged = self.damaged.iter().map(|run| json!({ "run": run.run, "why": run.why, "next": REPAIR }));
+            let damaged = self
+                .damaged
+                .iter()
+                .map(|run| json!({ "run": run.stream.as_ref().map(StreamId::id), "why": run.why, "next": REPAIR }));
             fields.insert("damaged".to_owned(), damaged.collect());
         }
         if !self.lost.is_empty() {

@@ -35,15 +35,15 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Takes the pulse of a running run; `idle` is how long its agent may be silent, zero for no limit.
-    pub fn of(row: &RunRow, project: &Project, idle: Millis, now: WallTime) -> Heartbeat {
+    /// Takes the pulse of a running run.
+    pub fn of(row: &RunRow, project: &Project, now: WallTime) -> Heartbeat {
         let journal = words::between(row.updated_at, now);
         if let Some(until) = row.waits_until.filter(|until| *until > now) {
             return Heartbeat { age: journal, beat: Beat::Waits(words::between(now, until)) };
         }
         // Between two entries of the journal, an agent that prints is not silent.
         let printed = last_output(project, row).map(|at| words::between(at, now));
-        Heartbeat::after(printed.map_or(journal, |printed| printed.min(journal)), idle)
+        Heartbeat::after(printed.map_or(journal, |printed| printed.min(journal)), row.idle)
     }
 
     fn after(age: Millis, idle: Millis) -> Heartbeat {
@@ -114,7 +114,7 @@ mod tests {
         let project = Project { cwd, root, git_root: None, state, locks };
         let row = RunRow { waits_until: Some(WallTime(7_572_000)), ..sample::row("aaaa", None) };
         for (now, expected) in [(373_000, "waits 1h"), (7_571_000, "waits 1s"), (7_572_000, "stale 2h")] {
-            assert_eq!(Heartbeat::of(&row, &project, Millis::ZERO, WallTime(now)).words(), expected);
+            assert_eq!(Heartbeat::of(&row, &project, WallTime(now)).words(), expected);
         }
     }
 

@@ -17,6 +17,7 @@ pub mod log_text;
 pub mod page;
 pub mod pick;
 pub mod report;
+pub mod runs;
 #[cfg(test)]
 pub mod sample;
 pub mod state;
