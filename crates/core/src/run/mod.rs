@@ -44,6 +44,7 @@ use crate::notice::{Notice, ResumeKind};
 use crate::outcome::Outcome;
 use crate::policy::Policy;
 use crate::protect::Pins;
+use crate::receipt::Receipt;
 use crate::time::{Millis, WallTime};
 use brief::Brief;
 use closing::Closing;
@@ -80,6 +81,8 @@ pub struct Run {
     kind: KindState,
     /// The last check that was told, of any kind, and whether it passed.
     last_check: Option<(String, bool)>,
+    /// The hash of the tree when it was looked at last; `None` if it could not be seen.
+    last_tree: Option<String>,
     /// The command of version control that failed last, as a sentence; nothing if the last one went well.
     scm_failure: Option<String>,
 }
@@ -182,6 +185,7 @@ impl Run {
             inbox: Inbox::default(),
             kind: KindState::of(&policy.kind),
             last_check: None,
+            last_tree: None,
             scm_failure: None,
             policy,
         }
@@ -214,9 +218,15 @@ impl Run {
     /// Takes one entry and says what to do next.
     pub fn step(&mut self, entry: &Entry) -> RunStep {
         self.now = Now { seq: entry.seq, at: entry.at, elapsed: self.now.elapsed.max(entry.elapsed) };
-        let phase = self.phase.name();
-        self.on_event(&entry.event)
-            .unwrap_or_else(|| Step::telling([Notice::Unexpected { event: entry.event.name(), phase }]))
+        let (phase, iteration) = (self.phase.name(), self.count.iteration());
+        let Some(mut step) = self.on_event(&entry.event) else {
+            return Step::telling([Notice::Unexpected { event: entry.event.name(), phase }]);
+        };
+        if let Event::TreeSeen { print, .. } = &entry.event {
+            self.last_tree = print.hash().map(str::to_owned);
+        }
+        step.receipts.extend(Receipt::of(entry, iteration, self.last_tree.as_deref()));
+        step
     }
 
     /// What follows from an event; `None` if it does not fit the phase.
@@ -328,9 +338,14 @@ impl Machine for Run {
     type Act = Act;
     type Notice = Notice;
     type Outcome = Outcome;
+    type Row = RunRow;
 
     fn step(&mut self, entry: &Entry) -> RunStep {
         Run::step(self, entry)
+    }
+
+    fn row(&self) -> RunRow {
+        Run::row(self)
     }
 
     fn seq(&self) -> u64 {

@@ -209,10 +209,12 @@ fn only_later(mut run: Run, entry: &Entry) -> Run {
 /// The event and the phase that a step tells as unexpected, if that is all that it does.
 fn only_unexpected(step: &RunStep) -> Option<(&'static str, &'static str)> {
     match step {
-        Step { tell, acts, next: Next::GoesOn, durable: false } if acts.is_empty() => match tell[..] {
-            [Notice::Unexpected { event, phase }] => Some((event, phase)),
-            _ => None,
-        },
+        Step { tell, acts, next: Next::GoesOn, durable: false, receipts } if acts.is_empty() && receipts.is_empty() => {
+            match tell[..] {
+                [Notice::Unexpected { event, phase }] => Some((event, phase)),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }
