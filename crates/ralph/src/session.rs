@@ -14,6 +14,7 @@ use ralph_core::outcome::{Outcome, exit};
 use ralph_core::policy::Policy;
 use ralph_core::run::{Run, RunRow, RunStep};
 use ralph_core::time::Millis;
+use ralph_core::words::Note;
 use ralph_engine::run::{BusNames, Buses, EndedChildren, Face, RunHands, RunSenses, Shown};
 use ralph_engine::{Carrier, EngineError};
 use ralph_host::child_runs::{self, RegisterError, Registration};
@@ -112,12 +113,12 @@ impl Claimed {
 
     /// Settings, scripts or protected files that a run's agent changed. The next run uses them as they are; they are listed
     /// so that a person can look.
-    fn left_changed_by(&self, run: &RunId) -> Vec<String> {
+    fn left_changed_by(&self, run: &RunId) -> Vec<Note> {
         // A journal that cannot be read is told where somebody asks for it.
         let entries = self.store.entries(run).unwrap_or_default();
         let Ok(machine) = Run::replay(&entries, |_, _| {}) else { return Vec::new() };
-        let sentence = |what| format!("{what} during run {run}, and counts as it stands now: ralph explain {run}");
-        machine.left_changed().into_iter().map(sentence).collect()
+        let note = |what| Note::Inherited { what, run: run.clone() };
+        machine.left_changed().into_iter().map(note).collect()
     }
 
     /// Ends what crashed runs left, and tells the run what others spent and changed before it. Returns how long its agent
@@ -204,7 +205,7 @@ impl Claimed {
             .map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
         let (temp, unwritten) = match RunTemp::create(&project::temp_folder(), run) {
             Ok(temp) => (Some(temp), None),
-            Err(error) => (None, Some(format!("no temporary folder for the run ({error}); agents use the usual one"))),
+            Err(error) => (None, Some(Note::TempMissing { error: error.to_string() }.to_string())),
         };
         let folder = folder(project, policy)?;
         let supervision = policy.supervision();
