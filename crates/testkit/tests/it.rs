@@ -61,7 +61,7 @@ fn stdin_is_heard_expected_and_kept() {
         env("expect-stdin the task\nsave-stdin $HOME/prompt\nif-stdin task => echo-stdin\nif-stdin other => exit 9");
     env.ralph(none()).stdin("do the task\n").stdout("do the task\n").run();
     assert_eq!(env.read(env.home().join("prompt")), "do the task\n");
-    env.ralph(none()).stdin("nothing").stderr_has("stdin lacks \"the task\"").code(99).run();
+    env.ralph(none()).stdin("nothing").stderr_has("stdin lacks \"the task\"; stdin was:\nnothing").code(99).run();
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_daemon_without_environment_is_ended_with_the_test() {
     let env = env(
         "daemonise env-clear $HOME/pid\nsetsid-child child.pid\nfork-sleeper sleeper.pid\nclose-output\nkill-self KILL",
     );
-    let running = env.ralph(none()).killed_by(libc::SIGKILL).stdout_any().spawn();
+    let running = env.ralph(none()).killed_by(libc::SIGKILL).spawn();
     running.wait_for_file("sleeper.pid");
     let pids = [env.home().join("pid"), "child.pid".into(), "sleeper.pid".into()].map(|path| env.read_pid(path));
     assert!(pids.iter().all(|pid| alive(*pid)));
@@ -109,7 +109,7 @@ fn with_a_model_server_there_is_no_other_network() {
 #[test]
 fn nothing_is_inherited_that_was_not_given() {
     let env = env("fds\nsigmask\ntty\ncwd\nenv TERM\nenv-all");
-    let run = env.ralph(none()).blocking(libc::SIGUSR1).ignoring(libc::SIGCHLD).stdout_any().run();
+    let run = env.ralph(none()).blocking(libc::SIGUSR1).ignoring(libc::SIGCHLD).run();
     let head = "fds: 0 1 2\nblocked: USR1\nignored: CHLD\ntty: No such device or address (os error 6)\n";
     assert!(run.stdout.starts_with(head), "{}", run.stdout);
     assert!(run.stdout.contains(&format!("{}\n(unset)\n", env.project().display())), "{}", run.stdout);
@@ -126,7 +126,7 @@ fn nothing_is_inherited_that_was_not_given() {
 fn claude_lines_are_json_of_the_stated_size() {
     let script = "claude-init\nclaude-text a \"quote\"\\n\nclaude-tool Bash t1 cargo test\nclaude-tool-result t1 error boom\n\
                   claude-result done <response>DONE</response> cost=0.05 error\nstream 2000 300";
-    let lines = json_lines(&env(script).ralph(none()).stdout_any().run().stdout);
+    let lines = json_lines(&env(script).ralph(none()).run().stdout);
     assert_eq!(lines.len(), 2005);
     assert_eq!(lines[1].pointer("/message/content/0/text"), Some(&json!("a \"quote\"\n")));
     assert_eq!(lines[2].pointer("/message/content/0/input/command"), Some(&json!("cargo test")));
@@ -135,8 +135,8 @@ fn claude_lines_are_json_of_the_stated_size() {
     assert_eq!((&lines[4]["total_cost_usd"], &lines[4]["is_error"]), (&json!(0.05), &json!(true)));
     let ids = [&lines[5], &lines[2004]].map(|line| line.pointer("/message/content/0/tool_use_id").unwrap().clone());
     assert_eq!(ids, [json!("toolu_000000000001"), json!("toolu_000000002000")]);
-    let run = env("stream 3 300\nflood 100k\nflood-lines 20000 abc").ralph(none()).stdout_any().run();
-    assert_eq!(run.stdout_bytes.len(), 900 + 100 * 1024 + 80_000);
+    let run = env("stream 3 300\nflood 100k\nflood-lines 20000 abc").ralph(none()).run();
+    assert_eq!(run.stdout.raw().len(), 900 + 100 * 1024 + 80_000);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_terminal_has_keys_a_size_and_an_end() {
     let env = env(
         "tty\nif-env TERM=xterm-256color => print coloured\nrun stty size </dev/tty\nwait-file go\nrun stty size </dev/tty\ntouch done\nsleep forever",
     );
-    let mut terminal = env.ralph(none()).stdout_any().killed_by(libc::SIGHUP).spawn_on_terminal(97, 31);
+    let mut terminal = env.ralph(none()).killed_by(libc::SIGHUP).spawn_on_terminal(97, 31);
     terminal.wait_for_stdout("coloured");
     terminal.resize(50, 20);
     env.write("go", "");
@@ -181,7 +181,7 @@ fn a_terminal_has_keys_a_size_and_an_end() {
     let run = terminal.finish();
     assert!(run.stdout.starts_with("tty: opened\r\ncoloured\r\n"), "{}", run.stdout);
 
-    let interrupted = env.ralph(none()).stdout_any().killed_by(libc::SIGINT).spawn_on_terminal(80, 24);
+    let interrupted = env.ralph(none()).killed_by(libc::SIGINT).spawn_on_terminal(80, 24);
     interrupted.wait_for_stdout("24 80");
     interrupted.send("\x03");
     interrupted.finish();
