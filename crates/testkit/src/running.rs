@@ -21,7 +21,8 @@ use crate::processes::eventually;
 /// After its end nothing of ralph's may hold its output open; the kernel needs a moment, not this long.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// A started run. Every wait ends with the run's time limit, and a run that is dropped is killed.
+/// A started run, which [`Self::finish`] must end. Every wait ends with the run's time limit, and the run
+/// of a test that fails is killed.
 pub struct Running<'e> {
     env: &'e TestEnv,
     child: Child,
@@ -196,6 +197,7 @@ impl Drop for Running<'_> {
         if !self.finished {
             self.end();
             self.child.wait(Instant::now() + DRAIN);
+            assert!(std::thread::panicking(), "nobody waited for the end of: {}", self.plan.title);
         }
     }
 }

@@ -32,6 +32,37 @@ fn it_prints_what_the_script_says_and_exits_as_told() {
         .run();
 }
 
+/// Why the test that does this fails.
+fn failure(of: impl FnOnce()) -> String {
+    let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(of)).expect_err("it passes");
+    *failed.downcast::<String>().unwrap()
+}
+
+#[test]
+fn what_a_test_neither_states_nor_reads_fails_it() {
+    let env = env("print said\nerr first\nerr   of the first\nerr second");
+    let run = || env.ralph(none());
+    run().stdout("said\n").stderr_has("first").stderr_has("second").run();
+    assert!(run().stderr_has("first").stderr_has("second").run().stdout.contains("said"));
+    let unread = failure(|| drop(run().stderr_has("first").stderr_has("second").run()));
+    assert!(unread.contains("stdout was neither stated nor read:\nsaid\n"), "{unread}");
+    let unread = failure(|| drop(run().stdout_lacks("x").stderr_unchecked("only stdout matters here").run()));
+    assert!(unread.contains("neither stated nor read"), "what is absent states nothing: {unread}");
+    let unstated = failure(|| drop(run().stdout_has("said").stderr_has("first").run()));
+    assert!(unstated.starts_with("stderr has what the test does not state:\nsecond\n"), "{unstated}");
+    let unfinished = failure(|| drop(run().spawn()));
+    assert!(unfinished.starts_with("nobody waited for the end of: ralph"), "{unfinished}");
+}
+
+#[test]
+fn a_text_that_was_waited_for_is_stated() {
+    let env = env("print said\nerr heard");
+    let running = env.ralph(none()).spawn();
+    running.wait_for_stdout("said");
+    running.wait_for_stderr("heard");
+    running.finish();
+}
+
 #[test]
 fn sections_select_by_iteration_and_a_script_is_found_among_other_arguments() {
     let env = env("exit 50");
@@ -88,8 +119,7 @@ fn a_daemon_without_environment_is_ended_with_the_test() {
     assert!(pids.iter().all(|pid| alive(*pid)));
     assert!(!processes_with_env("RALPH_TEST_SCRIPT=").iter().any(|process| process.pid == pids[0]));
     // The sleeper still holds the output: such a run never finishes well.
-    let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| running.finish()));
-    let message = refused.unwrap_err().downcast::<String>().unwrap();
+    let message = failure(|| drop(running.finish()));
     assert!(message.contains("something still holds its output"), "{message}");
     drop(env);
     assert!(eventually(SOON, || pids.iter().all(|pid| !alive(*pid))));
@@ -161,8 +191,7 @@ fn signals_reach_the_process_and_a_hung_run_is_ended() {
     let begun = Instant::now();
     let hung = env.ralph(none()).time_limit(Duration::from_millis(200)).spawn();
     let pid = hung.pid();
-    let message = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hung.finish())).unwrap_err();
-    assert!(message.downcast::<String>().unwrap().contains("it did not end within 200ms"));
+    assert!(failure(|| drop(hung.finish())).contains("it did not end within 200ms"));
     assert!(eventually(SOON, || !alive(pid)) && begun.elapsed() < SOON);
 }
 

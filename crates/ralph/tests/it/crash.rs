@@ -380,9 +380,10 @@ fn e14_without_its_journal_there_is_nothing_to_resume_and_nothing_is_guessed() {
 #[test]
 fn e06_a_lock_from_another_boot_is_no_obstacle_and_its_pid_is_left_alone() {
     let env = two_iterations();
-    env.script(&TWO_ITERATIONS.replace("print not yet", "once $HOME/first sleep forever\nprint not yet"));
+    let script = TWO_ITERATIONS.replace("print not yet", "once $HOME/first section hang\nprint not yet");
+    env.script(&format!("{script}[hang]\ntouch $HOME/first\nsleep forever\n"));
     let run = env.ralph(["run", "-p", "build it"]).killed_by(SIGKILL).spawn();
-    run.wait_for_file(env.home().join("launches"));
+    run.wait_for_file(env.home().join("first"));
     run.crash();
     // The text that a power cut would have left: a number that now belongs to somebody else, this test.
     let own = std::process::id();

@@ -210,14 +210,17 @@ fn d01_views_and_logs_that_cannot_be_written_do_not_end_a_run() {
 
 #[test]
 fn d03_d04_a_state_folder_that_cannot_be_written_is_refused_with_its_path() {
-    for (options, why) in
-        [("ro", "Read-only file system"), ("nr_inodes=1", "No space left on device"), ("nr_inodes=5", "")]
-    {
+    let hint = "hint: choose another one: export RALPH_STATE_DIR=";
+    for (options, why, hint) in [
+        ("ro", "Read-only file system", hint),
+        ("nr_inodes=1", "No space left on device", hint),
+        ("nr_inodes=5", "No space left on device", ""),
+    ] {
         let env = small_run();
         let state = env.state().display().to_string();
         let Some(words) = on_a_small_disk(&state, options, "true") else { return };
         let run = env.ralph(["run", "-p", "build it"]).under(words).code(74);
-        run.stderr_has("error: ").stderr_has("[STATE]").stderr_has(why).stderr_has("hint: ").run();
+        run.stderr_has("error: ").stderr_has("[STATE]").stderr_has(why).stderr_has(hint).run();
         assert!(!env.exists(".ralph/prompt_001.txt"), "nothing was begun");
         goes_on(&env);
     }
@@ -282,7 +285,7 @@ fn d14_a_database_that_is_locked_for_long_is_waited_for_by_a_run_and_refused_at_
 
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     let refused = env.ralph(["run", "-p", "y"]).stderr_has("error: [STATE]/[..]/ralph.db is locked by another process");
-    refused.stderr_has("ralph status").code(74).run();
+    refused.stderr_has("hint: whatever ran was ended").stderr_has("ralph status").code(74).run();
     holder.execute_batch("COMMIT").unwrap();
     assert_eq!(runs(&env).len(), 1, "nothing was begun");
 }
