@@ -373,7 +373,8 @@ fn c14_a_ralph_folder_that_is_a_link_is_refused() {
         std::fs::create_dir_all(env.path(Path::new(name).parent().unwrap())).unwrap();
         symlink(&elsewhere, env.path(name)).unwrap();
         let run = env.ralph(["run", "-p", "x", "--task", "t", "--agent", "sh"]).code(2);
-        run.stderr_has(&format!("error: the project's .ralph folder cannot be used\n  caused by: [PROJECT]/{name} is a symbolic link, not a directory: move it away")).run();
+        let cause = format!("  caused by: [PROJECT]/{name} is a symbolic link, not a directory: move it away");
+        run.stderr_has(&format!("error: the project's .ralph folder cannot be used\n{cause}")).run();
         assert!(std::fs::read_dir(&elsewhere).unwrap().next().is_none(), "nothing was written through it");
     }
 }

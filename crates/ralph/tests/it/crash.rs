@@ -258,7 +258,7 @@ fn e08_a_fault_in_ralph_itself_ends_everything_and_says_how_to_go_on() {
         let env = two_iterations();
         let run = env.ralph(["run", "-p", "build it"]).inject("write", when, Fault::Errno("EIO"));
         let run = run.without_following().stderr_unchecked("any write may be the one that fails").any_end().run();
-        assert_eq!(run.stdout.contains("complete · verified"), run.code() == 0, "{}", run.stdout);
+        assert!(run.code() != 0 || run.stdout.contains("complete · verified"), "{}", run.stdout);
         (run.code() == 70).then_some((env, run))
     });
     let (env, run) = faulty.expect("a write whose failure the runtime does not survive");
