@@ -14,6 +14,9 @@ pub fn run() -> Result<(), String> {
     let begun = Instant::now();
     tools::provide()?;
     Step::new("cargo fmt --all --check").run()?;
+    if tools::is_installed("cargo-deny") {
+        Step::new("cargo deny check bans licenses sources").run()?;
+    }
     Step::new("cargo clippy --workspace --all-targets -- -D warnings").run()?;
     // `.config/nextest.toml` says in which order and how many at a time.
     // A snapshot that differs is a failure here; `cargo xtask record` takes it anew.
