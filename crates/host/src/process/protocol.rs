@@ -266,6 +266,17 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// A socket whose other end is gone is an error and no SIGPIPE, and what arrives is not inherited. Where the system
+/// has no such flags, Rust ignores SIGPIPE, and [`receive`] marks the descriptors.
+#[cfg(target_os = "linux")]
+const SENDING: SendFlags = SendFlags::NOSIGNAL;
+#[cfg(target_os = "linux")]
+const RECEIVING: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const SENDING: SendFlags = SendFlags::empty();
+#[cfg(not(target_os = "linux"))]
+const RECEIVING: RecvFlags = RecvFlags::empty();
+
 /// Sends one frame, the descriptors with its first byte.
 pub(super) fn send(mut socket: &UnixStream, frame: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let sent = if descriptors.is_empty() {
@@ -274,7 +285,7 @@ pub(super) fn send(mut socket: &UnixStream, frame: &[u8], descriptors: &[Borrowe
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
-        rustix::net::sendmsg(socket, &[IoSlice::new(frame)], &mut ancillary, SendFlags::NOSIGNAL)?
+        rustix::net::sendmsg(socket, &[IoSlice::new(frame)], &mut ancillary, SENDING)?
     };
     socket.write_all(frame.get(sent..).unwrap_or_default())
 }
@@ -285,9 +296,7 @@ pub(super) fn receive(mut socket: &UnixStream) -> io::Result<Option<(Vec<u8>, Ve
     let mut header = [0u8; 8];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let got =
-        rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut header)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?
-            .bytes;
+    let got = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut header)], &mut ancillary, RECEIVING)?.bytes;
     if got == 0 {
         return Ok(None);
     }
@@ -295,6 +304,10 @@ pub(super) fn receive(mut socket: &UnixStream) -> io::Result<Option<(Vec<u8>, Ve
         if let RecvAncillaryMessage::ScmRights(received) = message {
             descriptors.extend(received);
         }
+    }
+    #[cfg(not(target_os = "linux"))]
+    for descriptor in &descriptors {
+        rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC)?;
     }
     socket.read_exact(header.get_mut(got..).unwrap_or_default())?;
     let length = usize::try_from(u64::from_le_bytes(header))
