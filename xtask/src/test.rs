@@ -5,6 +5,7 @@ use std::time::Instant;
 use crate::clients;
 use crate::docs;
 use crate::honesty;
+use crate::macos;
 use crate::step::Step;
 use crate::tools;
 
@@ -18,6 +19,7 @@ pub fn run() -> Result<(), String> {
         Step::new("cargo deny check bans licenses sources").run()?;
     }
     Step::new("cargo clippy --workspace --all-targets -- -D warnings").run()?;
+    macos::check()?;
     // `.config/nextest.toml` says in which order and how many at a time.
     // A snapshot that differs is a failure here; `cargo xtask record` takes it anew.
     Step::new("cargo nextest run --workspace -- --skip real_clients::").env("INSTA_UPDATE", "no").run()?;
