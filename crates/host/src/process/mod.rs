@@ -47,12 +47,12 @@ pub(crate) use tree::parent_of;
 pub(crate) use tree::{is_keeper, signal as signal_process};
 
 use crate::child_runs::{self, Child};
-use crate::identity;
 use protocol::{Answer, Decoder, Reply, Request};
 use ralph_core::id::RunId;
 use ralph_core::observation::{Leaked, StartFault};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
@@ -218,18 +218,16 @@ impl Keeper {
             Some(alive) => alive,
             lost => lost.insert(Alive::start(&self.charge).map_err(ProcessError::NoKeeper)?),
         };
-        let mut command = command.clone();
-        // Whatever is started for a run is found by this after a crash: agents, checks, version control.
-        command.set.push((identity::MARK_VARIABLE.into(), self.charge.run.as_str().into()));
         alive.spawns += 1;
-        match alive.send(&Request::Spawn(command), &[ends[0].as_fd(), ends[1].as_fd(), ends[2].as_fd()]) {
+        match alive.send(&Request::Spawn(Cow::Borrowed(command)), &[ends[0].as_fd(), ends[1].as_fd(), ends[2].as_fd()])
+        {
             Ok(()) => Ok(()),
             Err(_) => Err(self.lose()),
         }
     }
 
     /// Asks the keeper for something; the answer comes by [`Keeper::reply`].
-    fn ask(&mut self, request: &Request) -> Result<(), ProcessError> {
+    fn ask(&mut self, request: &Request<'_>) -> Result<(), ProcessError> {
         match &mut self.alive {
             Some(alive) if alive.send(request, &[]).is_ok() => Ok(()),
             _ => Err(self.lose()),
@@ -309,7 +307,7 @@ impl Alive {
         })
     }
 
-    fn send(&self, request: &Request, ends: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
+    fn send(&self, request: &Request<'_>, ends: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
         protocol::send(self.socket.get_ref(), request, ends)
     }
 
