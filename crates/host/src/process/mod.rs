@@ -15,6 +15,8 @@
 //! * The keeper is the parent of every agent and check, and a subreaper: a process below it that
 //!   loses its parent becomes the keeper's child. So "no child left" means "no descendant left",
 //!   and one `waitpid` answers it without a helper process or a look at `/proc`.
+//! * A process costs one request and one answer: that it has ended, and whether it left anything. That it did not
+//!   start is an answer too, so nobody waits for a start.
 //! * If ralph dies, the socket ends, and the keeper ends the whole tree and itself.
 //! * If the keeper dies, everything below it becomes ralph's own (ralph is a subreaper too); ralph
 //!   ends it and starts another keeper.
@@ -22,7 +24,7 @@
 //!   run's cgroup where there is one; the next resume ends it before anything else.
 //!
 //! * A run that was started inside this one is no leftover. Its processes hang below the keeper, and
-//!   its ralph carries this run's id in its environment; but it has registered (see [`crate::family`])
+//!   its ralph carries this run's id in its environment; but it has registered (see [`crate::child_runs`])
 //!   and is spared with everything below it by all of the above, each of which reads the records
 //!   itself: ralph may be dead by then. What lives on is told in the facts, and loses its parent when
 //!   the keeper ends.
