@@ -11,6 +11,7 @@ use rustix::net::{
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -27,9 +28,9 @@ const PATIENCE: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
 
 /// What ralph asks for.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Request {
+pub(super) enum Request<'a> {
     /// Start a process; the three ends come along. Answered when it did not start, or has ended.
-    Spawn(Command),
+    Spawn(Cow<'a, Command>),
     /// End everything by the ladder.
     End {
         /// Time between SIGTERM and SIGKILL.
@@ -217,7 +218,7 @@ mod tests {
     #[test]
     fn requests_and_answers_arrive_as_they_were_sent() {
         for request in [
-            Request::Spawn(command()),
+            Request::Spawn(Cow::Owned(command())),
             Request::End { grace_ms: 5000 },
             Request::Work,
             Request::Freeze,
@@ -245,20 +246,20 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let end = ours.as_fd();
         send(&ours, &Request::Ping, &[]).unwrap();
-        send(&ours, &Request::Spawn(command()), &[end, end, end]).unwrap();
+        send(&ours, &Request::Spawn(Cow::Owned(command())), &[end, end, end]).unwrap();
         let mut decoder = Decoder::default();
         let mut seen = Vec::new();
         while seen.len() < 2 {
             decoder.fill(&theirs).unwrap();
-            while let Some(request) = decoder.message::<Request>().unwrap() {
+            while let Some(request) = decoder.message::<Request<'_>>().unwrap() {
                 seen.push(request);
             }
         }
-        assert_eq!(seen, [Request::Ping, Request::Spawn(command())]);
+        assert_eq!(seen, [Request::Ping, Request::Spawn(Cow::Owned(command()))]);
         assert_eq!(decoder.descriptors().len(), 3);
         for garbage in [&[0xff; 8][..], &[1, 0, 0, 0, 0, 0, 0, 0, 99]] {
             let mut decoder = Decoder { bytes: garbage.to_vec(), descriptors: Vec::new() };
-            assert!(decoder.message::<Request>().is_err());
+            assert!(decoder.message::<Request<'_>>().is_err());
         }
     }
 }

@@ -636,17 +636,17 @@ fn a21_an_answer_of_the_keeper_that_is_lost_is_noticed_long_before_any_limit() {
     if !has_tool("strace") {
         return;
     }
-    // The keeper's first answer says that the agent has ended; its 15 bytes never arrive.
+    // The keeper's second answer says that the second agent has ended; its 15 bytes never arrive.
     let env = env().without_git();
-    env.script("claim");
-    let run = env.ralph(["run", "-p", "x", "-m", "1"]).inject("sendto", 1, Fault::Lost(15));
+    env.script("[1]\nprint one\n[*]\nclaim");
+    let run = env.ralph(["run", "-p", "x", "-m", "2"]).inject("sendto", 2, Fault::Lost(15));
     let began = std::time::Instant::now();
     let run =
         run.ends("max-iterations").stderr_has("✗ agent: the process that watches over the agent died").code(1).run();
     assert!(run.trace.as_deref().unwrap_or_default().contains("(INJECTED)"), "{:?}", run.trace);
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     let told = crate::story::story(&env);
-    assert_eq!(told["iterations"][0]["agent"]["ending"]["how"], "keeper_lost", "{told}");
+    assert_eq!(told["iterations"][1]["agent"]["ending"]["how"], "keeper_lost", "{told}");
     assert!(env.processes().is_empty(), "{:?}", env.processes());
 }
 
