@@ -5,6 +5,7 @@ mod clients;
 mod docs;
 mod faults;
 mod honesty;
+mod macos;
 mod step;
 mod test;
 mod tools;

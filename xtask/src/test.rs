@@ -5,6 +5,7 @@ use std::time::Instant;
 use crate::clients;
 use crate::docs;
 use crate::honesty;
+use crate::macos;
 use crate::step::Step;
 use crate::tools;
 
@@ -14,7 +15,11 @@ pub fn run() -> Result<(), String> {
     let begun = Instant::now();
     tools::provide()?;
     Step::new("cargo fmt --all --check").run()?;
+    if tools::is_installed("cargo-deny") {
+        Step::new("cargo deny check bans licenses sources").run()?;
+    }
     Step::new("cargo clippy --workspace --all-targets -- -D warnings").run()?;
+    macos::check()?;
     // `.config/nextest.toml` says in which order and how many at a time.
     // A snapshot that differs is a failure here; `cargo xtask record` takes it anew.
     Step::new("cargo nextest run --workspace -- --skip real_clients::").env("INSTA_UPDATE", "no").run()?;

@@ -22,10 +22,11 @@ enum Source {
     Cargo,
 }
 
-const TOOLS: [Tool; 5] = [
+const TOOLS: [Tool; 6] = [
     Tool { program: "cargo-fmt", from: Source::Rustup("rustfmt"), reason: "the code is formatted" },
     Tool { program: "cargo-clippy", from: Source::Rustup("clippy"), reason: "the lints hold" },
     Tool { program: "cargo-nextest", from: Source::Cargo, reason: "it runs the tests" },
+    Tool { program: "cargo-deny", from: Source::Cargo, reason: "licences and sources of dependencies" },
     Tool { program: "git", from: Source::Apt("git"), reason: "every test project is a repository" },
     Tool { program: "strace", from: Source::Apt("strace"), reason: "faults at chosen system calls" },
 ];

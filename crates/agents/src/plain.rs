@@ -129,7 +129,9 @@ fn shape(line: &str) -> Shape {
             Shape::Error
         };
     }
-    let stated = complaint().status.is_some() && !is_mentioned(rest);
+    // Most lines hold no number, and so no status.
+    let has_number = rest.bytes().any(|byte| byte.is_ascii_digit());
+    let stated = has_number && complaint().status.is_some() && !is_mentioned(rest);
     match (stated, calls_itself_one) {
         (true, true) => provider(complaint()),
         (true, false) if is_bare_status(rest) => provider(complaint()),

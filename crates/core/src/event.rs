@@ -11,6 +11,7 @@ use crate::policy::Policy;
 use crate::protect::{PinFailure, PinnedChange, Pins};
 use crate::scm::{Pending, ScmReport};
 use crate::time::{Millis, WallTime};
+use crate::words::Note;
 use serde::{Deserialize, Serialize};
 
 /// An event with its place in the journal.
@@ -127,8 +128,8 @@ pub enum Event {
     },
     /// Something worth telling that changes nothing: a stale marker removed, a file that could not be written.
     Noted {
-        /// One sentence.
-        text: String,
+        /// What.
+        note: Note,
     },
 }
 
@@ -182,7 +183,7 @@ pub struct Started {
     /// Settings, scripts or protected files that the previous run's agent changed. This run uses them as they are;
     /// listed so that a person can look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inherited: Vec<String>,
+    pub inherited: Vec<Note>,
 }
 
 /// Money and tokens.

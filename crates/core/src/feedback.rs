@@ -72,7 +72,7 @@ fn verdict(iteration: u32, judgement: &Judgement) -> String {
         format!("Iteration {iteration} was not accepted:")
     };
     for reason in judgement.reasons.iter().take(REASONS_TOLD) {
-        let _ = write!(told, "\n- {}", text::cut(&one_line(reason), REASON_CHARS, "..."));
+        let _ = write!(told, "\n- {}", text::cut(&one_line(&reason.to_string()), REASON_CHARS, "..."));
     }
     let more = judgement.reasons.len().saturating_sub(REASONS_TOLD);
     if more > 0 {

@@ -36,3 +36,4 @@ pub mod supervise;
 pub mod text;
 pub mod time;
 pub mod verdict;
+pub mod words;

@@ -77,17 +77,30 @@ pub struct Past<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Note {
-    full: String,
-    line: String,
+    full: Counted,
+    line: Counted,
+}
+
+/// Text whose characters are counted once: every summary asks for them again.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Counted {
+    text: String,
+    chars: usize,
+}
+
+impl From<String> for Counted {
+    fn from(text: String) -> Counted {
+        Counted { chars: text.chars().count(), text }
+    }
 }
 
 impl Note {
     /// The whole note, or what fits; never with an open fence, which would swallow what stands behind it.
     fn full_within(&self, chars: usize) -> String {
-        if self.full.chars().count() <= chars {
-            return self.full.clone();
+        if self.full.chars <= chars {
+            return self.full.text.clone();
         }
-        let facts = self.full.split(LAST_OUTPUT).next().unwrap_or_default();
+        let facts = self.full.text.split(LAST_OUTPUT).next().unwrap_or_default();
         text::cut(facts, chars, "...\n")
     }
 }
@@ -140,9 +153,9 @@ impl Memory {
             "- Iteration {iteration}: {stop_candidate}. {}",
             text::cut(&one_line(&reasons.join(" ")), 160, "...")
         );
-        self.notes.push_back(Note { full, line });
+        self.notes.push_back(Note { full: full.into(), line: line.into() });
         if let Some(older) = self.notes.len().checked_sub(FULL_NOTES + 1).and_then(|index| self.notes.get_mut(index)) {
-            older.full = String::new();
+            older.full = Counted::default();
         }
         if self.notes.len() > SHORT_NOTES {
             self.notes.pop_front();
@@ -164,15 +177,14 @@ impl Memory {
         let mut previous = String::new();
         let mut unmentioned = self.dropped;
         for note in newest_first {
-            let shown =
-                if !note.full.is_empty() && note.full.chars().count() * 2 < left { &note.full } else { &note.line };
-            let size = shown.chars().count() + 1;
+            let shown = if note.full.chars > 0 && note.full.chars * 2 < left { &note.full } else { &note.line };
+            let size = shown.chars + 1;
             if size > left {
                 unmentioned += 1;
                 continue;
             }
             left -= size;
-            previous.push_str(shown.trim_end());
+            previous.push_str(shown.text.trim_end());
             previous.push('\n');
         }
         if unmentioned > 0 {

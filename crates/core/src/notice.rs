@@ -10,6 +10,7 @@ use crate::observation::{LineCounts, Tokens};
 use crate::outcome::Outcome;
 use crate::policy::Policy;
 use crate::time::{Millis, WallTime};
+use crate::words::{Note, Reason};
 use std::sync::Arc;
 
 /// One thing worth telling.
@@ -108,8 +109,8 @@ pub enum Notice {
         claim: Claim,
         /// What follows.
         verdict: VerdictWord,
-        /// Why, one sentence each.
-        reasons: Vec<String>,
+        /// Why.
+        reasons: Vec<Reason>,
         /// Money of this iteration, where stated.
         cost_usd: Option<f64>,
         /// Tokens of this iteration.
@@ -134,17 +135,7 @@ pub enum Notice {
         now: bool,
     },
     /// Something worth a line.
-    Note {
-        /// One sentence.
-        text: String,
-    },
-    /// An event came that does not fit where the run stands: a fault in ralph, which changed nothing.
-    Unexpected {
-        /// Its name.
-        event: &'static str,
-        /// Where the run stood.
-        phase: &'static str,
-    },
+    Note(Note),
     /// The run ended.
     RunFinished {
         /// How.
@@ -235,27 +226,6 @@ impl ResumeKind {
         match self {
             ResumeKind::NextIteration(n) | ResumeKind::SameIteration(n) | ResumeKind::Checks(n) => n,
             ResumeKind::AtALimit => 0,
-        }
-    }
-}
-
-/// Why a run is held up by the machine, outside of its journal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Delay {
-    /// Another process keeps the database locked.
-    DatabaseLocked {
-        /// The database file.
-        path: String,
-    },
-    /// It is free again.
-    DatabaseFree,
-}
-
-impl std::fmt::Display for Delay {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Delay::DatabaseLocked { path } => write!(f, "{path} is locked by another process; waiting for it"),
-            Delay::DatabaseFree => f.write_str("the database is free again"),
         }
     }
 }

@@ -7,9 +7,9 @@
 use crate::journal::{Journal, Remembers};
 use ralph_core::event::Entry;
 use ralph_core::machine::{Machine, Next, Outside, Step, StepOf};
-use ralph_core::notice::Delay;
 use ralph_core::run::ReplayError;
 use ralph_core::time::{Millis, WallTime};
+use ralph_core::words::Note;
 use ralph_host::footprint;
 use ralph_host::process::ProcessError;
 use ralph_host::process::drive::Order;
@@ -67,7 +67,7 @@ pub trait Listener<N> {
     /// Something worth telling.
     fn notice(&self, at: WallTime, notice: &N);
     /// The carrier itself is held up, or no longer.
-    fn delayed(&self, at: WallTime, delay: &Delay);
+    fn delayed(&self, at: WallTime, delay: Note);
     /// How often to be woken to redraw; `None` means never.
     fn tick_every(&self) -> Option<Duration>;
     /// Time to redraw.
@@ -286,7 +286,7 @@ async fn patiently<M: Machine, S: Remembers<M>, T>(
         && Instant::now() < patience
     {
         if !std::mem::replace(&mut told, true) {
-            listener.delayed(senses.now(), &Delay::DatabaseLocked { path: path.display().to_string() });
+            listener.delayed(senses.now(), Note::DatabaseLocked { path: path.display().to_string() });
         }
         let interrupted = tokio::select! {
             biased;
@@ -298,7 +298,7 @@ async fn patiently<M: Machine, S: Remembers<M>, T>(
         }
         answer = store.again(&mut call);
         if !matches!(answer, Err(StoreError::Busy { .. })) {
-            listener.delayed(senses.now(), &Delay::DatabaseFree);
+            listener.delayed(senses.now(), Note::DatabaseFree);
         }
     }
     answer

@@ -328,9 +328,15 @@ fn fill(folder: BorrowedFd<'_>, name: &str, bytes: &[u8], is_meant: impl Fn((u64
     Ok(())
 }
 
-/// Gives a file another name, unless that is taken: then the file goes.
-fn move_to(folder: BorrowedFd<'_>, from: &str, to: &str) -> rustix::io::Result<()> {
-    rename_new(folder, from, to).inspect_err(|_| _ = rustix::fs::unlinkat(folder, from, AtFlags::empty()))
+/// Gives a file another name; what stands there, left by another run, goes.
+fn move_to(folder: BorrowedFd<'_>, from: &str, to: &str) -> Result<(), Errno> {
+    let remove = || rustix::fs::unlinkat(folder, from, AtFlags::empty());
+    let moved = rename_new(folder, from, to).or_else(|errno| match errno {
+        Errno::EXIST => exchange(folder, from, to).and_then(|()| remove()),
+        other => Err(other),
+    });
+    // Under its old name it would be taken for the old prompt.
+    moved.inspect_err(|_| _ = remove())
 }
 
 impl Held {
@@ -468,12 +474,12 @@ fn put(folder: BorrowedFd<'_>, temporary: &str, name: &str, content: Content) ->
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
-fn rename_new(folder: BorrowedFd<'_>, from: &str, to: &str) -> rustix::io::Result<()> {
+fn rename_new(folder: BorrowedFd<'_>, from: &str, to: &str) -> Result<(), Errno> {
     rustix::fs::renameat_with(folder, from, folder, to, rustix::fs::RenameFlags::NOREPLACE)
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn rename_new(_: BorrowedFd<'_>, _: &str, _: &str) -> rustix::io::Result<()> {
+fn rename_new(_: BorrowedFd<'_>, _: &str, _: &str) -> Result<(), Errno> {
     Err(Errno::NOSYS)
 }
 

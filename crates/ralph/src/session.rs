@@ -16,6 +16,7 @@ use ralph_core::outcome::{Outcome, exit};
 use ralph_core::policy::Policy;
 use ralph_core::run::{Run, RunRow, RunStep};
 use ralph_core::time::Millis;
+use ralph_core::words::Note;
 use ralph_engine::run::{BusNames, Buses, EndedChildren, Face, RunHands, RunSenses, Shown};
 use ralph_engine::{Carrier, EngineError};
 use ralph_host::child_runs::{self, RegisterError, Registration};
@@ -200,7 +201,7 @@ impl Claimed {
             .map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
         let (temp, unwritten) = match RunTemp::create(&project::temp_folder(), run) {
             Ok(temp) => (Some(temp), None),
-            Err(error) => (None, Some(format!("no temporary folder for the run ({error}); agents use the usual one"))),
+            Err(error) => (None, Some(Note::TempMissing { error: error.to_string() }.to_string())),
         };
         let folder = folder(project, policy)?;
         let supervision = policy.supervision();
@@ -404,10 +405,10 @@ fn tell_left_locks(project: &Project) {
     }
 }
 
-/// What a run left changed of that by which it was to be judged.
-fn left_changed(RunRow { run, left_changed, .. }: &RunRow) -> Vec<String> {
-    let sentence = |what| format!("{what} during run {run}, and counts as it stands now: ralph explain {run}");
-    left_changed.iter().map(sentence).collect()
+/// Settings, scripts or protected files that a run's agent changed. The next run uses them as they are; they are listed
+/// so that a person can look.
+fn left_changed(RunRow { run, left_changed, .. }: &RunRow) -> Vec<Note> {
+    left_changed.iter().map(|what| Note::Inherited { what: what.clone(), run: run.clone() }).collect()
 }
 
 /// Runs that are looked for among those that were carried lately, before any of them is forgotten.

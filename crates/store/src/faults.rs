@@ -1,6 +1,6 @@
 //! What the disk, the power and the kernel can do to the files, and what is left then.
 
-use crate::sample::{check_ended, entries, entry, id, noted, receipt, row, rows, run_row, started, tree_seen};
+use crate::sample::{check_ended, entries, id, noted, receipt, row, rows, run_row, started, tree_seen};
 use crate::{DamagedRow, Durability, Store, StoreError};
 use ralph_core::event::{Entry, Event};
 use ralph_core::run::RunRow;
@@ -160,7 +160,7 @@ fn d01_a_full_disk_stops_all_writing_and_harms_nothing_that_was_written() {
     append_iterations(&mut store, 2);
     let pages: u32 = store.conn.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
     store.conn.pragma_update(None, "max_page_count", pages).unwrap();
-    let large = entry(8, Event::Noted { text: "x".repeat(100_000) });
+    let large = noted(8, &"x".repeat(100_000));
     let error = store.append(&[large], &row(&run, 3), &[], Durability::Synced).unwrap_err();
     assert!(error.class() == crate::Class::Machine && error.is_disk_full(), "{error:?}");
     assert!(error.to_string().contains("ralph.db") && error.to_string().contains("no space"), "{error}");

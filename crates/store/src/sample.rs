@@ -9,6 +9,7 @@ use ralph_core::policy::{LoopKind, Policy};
 use ralph_core::receipt::Receipt;
 use ralph_core::run::RunRow;
 use ralph_core::time::{Millis, WallTime};
+use ralph_core::words::Note;
 
 pub(crate) fn id(text: &str) -> RunId {
     RunId::parse(text).unwrap()
@@ -19,7 +20,7 @@ pub(crate) fn entry(seq: u64, event: Event) -> Entry {
 }
 
 pub(crate) fn noted(seq: u64, text: &str) -> Entry {
-    entry(seq, Event::Noted { text: text.to_owned() })
+    entry(seq, Event::Noted { note: Note::Machine { text: text.to_owned() } })
 }
 
 pub(crate) fn tree_seen(seq: u64, tree: &str) -> Entry {

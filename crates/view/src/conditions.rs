@@ -4,11 +4,12 @@
 
 use crate::run_view::{AttemptView, Check, Finding, RunView};
 use crate::{json, words};
-use ralph_core::check::{CheckKind, CheckSpec, Ground, TreePrint};
+use ralph_core::check::{CheckKind, Ground, TreePrint};
 use ralph_core::claim::Claim;
-use ralph_core::evidence::{self, Criterion};
+use ralph_core::evidence::Criterion;
+use ralph_core::id::CheckId;
 use ralph_core::observation::Marker;
-use ralph_core::outcome::StopReason;
+use ralph_core::verdict::{self, About};
 use serde_json::{Value, json};
 
 /// One thing that had to be so.
@@ -53,124 +54,137 @@ impl Condition {
     }
 }
 
-/// The conditions of the last iteration; none if there was none.
+/// The conditions of the last iteration, as core judged them; none if there was none.
 pub fn of(view: &RunView) -> Vec<Condition> {
     let Some(attempt) = view.attempt(None) else { return Vec::new() };
-    if view.machine.policy().supervision().is_some() {
-        return [done(view, attempt)].into_iter().chain(acknowledged(view)).collect();
+    let mut all = view.machine.conditions();
+    all.sort_by_key(|condition| place(&condition.about));
+    all.iter().map(|condition| rendered(view, attempt, condition)).collect()
+}
+
+/// People read first what the agent did, then what was executed, then what was only looked at.
+fn place(about: &About) -> u8 {
+    match about {
+        About::Done | About::AgentEnded => 0,
+        About::Claimed => 1,
+        About::Requests => 2,
+        About::Check(_) => 3,
+        About::Evidence(_) => 4,
+        About::Protected => 5,
+        About::Committed => 6,
+        About::TreeStill => 7,
     }
-    let mut all = vec![ended_well(attempt), claimed(view, attempt)];
-    all.extend(acknowledged(view));
-    all.extend(guardrails(view, attempt));
-    all.extend(evidence_of(view, attempt));
-    all.extend(others(view, attempt));
-    if !view.machine.policy().guardrails.is_empty() {
-        all.push(tree_stood_still(attempt));
+}
+
+fn rendered(view: &RunView, attempt: &AttemptView, condition: &verdict::Condition) -> Condition {
+    let met = match condition.state {
+        verdict::State::Met => Some(true),
+        verdict::State::Unmet(_) => Some(false),
+        verdict::State::Unseen => None,
+    };
+    let why = json::sentences(condition.reasons()).join("; ");
+    match &condition.about {
+        About::Done => done(view, attempt, met),
+        About::AgentEnded => ended_well(attempt, met),
+        About::Claimed => claimed(view, attempt, met),
+        About::Requests => acknowledged(view, met),
+        About::Check(id) => check(view, attempt, id, met),
+        About::Evidence(criterion) => evidence_of(*criterion, met, &why),
+        About::Protected => looked_at(
+            attempt,
+            CheckKind::Protected,
+            met,
+            "the protected files would have had to be as they were at the start",
+        ),
+        About::Committed => looked_at(attempt, CheckKind::CleanTree, met, "everything would have had to be committed"),
+        About::TreeStill => tree_stood_still(attempt, met),
     }
-    all
 }
 
 /// A supervised agent needs nothing but its file.
-fn done(view: &RunView, attempt: &AttemptView) -> Condition {
-    let complete = view.machine.outcome().is_some_and(|outcome| outcome.reason == StopReason::Complete);
-    let (met, detail) = match attempt.agent.as_ref().map(|agent| &agent.seen.marker) {
-        _ if complete => (Some(true), "it is there".to_owned()),
-        None => (None, "the end of the last start was not seen".to_owned()),
-        Some(Marker::WrongKind(kind)) => (Some(false), format!("DONE is a {kind}, not a file")),
-        Some(Marker::Present | Marker::Absent) => {
-            (Some(false), format!("it was not there after start {}", attempt.iteration))
-        }
+fn done(view: &RunView, attempt: &AttemptView, met: Option<bool>) -> Condition {
+    let detail = match attempt.agent.as_ref().map(|agent| &agent.seen.marker) {
+        _ if met == Some(true) => "it is there".to_owned(),
+        None => "the end of the last start was not seen".to_owned(),
+        Some(Marker::WrongKind(kind)) => format!("DONE is a {kind}, not a file"),
+        Some(Marker::Present | Marker::Absent) => format!("it was not there after start {}", attempt.iteration),
     };
     let folder = view.machine.policy().supervision().map_or("", |supervision| supervision.task_folder.as_str());
     Condition::new("the file DONE stands in the task folder", met, detail)
         .needing(format!("the agent, or somebody else, would have had to write {folder}/DONE"))
 }
 
-/// What people wanted, if anything of it is still open.
-fn acknowledged(view: &RunView) -> Option<Condition> {
-    let open = view.machine.open_requests();
+/// What people wanted and nobody acknowledged.
+fn acknowledged(view: &RunView, met: Option<bool>) -> Condition {
     let needed = "each request would have had to be acknowledged: its id in an <ack> tag, or `ralph bus post --type ACK \
                   --parent ID TEXT`";
-    (!open.is_empty())
-        .then(|| Condition::new("every request is acknowledged", Some(false), open.words()).needing(needed))
+    Condition::new("every request is acknowledged", met, view.machine.open_requests().words()).needing(needed)
 }
 
-fn ended_well(attempt: &AttemptView) -> Condition {
+fn ended_well(attempt: &AttemptView, met: Option<bool>) -> Condition {
     const NAME: &str = "the agent ended well";
     let iteration = attempt.iteration;
     match &attempt.agent {
-        None => Condition::new(NAME, None, "its end was not seen")
+        None => Condition::new(NAME, met, "its end was not seen")
             .needing(format!("the agent of iteration {iteration} would have had to come to its end")),
         Some(agent) => {
             let how = words::agent_end(agent);
-            Condition::new(NAME, Some(agent.well), how.as_str())
+            Condition::new(NAME, met, how.as_str())
                 .needing(format!("the agent would have had to end without a failure; iteration {iteration}: {how}"))
         }
     }
 }
 
-fn claimed(view: &RunView, attempt: &AttemptView) -> Condition {
+fn claimed(view: &RunView, attempt: &AttemptView, met: Option<bool>) -> Condition {
     const NAME: &str = "the agent claimed completion";
     let policy = view.machine.policy();
+    let response = &policy.completion.response;
     let claim = format!(
-        "the agent would have had to claim completion: <response>{}</response> in its own text, or a file DONE in \
+        "the agent would have had to claim completion: <response>{response}</response> in its own text, or a file DONE in \
          .ralph/tasks/{}",
-        policy.completion.response, policy.task
+        policy.task
     );
     let Some(agent) = &attempt.agent else {
-        return Condition::new(NAME, None, "its end was not seen").needing(claim);
+        return Condition::new(NAME, met, "its end was not seen").needing(claim);
     };
-    let (met, detail) = match (&agent.seen.claim, &agent.seen.marker) {
-        (Claim::Blocked { reason }, _) => (false, format!("it said that it is blocked: {reason}")),
-        (Claim::Wait, _) => (false, "it asked to wait".to_owned()),
-        (_, Marker::WrongKind(kind)) => (false, format!("DONE in the task folder is a {kind}, not a file")),
-        (Claim::Complete, _) => (true, "it said so in its own text".to_owned()),
-        (Claim::None, Marker::Present) => (true, "it wrote the DONE file".to_owned()),
+    let said = match (&agent.seen.claim, &agent.seen.marker) {
+        (Claim::Blocked { reason }, _) => format!("it said that it is blocked: {reason}"),
+        (Claim::Wait, _) => "it asked to wait".to_owned(),
+        (_, Marker::WrongKind(kind)) => format!("DONE in the task folder is a {kind}, not a file"),
+        (Claim::Complete, _) => "it said so in its own text".to_owned(),
+        (Claim::None, Marker::Present) => "it wrote the DONE file".to_owned(),
         (Claim::None, Marker::Absent) => {
-            let response = &policy.completion.response;
-            (false, format!("its text has no <response>{response}</response> and there is no DONE file"))
+            let detail = format!("its text has no <response>{response}</response> and there is no DONE file");
+            return Condition::new(NAME, met, detail).needing(claim);
         }
     };
-    if met && !agent.well {
-        let detail = format!("{detail}, but it did not end well: no claim counts");
+    let says_done = matches!(
+        (&agent.seen.claim, &agent.seen.marker),
+        (Claim::Complete, Marker::Absent | Marker::Present) | (Claim::None, Marker::Present)
+    );
+    if says_done && !agent.well {
         let needed = "the agent that claimed completion would have had to end without a failure";
-        return Condition::new(NAME, Some(false), detail).needing(needed);
+        return Condition::new(NAME, met, format!("{said}, but it did not end well: no claim counts")).needing(needed);
     }
-    let needed = match (&agent.seen.claim, &agent.seen.marker) {
-        (Claim::None, Marker::Absent) => claim,
-        _ => format!("{claim}; instead {detail}"),
-    };
-    Condition::new(NAME, Some(met), detail).needing(needed)
+    let needed = format!("{claim}; instead {said}");
+    Condition::new(NAME, met, said).needing(needed)
 }
 
-fn guardrails(view: &RunView, attempt: &AttemptView) -> Vec<Condition> {
-    let rules = view.machine.policy().checks(attempt.iteration, Ground::Project);
-    let judge = |rule: CheckSpec| {
-        let name = format!("guardrail \"{}\"", rule.command);
-        let mut own = attempt.counted().filter(|check| check.kind == CheckKind::Guardrail);
-        match own.find(|check| check.report.spec.id == rule.id) {
-            Some(check) => executed(name, check, view),
-            None => {
-                let needed = format!(
-                    "`{}` would have had to run to its end in iteration {} and exit 0",
-                    rule.command, attempt.iteration
-                );
-                // A check that would prove nothing is not executed, and has not passed.
-                match attempt.findings.iter().find(|finding| is_guardrail(finding) && finding.name == rule.command) {
-                    Some(refused) => Condition::new(&name, Some(refused.passed), refused.problem.as_str())
-                        .needing(format!("{needed}; it {}", as_clause(&refused.problem))),
-                    None => {
-                        Condition::new(&name, None, "it was not executed to its end in this iteration").needing(needed)
-                    }
-                }
-            }
-        }
-    };
-    rules.into_iter().map(judge).collect()
-}
-
-fn is_guardrail(finding: &Finding) -> bool {
-    finding.kind == CheckKind::Guardrail
+fn check(view: &RunView, attempt: &AttemptView, id: &CheckId, met: Option<bool>) -> Condition {
+    if let Some(check) = attempt.counted().find(|check| check.report.spec.id == *id) {
+        return executed(format!("guardrail \"{}\"", check.report.spec.command), check, view, met);
+    }
+    let specs = view.machine.policy().checks(attempt.iteration, Ground::Project);
+    let command = specs.into_iter().find(|spec| spec.id == *id).map_or(id.to_string(), |spec| spec.command);
+    let name = format!("guardrail \"{command}\"");
+    let needed = format!("`{command}` would have had to run to its end in iteration {} and exit 0", attempt.iteration);
+    // A check that would prove nothing is not executed, and has not passed.
+    let refused = |finding: &&Finding| finding.kind == CheckKind::Guardrail && finding.name == command;
+    match attempt.findings.iter().find(refused) {
+        Some(refused) => Condition::new(&name, met, refused.problem.as_str())
+            .needing(format!("{needed}; it {}", as_clause(&refused.problem))),
+        None => Condition::new(&name, met, "it was not executed to its end in this iteration").needing(needed),
+    }
 }
 
 /// How a check went before anybody had worked, as the end of a sentence.
@@ -184,9 +198,9 @@ fn before(view: &RunView, check: &Check) -> &'static str {
 }
 
 /// A check with a receipt.
-fn executed(name: String, check: &Check, view: &RunView) -> Condition {
+fn executed(name: String, check: &Check, view: &RunView, met: Option<bool>) -> Condition {
     let report = &check.report;
-    let on = match &check.tree {
+    let on = match check.tree {
         Some(TreePrint::Seen { .. }) => format!(" on the tree {}", words::tree_of(check)),
         _ => String::new(),
     };
@@ -198,66 +212,48 @@ fn executed(name: String, check: &Check, view: &RunView) -> Condition {
         report.log,
         before(view, check)
     );
-    let detail = format!("{} · {}", words::check_end(check), words::receipt(check, view.settings()));
-    let receipt = Some(json::receipt(check, view.settings()));
-    Condition { receipt, ..Condition::new(&name, Some(report.ending.passed()), detail).needing(needed) }
+    let settings = view.settings();
+    let detail = format!("{} · {}", words::check_end(check), words::receipt(check, settings));
+    let receipt = Some(json::receipt(check, settings));
+    Condition { receipt, ..Condition::new(&name, met, detail).needing(needed) }
 }
 
 /// What the settings want to see in the agent's own tool runs.
-fn evidence_of(view: &RunView, attempt: &AttemptView) -> Vec<Condition> {
-    let Some(agent) = &attempt.agent else { return Vec::new() };
-    let policy = view.machine.policy();
-    let found = evidence::judge_with(&policy.criteria, &agent.seen.tools, &agent.seen.errors, &policy.verify.commands);
-    let judge = |finding: evidence::Finding| {
-        let name = format!("evidence of the agent's tool runs: {}", finding.criterion.as_str());
-        let detail = if finding.passed { "nothing against it".to_owned() } else { finding.reason.clone() };
-        let wanted = match finding.criterion {
-            Criterion::NoErrors => "no error would have had to be left in the agent's own tool runs".to_owned(),
-            kind => format!("{} would have had to be seen passing in the agent's own tool runs", kind.as_str()),
-        };
-        let needed = format!("{wanted}: {}", as_clause(&finding.reason));
-        Condition::new(&name, Some(finding.passed), detail).needing(needed)
+fn evidence_of(criterion: Criterion, met: Option<bool>, why: &str) -> Condition {
+    let name = format!("evidence of the agent's tool runs: {}", criterion.as_str());
+    let detail = if met == Some(true) { "nothing against it" } else { why };
+    let wanted = match criterion {
+        Criterion::NoErrors => "no error would have had to be left in the agent's own tool runs".to_owned(),
+        kind => format!("{} would have had to be seen passing in the agent's own tool runs", kind.as_str()),
     };
-    found.into_iter().map(judge).collect()
+    Condition::new(&name, met, detail).needing(format!("{wanted}: {}", as_clause(why)))
 }
 
-/// Every other check that was made, of whatever kind.
-fn others(view: &RunView, attempt: &AttemptView) -> Vec<Condition> {
-    let known = |kind: CheckKind| matches!(kind, CheckKind::Guardrail | CheckKind::Evidence);
-    let name = |kind: CheckKind, name: &str| format!("{} \"{name}\"", kind.as_str());
-    let commands = attempt.counted().filter(|check| !known(check.kind));
-    let commands = commands.map(|check| executed(name(check.kind, &check.report.spec.command), check, view));
-    let findings = attempt.findings.iter().filter(|finding| !known(finding.kind));
-    let findings = findings.map(|finding: &Finding| {
-        let name = name(finding.kind, &finding.name);
-        let detail = if finding.passed { "passed".to_owned() } else { finding.problem.clone() };
-        let wanted = match finding.kind {
-            CheckKind::Protected => "the protected files would have had to be as they were at the start".to_owned(),
-            CheckKind::CleanTree => "everything would have had to be committed".to_owned(),
-            _ => format!("{name} would have had to pass in iteration {}", attempt.iteration),
-        };
-        let needed = format!("{wanted}: {}", finding.problem.trim_end_matches('.'));
-        Condition::new(&name, Some(finding.passed), detail).needing(needed)
-    });
-    commands.chain(findings).collect()
+/// Something that was only looked at.
+fn looked_at(attempt: &AttemptView, kind: CheckKind, met: Option<bool>, wanted: &str) -> Condition {
+    let finding = attempt.findings.iter().find(|finding| finding.kind == kind);
+    let (name, problem) = finding.map_or(("", ""), |finding| (finding.name.as_str(), finding.problem.as_str()));
+    let detail = if met == Some(true) { "passed" } else { problem };
+    Condition::new(&format!("{} \"{name}\"", kind.as_str()), met, detail)
+        .needing(format!("{wanted}: {}", problem.trim_end_matches('.')))
 }
 
-fn tree_stood_still(attempt: &AttemptView) -> Condition {
+fn tree_stood_still(attempt: &AttemptView, met: Option<bool>) -> Condition {
     const NAME: &str = "the files stood still while the checks ran";
     const NEEDED: &str = "the files would have had to stand still while the checks ran";
-    match (attempt.tree_moved(), attempt.look_after.as_ref()) {
-        (None, _) => {
-            Condition::new(NAME, None, "looked at only when a claim stands and every guardrail passed").needing(NEEDED)
-        }
-        (Some(true), after) => {
-            let trees = format!("tree {} before and {} after", words::tree(checked_tree(attempt)), words::tree(after));
-            Condition::new(NAME, Some(false), "they changed, so no check speaks for them")
+    let (before, after) = (checked_tree(attempt), attempt.look_after.as_ref());
+    match met {
+        Some(true) => Condition::new(NAME, met, format!("tree {} before and after", words::tree(after))),
+        Some(false) => {
+            let trees = format!("tree {} before and {} after", words::tree(before), words::tree(after));
+            Condition::new(NAME, met, "they changed, so no check speaks for them")
                 .needing(format!("{NEEDED}; they went on changing: {trees}"))
         }
-        // The verdict takes a tree that nobody saw as it was checked, so nothing else was needed.
-        (Some(false), print) => match unseen(checked_tree(attempt)).or(unseen(print)) {
-            Some(why) => Condition::new(NAME, None, format!("they cannot be seen: {why}")),
-            None => Condition::new(NAME, Some(true), format!("tree {} before and after", words::tree(print))),
+        // The verdict takes a tree that nobody can see as it was checked, so nothing else was needed.
+        None => match after.and(unseen(before).or(unseen(after))) {
+            Some(why) => Condition::new(NAME, met, format!("they cannot be seen: {why}")),
+            None => Condition::new(NAME, met, "looked at only when a claim stands and every guardrail passed")
+                .needing(NEEDED),
         },
     }
 }

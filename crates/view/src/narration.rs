@@ -96,10 +96,6 @@ impl Narrator {
         &self.run
     }
 
-    fn note(&self, text: &str) -> String {
-        format!("{} {}", self.paint().yellow("note:"), text::for_terminal(text))
-    }
-
     fn paint(&self) -> Paint {
         self.style.paint
     }
@@ -154,8 +150,9 @@ impl Narrator {
                 vec![self.paint().yellow(&line)]
             }
             Notice::Stopping { now } => return self.stopping(*now),
-            Notice::Note { text } => vec![self.note(text)],
-            Notice::Unexpected { event, phase } => vec![self.note(&words::unexpected(event, phase))],
+            Notice::Note(note) => {
+                vec![format!("{} {}", self.paint().yellow("note:"), text::for_terminal(&note.to_string()))]
+            }
             Notice::RunFinished { outcome, elapsed } => {
                 let end = end(self.render.paint, (&self.run, self.kind()), outcome, *elapsed, &self.style.suggest);
                 return vec![Said::End(end)];
@@ -281,7 +278,7 @@ impl Narrator {
         }
         let paint = self.paint();
         let leaked = if *leaked > 0 { format!(" · {leaked} leaked") } else { String::new() };
-        let reasons = reasons.iter().map(|reason| text::for_terminal(reason));
+        let reasons = reasons.iter().map(|reason| words::one_line(&reason.to_string()));
         if self.kind() == LoopKind::Supervise {
             let line = |(index, reason): (usize, String)| match index {
                 0 => format!("{reason} ({duration}){leaked}"),
@@ -471,7 +468,7 @@ mod tests {
             iteration: 1,
             claim: Claim::Complete,
             verdict: VerdictWord::Continue,
-            reasons: vec!["because".to_owned()],
+            reasons: vec![ralph_core::words::Reason::AgentFailed { message: "because".to_owned() }],
             cost_usd: Some(0.25),
             tokens: Default::default(),
             leaked: 0,

@@ -68,8 +68,8 @@ fn attempt_lines(attempt: &AttemptView, kind: LoopKind, paint: Paint) -> String 
     let reasons = attempt.judged.as_ref().map(|judged| judged.reasons.as_slice()).unwrap_or_default();
     if let (LoopKind::Supervise, [line, more @ ..]) = (kind, reasons) {
         let span = attempt.duration().map_or(String::new(), |span| format!(" ({span})"));
-        let more = more.iter().map(|reason| format!("      {}\n", paint.dim(&words::one_line(reason))));
-        return format!("  {}{span}\n", words::one_line(line)) + &more.collect::<String>();
+        let more = more.iter().map(|reason| format!("      {}\n", paint.dim(&words::one_line(&reason.to_string()))));
+        return format!("  {}{span}\n", words::one_line(&line.to_string())) + &more.collect::<String>();
     }
     let mut parts = vec![format!("{:>3}", attempt.iteration)];
     parts.extend((attempt.attempt > 1).then(|| format!("attempt {}", attempt.attempt)));
@@ -91,7 +91,7 @@ fn attempt_lines(attempt: &AttemptView, kind: LoopKind, paint: Paint) -> String 
     parts.push(if verdict == "accepted" { paint.green(verdict) } else { verdict.to_owned() });
     let mut lines = parts.join(" · ") + "\n";
     for reason in reasons {
-        let _ = writeln!(lines, "{}", paint.dim(&format!("      - {}", words::one_line(reason))));
+        let _ = writeln!(lines, "{}", paint.dim(&format!("      - {}", words::one_line(&reason.to_string()))));
     }
     lines
 }

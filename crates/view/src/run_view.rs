@@ -16,6 +16,7 @@ use ralph_core::policy::PromptSource;
 use ralph_core::run::{ReplayError, Run};
 use ralph_core::scm::ScmSpec;
 use ralph_core::time::{Millis, WallTime};
+use ralph_core::words::Reason;
 
 /// A run from its beginning to where its journal ends.
 pub struct RunView {
@@ -159,7 +160,7 @@ pub struct Judged {
     /// What followed.
     pub verdict: VerdictWord,
     /// Why.
-    pub reasons: Vec<String>,
+    pub reasons: Vec<Reason>,
     /// Whether the run is complete by it.
     pub accepted: bool,
     /// Money, the question for a commit message included.

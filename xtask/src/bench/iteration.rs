@@ -1,50 +1,59 @@
-//! What an iteration costs beyond the agent itself: against a bare spawn-and-wait loop with one
-//! fdatasync, and against the classic bash loop.
+//! What an iteration costs beyond the agent itself: against the least that a loop in C can do (`floor.c`: start, read,
+//! wait, one fdatasync), and against the classic bash loop; in memory and on the disk.
 
 use super::project::Project;
 use super::{fail, median, verdict};
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 const ITERATIONS: u32 = 200;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 7;
+const FLOOR: &str = include_str!("floor.c");
+/// A file system in memory, where there is one.
+const MEMORY: &str = "/dev/shm";
 
 pub(super) fn run(project: &Project) -> Result<(), String> {
+    let floor = compile(project)?;
+    if Path::new(MEMORY).is_dir() {
+        measure(&project.beside(Path::new(MEMORY))?, &floor, "in memory")?;
+    }
+    measure(project, &floor, "on disk")
+}
+
+fn compile(project: &Project) -> Result<PathBuf, String> {
+    let (source, program) = (project.path("floor.c"), project.path("floor"));
+    project.write("floor.c", FLOOR)?;
+    let status = Command::new("cc").args(["-static", "-O2", "-o"]).arg(&program).arg(source).status();
+    match status.map_err(fail("cc"))?.success() {
+        true => Ok(program),
+        false => Err("floor.c could not be compiled".to_owned()),
+    }
+}
+
+fn measure(project: &Project, floor: &Path, place: &str) -> Result<(), String> {
     project.settings(r#"{"agent":{"command":"/bin/echo","flags":["working"]},"loop":{"maxWallTimeMs":0}}"#)?;
     let (mut floors, mut ralphs, mut bashes) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
-        floors.push(floor(project)?);
+        floors.push(bare(project, floor)?);
         ralphs.push(ralph(project, round)?);
         bashes.push(bash(project)?);
     }
     let ratios = |values: &[f64]| median(values.iter().zip(&floors).map(|(value, floor)| value / floor).collect());
-    println!("  floor (spawn + fdatasync): {:.2} ms", median(floors.clone()) * 1e3);
-    println!("  plain bash loop, nothing durable: {:.2} x the floor", ratios(&bashes));
-    verdict("iteration without checks, durable", ratios(&ralphs), 1.25, " x the floor");
+    println!("  floor {place} (posix_spawn, read, waitpid, fdatasync): {:.2} ms", median(floors.clone()) * 1e3);
+    println!("  plain bash loop {place}, nothing durable: {:.2} x the floor", ratios(&bashes));
+    verdict(&format!("iteration without checks, durable, {place}"), ratios(&ralphs), 1.25, " x the floor");
     Ok(())
 }
 
-/// Seconds for one bare start, prompt, answer and end, and one sync.
-fn floor(project: &Project) -> Result<f64, String> {
-    let mut log = std::fs::File::create(project.path("floor.log")).map_err(fail("the floor's log"))?;
-    let began = Instant::now();
-    for _ in 0..ITERATIONS {
-        let mut child = Command::new("/bin/echo")
-            .arg("working")
-            .current_dir(project.root())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(fail("/bin/echo"))?;
-        // It need not read its prompt.
-        let _ = child.stdin.take().map(|mut stdin| stdin.write_all(b"make the tests pass"));
-        let output = child.wait_with_output().map_err(fail("/bin/echo"))?;
-        log.write_all(&output.stdout).and_then(|()| log.write_all(&[b'.'; 4096])).map_err(fail("the floor's log"))?;
-        log.sync_data().map_err(fail("the floor's log"))?;
-    }
-    Ok(began.elapsed().as_secs_f64() / f64::from(ITERATIONS))
+/// Seconds for one iteration of the bare loop.
+fn bare(project: &Project, floor: &Path) -> Result<f64, String> {
+    let (log, iterations) = (project.path("floor.log"), ITERATIONS.to_string());
+    let mut call = Command::new(floor);
+    call.arg(log).args([&iterations, "/bin/echo", "working"]).current_dir(project.root());
+    let output = call.output().map_err(fail("the floor"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.trim().parse().map_err(|_| format!("the floor said: {text}{}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// Seconds for one of ralph's iterations: a long run less a short one, so that the start does not count.

@@ -14,9 +14,18 @@ pub(super) struct Project {
 
 impl Project {
     pub(super) fn new(ralph: &Path, agent: &Path) -> Result<Project, String> {
+        Project::below(&std::env::temp_dir(), ralph, agent)
+    }
+
+    /// Another one for the same programs, on another file system.
+    pub(super) fn beside(&self, parent: &Path) -> Result<Project, String> {
+        Project::below(parent, &self.ralph, &self.agent)
+    }
+
+    fn below(parent: &Path, ralph: &Path, agent: &Path) -> Result<Project, String> {
         let stamp = Instant::now();
-        let folder = std::env::temp_dir()
-            .join(format!("ralph-bench-{}-{stamp:?}", std::process::id()).replace([' ', '{', '}', ':', ','], ""));
+        let folder =
+            parent.join(format!("ralph-bench-{}-{stamp:?}", std::process::id()).replace([' ', '{', '}', ':', ','], ""));
         std::fs::create_dir_all(folder.join("project/.ralph")).map_err(fail("the scratch project cannot be made"))?;
         Ok(Project { ralph: ralph.to_owned(), agent: agent.to_owned(), folder })
     }

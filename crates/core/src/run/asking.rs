@@ -8,10 +8,11 @@ use crate::inbox::{Heard, Request, Requests};
 use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::Observation;
+use crate::words::Note;
 
 impl Run {
     pub(super) fn on_heard(&mut self, messages: &[Heard]) -> RunStep {
-        let told = |request: &Request| Notice::Note { text: format!("request {}", request.words()) };
+        let told = |request: &Request| Notice::Note(Note::Request { words: request.words() });
         Step::telling(self.inbox.hear(messages).map(told))
     }
 
@@ -27,7 +28,7 @@ impl Run {
                 body: format!("acknowledged in {step} {iteration}"),
                 parents: vec![request.id.clone()],
             };
-            let note = Run::note(format!("the agent acknowledged request {}", request.words()));
+            let note = Run::note(Note::RequestAcknowledged { words: request.words() });
             told.then(note).then(Step::acting([Act::Post(post)]))
         })
     }

@@ -1,15 +1,14 @@
 //! Closing: the run is complete, and only formalities are left: child runs are waited for, the claim is looked at
 //! again, and everybody who should know is told, once.
 
-use super::kinds::{Children, listed};
-use super::stopping::Ending;
+use super::kinds::Children;
 use super::{Continuation, Phase, Run, RunStep};
 use crate::activity::{Activity, BusName, Leftover, Post};
 use crate::bus::{Kind, TASK_BUS};
 use crate::machine::Step;
 use crate::observation::Markers;
-use crate::outcome::{StopReason, exit};
 use crate::text;
+use crate::words::{Cause, Note, listed};
 
 /// What still stands between completion and the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,8 +85,7 @@ impl Run {
     pub(super) fn on_posted(&mut self, problem: Option<&str>) -> Option<RunStep> {
         let Phase::Closing(Closing::Fact(children)) = &self.phase else { return None };
         let message = children.words();
-        let told = problem.map(|problem| Run::note(format!("the completion fact could not be posted: {problem}")));
-        let ending = Ending { reason: StopReason::Complete, code: exit::OK, message, verified: false };
-        Some(told.unwrap_or_default().then(self.end(ending, Continuation::Nothing)))
+        let told = problem.map(|problem| Run::note(Note::FactUnposted { problem: problem.to_owned() }));
+        Some(told.unwrap_or_default().then(self.finish(Cause::Done(message), Continuation::Nothing)))
     }
 }

@@ -5,16 +5,15 @@
 //! whose last iteration could not be committed ends as an error, and can be resumed for that alone.
 
 use super::inspecting::{Inspect, Inspection, Moment};
-use super::stopping::Ending;
 use super::{Continuation, Run, RunStep};
 use crate::activity::{Activity, AgentLog, Keep, MarkerUse, Role};
 use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::Observation;
-use crate::outcome::{StopReason, exit};
 use crate::scm::{self, Pending, ScmReport, ScmSpec};
 use crate::text;
 use crate::time::Millis;
+use crate::words::{Cause, Note};
 
 /// How the question for a message is called where tasks are shown.
 const QUESTION: &str = "commit message";
@@ -137,10 +136,7 @@ impl Run {
         };
         let mut told = self.tell_command(&report.spec.task, detail, report.ending.code(), report.duration);
         if report.ending.passed() && commits && at.committing.leaves_out {
-            told = told.then(Run::note(
-                "new files are not part of the commit, so it is not all that was checked; put `add -A` before `commit` \
-                 in scm.tasks",
-            ));
+            told = told.then(Run::note(Note::NewFilesLeftOut));
         }
         if report.went_well() {
             at.committing.done.push(report.spec.index);
@@ -153,15 +149,12 @@ impl Run {
     }
 
     /// Ends a run whose work is complete but whose version control failed: it can go on with that.
-    pub(super) fn end_uncommitted(&mut self, at: &Inspection, work: &str, failure: &str, verified: bool) -> RunStep {
+    pub(super) fn end_uncommitted(&mut self, at: &Inspection, work: Cause, failure: String) -> RunStep {
         let mut at = Box::new(at.clone());
         at.committing.left_over = true;
         let committing = &at.committing;
         let committed = committing.skips_commit || !self.policy.scm.commits() || self.has_committed(committing);
-        let but = if committed { "not all of version control was done" } else { "not committed" };
-        let message = format!("the work is {work}, but {but}: {failure}");
-        let ending = Ending { reason: StopReason::Error, code: exit::USED_UP, message, verified };
-        self.end(ending, Continuation::Inspection(at))
+        self.finish(Cause::Uncommitted { work: Box::new(work), committed, failure }, Continuation::Inspection(at))
     }
 
     fn tell_command(

@@ -3,26 +3,25 @@
 //! iteration is judged. Exactly the tree that was checked is accepted.
 
 use super::committing::Committing;
-use super::kinds::{Children, listed};
+use super::kinds::Children;
 use super::opening::Opening;
-use super::stopping::Ending;
 use super::{Continuation, Phase, Run, RunStep, brief, ends};
 use crate::activity::{Act, Activity, Leftover};
-use crate::check::{Blindness, CheckEnding, CheckKind, CheckReport, CheckSpec, Ground, TreePrint};
+use crate::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, Ground, TreePrint};
 use crate::claim::Claim;
-use crate::evidence::{self, Criterion, Finding};
+use crate::evidence::Criterion;
 use crate::feedback::{Lookback, feedback};
 use crate::id::RunId;
 use crate::machine::Step;
 use crate::memory::Past;
 use crate::notice::{Notice, VerdictWord};
 use crate::observation::{Marker, Observation, StartFault};
-use crate::outcome::{StopReason, exit};
+use crate::outcome::StopReason;
 use crate::policy::{Passes, Policy};
 use crate::protect::{Change, OnChange, PinnedChange};
 use crate::scm::ScmSpec;
-use crate::text;
-use crate::verdict::{self, Case, Decision, Judgement, Stability};
+use crate::verdict::{self, About, Case, Condition, Decision, Judgement, TreeState};
+use crate::words::{Cause, Note, Reason, named};
 use std::collections::VecDeque;
 
 /// Rounds of checks on a tree that changes under them. A formatter needs two; what needs more than
@@ -48,14 +47,16 @@ pub(super) struct Inspection {
     pub(super) pinned: Vec<PinnedChange>,
     /// Why the commit cannot be checked out; empty if it can.
     unclean: String,
-    /// What is not part of the commit, if that counts; empty if all is.
-    uncommitted: String,
+    /// What is not part of the commit, empty if all is; `None` if that does not count or nobody knows.
+    uncommitted: Option<String>,
     pub(super) reports: Vec<CheckReport>,
     round: u32,
     /// Some of the files that the agent changed, where the tree was seen before it and after it.
     edited: Option<Vec<String>>,
     /// Some of the files that changed under the last round.
     changed: Vec<String>,
+    /// Whether the tree stood still while this round's checks ran.
+    stood: Stood,
     pub(super) committing: Committing,
 }
 
@@ -90,6 +91,15 @@ pub(super) enum Moment {
     AfterMessage,
 }
 
+/// Whether the tree stood still while the checks ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stood {
+    /// Nobody has looked again, or it cannot be seen.
+    Unseen,
+    Still,
+    Changing,
+}
+
 impl Inspection {
     pub(super) fn of(seen: Observation, policy: &Policy) -> Inspection {
         let mut inspection = Inspection {
@@ -101,11 +111,12 @@ impl Inspection {
             restored: false,
             pinned: Vec::new(),
             unclean: String::new(),
-            uncommitted: String::new(),
+            uncommitted: None,
             reports: Vec::new(),
             round: 1,
             edited: None,
             changed: Vec::new(),
+            stood: Stood::Unseen,
             committing: Committing::default(),
             seen,
         };
@@ -188,11 +199,12 @@ impl Inspection {
 impl Run {
     /// Does the next step of an inspection, and judges when none is left.
     pub(super) fn go_on(&mut self, mut at: Box<Inspection>) -> RunStep {
-        let Some(step) = at.queue.pop_front() else { return self.conclude(&at, Stability::Still) };
+        let Some(step) = at.queue.pop_front() else { return self.conclude(&at) };
         at.now = step.clone();
         match step {
             Inspect::Children if self.policy.limits.child_wait.is_off() => {
-                Run::note(format!("child runs live on: {}", listed(&at.seen.process.children))).then(self.go_on(at))
+                let runs = at.seen.process.children.clone();
+                Run::note(Note::ChildrenLiveOn { runs }).then(self.go_on(at))
             }
             Inspect::Children => {
                 let span = self.policy.limits.child_wait;
@@ -254,7 +266,7 @@ impl Run {
         let told = if left.is_empty() {
             Step::default()
         } else {
-            Run::note(format!("child runs took too long and were interrupted: {}", listed(left)))
+            Run::note(Note::ChildrenInterrupted { runs: left.to_vec() })
         };
         Some(told.then(self.go_on(at)))
     }
@@ -274,6 +286,7 @@ impl Run {
         let clean = self.policy.verify.clean_checkout;
         let ground = if clean { Ground::Checkout } else { Ground::Project };
         at.reports.clear();
+        at.stood = Stood::Unseen;
         at.queue_round(self.policy.checks(self.count.iteration(), ground), clean);
         self.go_on(at)
     }
@@ -294,16 +307,17 @@ impl Run {
         at.unclean = why.map_or(String::new(), |why| format!("{said}: {why}"));
         if fault {
             // The checks cannot run, and say so themselves; what is committed nobody knows.
-            at.uncommitted.clear();
-            let told = Run::note(format!("a fault of this machine, not of the work: {}", at.unclean));
+            at.uncommitted = None;
+            let told = Run::note(Note::CheckoutFailed { why: at.unclean.clone() });
             return Some(told.then(self.go_on(at)));
         }
-        at.uncommitted = match uncommitted {
+        let problem = match uncommitted {
             _ if !at.unclean.is_empty() => at.unclean.clone(),
             [] => String::new(),
             files => format!("not committed{}", named(files)),
         };
-        let told = self.tell_looked_at(CheckKind::CleanTree, "everything is committed", at.uncommitted.clone());
+        at.uncommitted = Some(problem.clone());
+        let told = self.tell_looked_at(CheckKind::CleanTree, "everything is committed", problem);
         Some(told.then(self.go_on(at)))
     }
 
@@ -348,21 +362,20 @@ impl Run {
             _ => Moment::BeforeChecks,
         };
         if !moved && moment != Moment::BeforeChecks {
+            at.stood = if matches!(at.tree, Some(TreePrint::Seen { .. })) { Stood::Still } else { Stood::Unseen };
             return self.go_on(at);
         }
         if moved && moment != Moment::BeforeChecks && at.round >= MOST_ROUNDS {
             at.changed = changed.to_vec();
-            return self.conclude(&at, Stability::Changing);
+            at.stood = Stood::Changing;
+            return self.conclude(&at);
         }
         // The first look, or a tree that moved under the checks: every check speaks for this print.
         let mut told = Step::default();
         if moved {
             at.round += 1;
-            let when = match moment {
-                Moment::AfterMessage => "the agent was asked for a commit message",
-                _ => "the checks ran",
-            };
-            told = Run::note(format!("files changed while {when}; checking again{}", named(changed)));
+            let during_message = moment == Moment::AfterMessage;
+            told = Run::note(Note::FilesMoved { during_message, files: changed.to_vec() });
         }
         told.then(self.tell_protected(&at)).then(self.begin_round(at))
     }
@@ -373,12 +386,7 @@ impl Run {
         if self.policy.guardrails.is_empty() || !self.integrity.tells_blindness() {
             return Step::default();
         }
-        Run::note(match cause {
-            Blindness::NoRepository => format!("changes during the checks cannot be seen: {why}"),
-            Blindness::Fault => {
-                format!("the tree could not be looked at, so what is claimed on it is not verified: {why}")
-            }
-        })
+        Run::note(Note::TreeUnseen { why: why.clone(), cause: *cause })
     }
 
     pub(super) fn on_check_ended(&mut self, report: &CheckReport) -> Option<RunStep> {
@@ -400,15 +408,14 @@ impl Run {
         if let CheckEnding::NotStarted { reason, fault: fault @ (StartFault::Folder | StartFault::Machine) } =
             &report.ending
         {
-            let message = format!("guardrail \"{}\" could not be started: {reason}", report.spec.command);
-            let then = Continuation::Inspection(at);
-            return self.finish_with_code(StopReason::Error, fault.exit_code(), message, then);
+            let (command, why) = (report.spec.command.clone(), reason.clone());
+            let cause = Cause::CheckNotStarted { command, why, code: fault.exit_code() };
+            return self.finish(cause, Continuation::Inspection(at));
         }
         let mut told = self.tell_check(Notice::executed(self.count.iteration(), report));
         if report.leaked > 0 {
-            let command = &report.spec.command;
-            let left = format!("guardrail \"{command}\" left processes behind, ended now: {}", report.leaked);
-            told = told.then(Run::note(left));
+            let (command, count) = (report.spec.command.clone(), report.leaked);
+            told = told.then(Run::note(Note::CheckLeaked { command, count }));
         }
         at.reports.push(report.clone());
         told.then(self.stop_between(&at).unwrap_or_else(|| self.go_on(at)))
@@ -420,30 +427,63 @@ impl Run {
         Some(self.finish_stopped(cause, Continuation::Inspection(Box::new(at.clone()))))
     }
 
-    /// Judges the iteration and goes on accordingly.
-    pub(super) fn conclude(&mut self, at: &Inspection, tree: Stability) -> RunStep {
-        let seen = &at.seen;
-        let findings = self.findings(seen);
-        let changed = named(&at.changed);
-        let judgement = verdict::judge(Case {
+    /// What the verdict on an inspection rests on, as far as it is.
+    fn case<'a>(&'a self, at: &'a Inspection, checks: &'a [CheckSpec]) -> Case<'a> {
+        let protects = self.policy.protect.on_change != OnChange::Allow
+            && !(self.policy.protect.paths.is_empty() && at.violations.is_empty());
+        Case {
             policy: &self.policy,
-            seen,
+            seen: Some(&at.seen),
+            checks,
             reports: &at.reports,
-            findings: &findings,
-            violations: &at.violations,
-            uncommitted: &at.uncommitted,
+            violations: (protects && at.tree.is_some()).then_some(at.violations.as_slice()),
+            uncommitted: at.uncommitted.as_deref(),
             baseline: self.integrity.baseline(),
             requests: self.inbox.open(),
-            tree,
-            changed: &changed,
+            tree: match at.stood {
+                Stood::Unseen => TreeState::Unseen,
+                Stood::Still => TreeState::Still,
+                Stood::Changing => TreeState::Changing(&at.changed),
+            },
             unseen: &at.unseen,
-        });
+        }
+    }
+
+    /// What the newest iteration needed to be complete.
+    pub(super) fn conditions_of_work(&self) -> Vec<Condition> {
+        let checks = self.policy.checks(self.count.iteration(), Ground::Project);
+        match (self.last.judged(), &self.phase) {
+            (Some(judged), _) => judged.to_vec(),
+            (None, Phase::Inspecting(at) | Phase::Ended(_, Continuation::Inspection(at))) => {
+                verdict::conditions(&self.case(at, &checks))
+            }
+            (None, _) => verdict::conditions(&Case {
+                policy: &self.policy,
+                seen: self.last.seen(),
+                checks: &checks,
+                reports: &[],
+                violations: None,
+                uncommitted: None,
+                baseline: self.integrity.baseline(),
+                requests: self.inbox.open(),
+                tree: TreeState::Unseen,
+                unseen: "",
+            }),
+        }
+    }
+
+    /// Judges the iteration and goes on accordingly.
+    pub(super) fn conclude(&mut self, at: &Inspection) -> RunStep {
+        let seen = &at.seen;
+        let checks = self.policy.checks(self.count.iteration(), Ground::Project);
+        let judgement = verdict::judge(self.case(at, &checks));
+        self.last.judge(judgement.conditions.clone());
         let again = at.committing.is_all_that_was_left();
         self.count.judge(seen.ended_well(), !again);
         let stalled = if again { None } else { self.note_lap(at, &judgement) };
         self.learn(at, &judgement, again);
         self.integrity.judged_with(super::protecting::sentence(&at.violations));
-        let mut told = self.tell_findings(&findings);
+        let mut told = self.tell_findings(&judgement);
         let views = self.policy.memory.enabled.then(|| self.write_views(None, self.brief.human().to_owned()));
         let (claim, reasons) = (judgement.claim.clone(), judgement.reasons.clone());
         // Going on takes the next number, so what is told of this one is made before.
@@ -470,7 +510,7 @@ impl Run {
                 Decision::Blocked => "blocked",
                 Decision::NotYet => "continue",
             },
-            reasons: judgement.reasons.clone(),
+            reasons: judgement.reasons.iter().map(ToString::to_string).collect(),
             failures: judgement.failures.clone(),
             feedback,
             claimed: judgement.claim == Claim::Complete,
@@ -478,74 +518,50 @@ impl Run {
         });
     }
 
-    fn after_judgement(&mut self, judgement: Judgement, at: &Inspection, stalled: Option<String>) -> RunStep {
-        let seen = &at.seen;
-        match judgement.decision {
-            Decision::Complete => return self.complete(&judgement, at),
+    fn after_judgement(&mut self, judgement: Judgement, at: &Inspection, stalled: Option<Cause>) -> RunStep {
+        let next = Continuation::NextIteration;
+        let Judgement { decision, reasons, failing, .. } = judgement;
+        match decision {
+            Decision::Complete => {
+                let unverified = (!judgement.verified).then_some(judgement.unverified);
+                let work = Cause::Complete { iterations: self.count.iteration(), unverified };
+                return match self.scm_failure.take() {
+                    Some(failure) => self.end_uncommitted(at, work, failure),
+                    None => self.finish(work, Continuation::Nothing),
+                };
+            }
             Decision::Blocked => {
-                let message = judgement.reasons.into_iter().next().unwrap_or_default();
-                return self.finish(StopReason::Blocked, message, Continuation::NextIteration);
+                let reason = reasons.into_iter().next().unwrap_or(Reason::Blocked { reason: None });
+                return self.finish(Cause::Blocked(reason), next);
             }
             Decision::NotYet => {}
         }
         if self.policy.passes == Passes::Single {
-            let fine = seen.ended_well() && judgement.failing.is_empty() && self.scm_failure.is_none();
-            let code = if fine { exit::OK } else { exit::USED_UP };
-            let message = format!("single pass: {}", judgement.reasons.join("; "));
-            return self.finish_with_code(StopReason::SinglePass, code, message, Continuation::NextIteration);
+            let fine = at.seen.ended_well() && failing.is_empty() && self.scm_failure.is_none();
+            return self.finish(Cause::SinglePass { reasons, fine }, next);
         }
         let most = self.policy.limits.max_consecutive_failures;
         if most > 0 && self.count.failures_in_row() >= most {
-            let why = seen.failure.as_ref().map_or("", |failure| failure.message.as_str());
-            let message = format!("the agent failed {} in a row: {why}", text::count(most.into(), "time"));
-            return self.finish(StopReason::Error, message, Continuation::NextIteration);
+            let why = at.seen.failure.as_ref().map_or(String::new(), |failure| failure.message.clone());
+            return self.finish(Cause::AgentInRow { times: most, why }, next);
         }
         match stalled {
-            Some(message) => self.finish(StopReason::Stalled, message, Continuation::NextIteration),
+            Some(cause) => self.finish(cause, next),
             None => self.open(),
         }
     }
 
-    fn complete(&mut self, judgement: &Judgement, at: &Inspection) -> RunStep {
-        let after = text::count(self.count.iteration().into(), "iteration");
-        let Judgement { verified, unverified, .. } = judgement;
-        let message = if *verified {
-            format!("complete and verified after {after}")
-        } else {
-            format!("claimed, not verified, after {after}: {unverified}")
-        };
-        if let Some(failure) = self.scm_failure.take() {
-            return self.end_uncommitted(at, &message, &failure, *verified);
-        }
-        let ending = Ending { reason: StopReason::Complete, code: exit::OK, message, verified: *verified };
-        self.end(ending, Continuation::Nothing)
-    }
-
-    /// What the agent's tool runs show, where a claim makes it matter.
-    fn findings(&self, seen: &Observation) -> Vec<Finding> {
-        if verdict::counted_claim(seen) == Claim::Complete {
-            evidence::judge_with(&self.policy.criteria, &seen.tools, &seen.errors, &self.policy.verify.commands)
-        } else {
-            Vec::new()
-        }
-    }
-
-    fn tell_findings(&mut self, findings: &[Finding]) -> RunStep {
-        // That no error was seen is the normal case and worth no line.
-        let worth_telling =
-            findings.iter().filter(|finding| !finding.passed || finding.criterion != Criterion::NoErrors);
-        worth_telling.fold(Step::default(), |told, finding| {
-            let problem = if finding.passed { String::new() } else { finding.reason.clone() };
-            told.then(self.tell_looked_at(CheckKind::Evidence, finding.criterion.as_str(), problem))
+    /// Tells what the agent's tool runs show, where a claim makes it matter. That no error was seen is the normal
+    /// case and worth no line.
+    fn tell_findings(&mut self, judgement: &Judgement) -> RunStep {
+        let claims = judgement.claim == Claim::Complete;
+        judgement.conditions.iter().filter(|_| claims).fold(Step::default(), |told, condition| {
+            let About::Evidence(criterion) = condition.about else { return told };
+            if condition.holds() && criterion == Criterion::NoErrors {
+                return told;
+            }
+            let problem = condition.reasons().iter().map(ToString::to_string).collect();
+            told.then(self.tell_looked_at(CheckKind::Evidence, criterion.as_str(), problem))
         })
     }
-}
-
-/// Files that a sentence names: a person wants examples.
-const FILES_NAMED: usize = 5;
-
-/// Some files, as the end of a sentence.
-fn named(files: &[String]) -> String {
-    let files = files.get(..FILES_NAMED).unwrap_or(files);
-    if files.is_empty() { String::new() } else { format!(": {}", text::without_controls(&files.join(", "))) }
 }

@@ -3,6 +3,7 @@
 use super::{Run, RunStep};
 use crate::id::CheckId;
 use crate::protect::Pins;
+use crate::words::Note;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -67,7 +68,7 @@ impl Integrity {
 impl Run {
     pub(super) fn on_settings_edited(&mut self, file: &str) -> RunStep {
         self.integrity.settings_edited = Some(file.to_owned());
-        Run::note(format!("{file} was edited; this run keeps the settings it began with"))
+        Run::note(Note::SettingsEdited { file: file.to_owned() })
     }
 
     /// Settings, scripts or protected files that this run's agents changed, and that counted for nothing in it. A

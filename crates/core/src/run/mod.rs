@@ -20,6 +20,7 @@ mod crew;
 mod inspecting;
 mod integrity;
 mod kinds;
+mod last;
 mod opening;
 mod progress;
 mod prompting;
@@ -46,6 +47,7 @@ use crate::policy::Policy;
 use crate::protect::Pins;
 use crate::receipt::Receipt;
 use crate::time::{Millis, WallTime};
+use crate::words::Note;
 use brief::Brief;
 use closing::Closing;
 use count::Count;
@@ -53,6 +55,7 @@ use crew::Crew;
 use inspecting::Inspection;
 use integrity::Integrity;
 use kinds::KindState;
+use last::Last;
 use opening::Opening;
 use spend::Spend;
 use std::sync::Arc;
@@ -79,10 +82,7 @@ pub struct Run {
     /// What was heard on the bus.
     inbox: Inbox,
     kind: KindState,
-    /// The last check that was told, of any kind, and whether it passed.
-    last_check: Option<(String, bool)>,
-    /// The hash of the tree when it was looked at last; `None` if it could not be seen.
-    last_tree: Option<String>,
+    last: Last,
     /// The command of version control that failed last, as a sentence; nothing if the last one went well.
     scm_failure: Option<String>,
 }
@@ -159,7 +159,7 @@ impl Run {
     pub fn begin(entry: &Entry) -> Result<(Run, RunStep), ReplayError> {
         let Event::Started(started) = &entry.event else { return Err(ReplayError::NoStart) };
         let mut run = Run::new(started, Now { seq: entry.seq, at: entry.at, elapsed: entry.elapsed });
-        let inherited = started.inherited.iter().map(|text| Notice::Note { text: text.clone() });
+        let inherited = started.inherited.iter().cloned().map(Notice::Note);
         let step = Step::telling(std::iter::once(run.announce(None)).chain(inherited)).then(run.open());
         Ok((run, step))
     }
@@ -184,8 +184,7 @@ impl Run {
             history: History::default(),
             inbox: Inbox::default(),
             kind: KindState::of(&policy.kind),
-            last_check: None,
-            last_tree: None,
+            last: Last::default(),
             scm_failure: None,
             policy,
         }
@@ -220,12 +219,12 @@ impl Run {
         self.now = Now { seq: entry.seq, at: entry.at, elapsed: self.now.elapsed.max(entry.elapsed) };
         let (phase, iteration) = (self.phase.name(), self.count.iteration());
         let Some(mut step) = self.on_event(&entry.event) else {
-            return Step::telling([Notice::Unexpected { event: entry.event.name(), phase }]);
+            return Run::note(Note::Unexpected { event: entry.event.name().to_owned(), phase: phase.to_owned() });
         };
         if let Event::TreeSeen { print, .. } = &entry.event {
-            self.last_tree = print.hash().map(str::to_owned);
+            self.last.see_tree(print);
         }
-        step.receipts.extend(Receipt::of(entry, iteration, self.last_tree.as_deref()));
+        step.receipts.extend(Receipt::of(entry, iteration, self.last.tree()));
         step
     }
 
@@ -256,7 +255,7 @@ impl Run {
             Event::WallTimeUp => self.on_stop(StopCause::WallTime),
             Event::BudgetUp => self.on_stop(StopCause::Budget),
             Event::SettingsEdited { file } => Some(self.on_settings_edited(file)),
-            Event::Noted { text } => Some(Step::telling([Notice::Note { text: text.clone() }])),
+            Event::Noted { note } => Some(Run::note(note.clone())),
         }
     }
 
@@ -319,14 +318,14 @@ impl Run {
     }
 
     /// A line for people.
-    fn note(text: impl Into<String>) -> RunStep {
-        Step::telling([Notice::Note { text: text.into() }])
+    fn note(note: Note) -> RunStep {
+        Step::telling([Notice::Note(note)])
     }
 
     /// Tells how a check went; the last one that was told is the run's last check.
     fn tell_check(&mut self, told: Notice) -> RunStep {
         if let Notice::CheckFinished { name, passed, .. } = &told {
-            self.last_check = Some((name.clone(), *passed));
+            self.last.tell_check(name, *passed);
         }
         Step::telling([told])
     }

@@ -8,8 +8,8 @@ use crate::id::CheckId;
 use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::Markers;
-use crate::outcome::{StopReason, exit};
 use crate::protect::{self, PinFailure, Pins};
+use crate::words::{Cause, Note};
 use std::collections::BTreeMap;
 
 /// What is being looked at.
@@ -71,9 +71,8 @@ impl Run {
                 self.open()
             }
             Err(PinFailure { why, fault }) => {
-                let message = format!("the files that must not change cannot be read: {why}");
-                let code = if *fault { exit::IO } else { exit::USAGE };
-                self.finish_with_code(StopReason::Error, code, message, Continuation::NextIteration)
+                let cause = Cause::PinsUnreadable { why: why.clone(), fault: *fault };
+                self.finish(cause, Continuation::NextIteration)
             }
         })
     }
@@ -91,7 +90,7 @@ impl Run {
     fn check_first(&mut self, reports: Vec<CheckReport>) -> RunStep {
         let Some(spec) = self.first_check(&reports) else {
             let failed = reports.iter().filter(|report| !report.ending.passed()).count();
-            let told = Run::note(format!("before the first iteration {failed} of {} checks failed", reports.len()));
+            let told = Run::note(Note::Baseline { failed, checks: reports.len() });
             let passed = reports.into_iter().map(|report| (report.spec.id, report.ending.passed()));
             self.integrity.begin_with(passed.collect());
             return told.then(self.open());
@@ -132,8 +131,8 @@ impl Run {
             return None;
         }
         if let Some(problem) = problem {
-            let message = format!("the task folder cannot be used: {problem}");
-            return Some(self.finish_with_code(StopReason::Error, exit::USAGE, message, Continuation::NextIteration));
+            let cause = Cause::TaskFolder(problem.to_owned());
+            return Some(self.finish(cause, Continuation::NextIteration));
         }
         if opens { self.open_by_markers(markers) } else { self.close_by_markers(markers) }
     }

@@ -6,12 +6,12 @@ use super::inspecting::Inspection;
 use crate::claim::Claim;
 use crate::feedback::common_cause;
 use crate::history::{FailurePrint, Lap};
-use crate::text;
 use crate::verdict::Judgement;
+use crate::words::Cause;
 
 impl Run {
     /// Remembers how an iteration went. Why the run leads nowhere, once it has for too long.
-    pub(super) fn note_lap(&mut self, at: &Inspection, judgement: &Judgement) -> Option<String> {
+    pub(super) fn note_lap(&mut self, at: &Inspection, judgement: &Judgement) -> Option<Cause> {
         let lap = Lap {
             iteration: self.count.iteration(),
             failure: FailurePrint::of(judgement, &at.reports),
@@ -21,22 +21,16 @@ impl Run {
             heard_a_person: !self.brief.human().is_empty(),
         };
         self.history.add(lap);
-        let cause = common_cause(judgement, &at.reports);
+        let failing = common_cause(judgement, &at.reports);
         let limits = &self.policy.limits;
         let reached = |most: u32, row: u32| most > 0 && row >= most;
 
         let idle = self.history.nothing_new_in_row();
         if reached(limits.stall_after, idle) {
-            let what = if self.history.left_the_files_alone() { "nothing changed" } else { "nothing new came up" };
-            let still = if cause.is_empty() { String::new() } else { format!("; still failing: {cause}") };
-            return Some(format!("{what} in {}{still}", text::count(idle.into(), "iteration")));
+            let untouched = self.history.left_the_files_alone();
+            return Some(Cause::Stalled { iterations: idle, untouched, failing });
         }
         let same = self.history.same_failure_in_row();
-        reached(limits.max_same_failures, same).then(|| {
-            format!(
-                "the same failure in {} in a row, whatever was changed: {cause}",
-                text::count(same.into(), "iteration")
-            )
-        })
+        reached(limits.max_same_failures, same).then_some(Cause::SameFailure { iterations: same, failing })
     }
 }

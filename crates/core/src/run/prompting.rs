@@ -6,9 +6,8 @@ use crate::activity::{Activity, Gather, Keep, Launch, LaunchLimits, Look, Marker
 use crate::event::Gathered;
 use crate::machine::Step;
 use crate::notice::Notice;
-use crate::outcome::{StopReason, exit};
 use crate::policy::PromptSource;
-use crate::text;
+use crate::words::Cause;
 
 impl Run {
     /// Reads the inputs of the current iteration's prompt, unless a cap forbids it.
@@ -34,20 +33,19 @@ impl Run {
 
     /// Ends the run if a cap forbids that an agent starts under this number.
     pub(super) fn stop_at_cap(&mut self, iteration: u32, continuation: Continuation) -> Option<RunStep> {
-        let (reason, message) = self.cap_reached(iteration)?;
-        Some(self.finish(reason, message, continuation))
+        let cause = self.cap_reached(iteration)?;
+        Some(self.finish(cause, continuation))
     }
 
-    pub(super) fn cap_reached(&self, iteration: u32) -> Option<(StopReason, String)> {
+    pub(super) fn cap_reached(&self, iteration: u32) -> Option<Cause> {
         let limits = &self.policy.limits;
         if iteration > limits.max_iterations {
-            let used = text::count(limits.max_iterations.into(), "iteration");
-            return Some((StopReason::MaxIterations, format!("{used} used up, and the task is not complete")));
+            return Some(Cause::Iterations(limits.max_iterations));
         }
         if !limits.wall.is_off() && self.now.elapsed >= limits.wall {
-            return Some((StopReason::MaxWallTime, format!("the wall time of {} is used up", limits.wall)));
+            return Some(Cause::WallTime(limits.wall));
         }
-        self.spend.used_up(limits, &self.policy.task).map(|message| (StopReason::Budget, message))
+        self.spend.used_up(limits, &self.policy.task).map(Cause::Budget)
     }
 
     pub(super) fn on_gathered(&mut self, gathered: &Gathered) -> Option<RunStep> {
@@ -60,11 +58,11 @@ impl Run {
         }
         if let Some(Err(problem)) = &gathered.base {
             // Nothing is burnt: the iteration has not begun and will have its number again.
-            let (problem, then) = (problem.clone(), Continuation::SameIteration);
-            return Some(self.finish_with_code(StopReason::Error, exit::USAGE, problem, then));
+            return Some(self.finish(Cause::NoPrompt(problem.clone()), Continuation::SameIteration));
         }
         self.brief.gather(gathered, self.count.judged() == 0);
         self.phase = Phase::Working;
+        self.last.begin();
         let chosen = self.choose_agent();
         let (role, keep, markers) = self.manner();
         let launch = self.launch(role, self.prompt(), keep, markers);

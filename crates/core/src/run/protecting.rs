@@ -6,6 +6,7 @@ use crate::check::{CheckKind, CheckSpec};
 use crate::machine::Step;
 use crate::protect::{OnChange, PinnedChange};
 use crate::text;
+use crate::words::Note;
 
 /// The most changes that one sentence names.
 const NAMED: usize = 5;
@@ -31,12 +32,14 @@ impl Run {
         self.brief.undo(told.clone());
         let paths = undone.into_iter().map(|change| change.path).collect();
         at.first([Inspect::Restore(paths), Inspect::Look(Moment::BeforeChecks)]);
-        Some(Run::note(format!("put back as it was at the start: {told}")).then(self.go_on(at.clone())))
+        Some(Run::note(Note::PutBack { changes: told }).then(self.go_on(at.clone())))
     }
 
     pub(super) fn on_pinned_restored(&mut self, problems: &[String]) -> Option<RunStep> {
         let at = self.inspecting(|step| matches!(step, Inspect::Restore(_)))?;
-        let told = problems.iter().fold(Step::default(), |told: RunStep, text| told.then(Run::note(text.clone())));
+        let told = problems
+            .iter()
+            .fold(Step::default(), |told: RunStep, text| told.then(Run::note(Note::Machine { text: text.clone() })));
         Some(told.then(self.go_on(at)))
     }
 
@@ -47,7 +50,7 @@ impl Run {
             if at.pinned.is_empty() || !self.integrity.tells_allowed(&told) {
                 return Step::default();
             }
-            return Run::note(format!("protected, and allowed to change: {told}"));
+            return Run::note(Note::ChangeAllowed { changes: told });
         }
         if at.violations.is_empty() && self.policy.protect.paths.is_empty() {
             return Step::default();
@@ -57,10 +60,7 @@ impl Run {
             return told;
         }
         // For people: what the agent has to do stands in its next prompt.
-        told.then(Run::note(
-            "if such a file is the work itself, begin a run with protect.scripts false, or protect.onChange restore or \
-             allow",
-        ))
+        told.then(Run::note(Note::WayOutOfProtection))
     }
 
     /// Why a guardrail is not executed: the agent wrote the script by which it would be judged.

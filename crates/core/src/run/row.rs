@@ -78,7 +78,7 @@ impl Run {
                 Phase::Waiting(Pause::Until(until)) => Some(until),
                 _ => None,
             },
-            last_check: self.last_check.clone(),
+            last_check: self.last.check().cloned(),
             cost_usd: self.spend.cost_usd(),
             tokens: self.spend.tokens(),
             idle: self.policy.limits.idle,

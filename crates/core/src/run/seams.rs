@@ -5,6 +5,7 @@ use super::{Run, RunStep};
 use crate::activity::{Act, Keep, MarkerUse, Role};
 use crate::observation::{Markers, Observation};
 use crate::policy::Kind;
+use crate::verdict::Condition;
 
 impl Run {
     /// Opening: whatever comes before the next iteration, and then its beginning.
@@ -100,6 +101,14 @@ impl Run {
         match &self.policy.kind {
             Kind::Prompt => (false, None),
             Kind::Supervised(_) => self.supervised_resumed(),
+        }
+    }
+
+    /// Judge: what the newest iteration needed to be complete, and whether it was so.
+    pub fn conditions(&self) -> Vec<Condition> {
+        match &self.policy.kind {
+            Kind::Prompt => self.conditions_of_work(),
+            Kind::Supervised(_) => self.conditions_of_done(),
         }
     }
 

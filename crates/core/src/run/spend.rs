@@ -5,6 +5,7 @@ use crate::id::TaskName;
 use crate::observation::{Observation, Tokens};
 use crate::policy::Limits;
 use crate::text;
+use crate::words::{Budget, Unstated};
 use std::fmt::Write as _;
 
 /// What a run and its task have used.
@@ -52,23 +53,23 @@ impl Spend {
         (self.task.cost_usd + cost, self.task.tokens.saturating_add(tokens))
     }
 
-    /// Which budget is used up, as a sentence.
-    pub(super) fn used_up(&self, limits: &Limits, task: &TaskName) -> Option<String> {
+    /// Which budget is used up.
+    pub(super) fn used_up(&self, limits: &Limits, task: &TaskName) -> Option<Budget> {
         let ((cost, tokens), (task_cost, task_tokens)) = (self.of_run(), self.of_task());
+        let task = || task.clone();
         if limits.max_cost_usd > 0.0 && cost >= limits.max_cost_usd {
-            let (budget, cost) = (text::money(limits.max_cost_usd), text::money(cost));
-            return Some(format!("the budget of ${budget} is used up (${cost} spent)"));
+            return Some(Budget::Cost { limit: limits.max_cost_usd, spent: cost });
         }
         if limits.max_tokens > 0 && tokens >= limits.max_tokens {
-            return Some(format!("the budget of {} tokens is used up ({tokens} spent)", limits.max_tokens));
+            return Some(Budget::Tokens { limit: limits.max_tokens, spent: tokens });
         }
         if limits.task_cost_usd > 0.0 && task_cost >= limits.task_cost_usd {
-            let (budget, cost) = (text::money(limits.task_cost_usd), text::money(task_cost));
-            return Some(format!("the budget of ${budget} for task {task} is used up (${cost} spent by all its runs)"));
+            return Some(Budget::TaskCost { task: task(), limit: limits.task_cost_usd, spent: task_cost });
         }
-        (limits.task_tokens > 0 && task_tokens >= limits.task_tokens).then(|| {
-            let budget = limits.task_tokens;
-            format!("the budget of {budget} tokens for task {task} is used up ({task_tokens} spent by all its runs)")
+        (limits.task_tokens > 0 && task_tokens >= limits.task_tokens).then(|| Budget::TaskTokens {
+            task: task(),
+            limit: limits.task_tokens,
+            spent: task_tokens,
         })
     }
 
@@ -104,21 +105,19 @@ impl Spend {
     }
 
     /// What an agent does not state that a budget needs, once.
-    pub(super) fn missing_price(&mut self, seen: &Observation, limits: &Limits) -> Option<&'static str> {
+    pub(super) fn missing_price(&mut self, seen: &Observation, limits: &Limits) -> Option<Unstated> {
         if !seen.ended_well() || self.price_missed {
             return None;
         }
         let no_price = seen.cost_usd.is_none() && (limits.max_cost_usd > 0.0 || limits.task_cost_usd > 0.0);
         let no_tokens = seen.tokens.total() == 0;
-        let what = match (no_price, no_tokens) {
-            (true, false) => "no price, so the budget of money cannot end this run; --max-tokens can",
-            (true, true) => "neither price nor tokens, so no budget can end this run; --max-wall-time can",
-            (false, true) if limits.max_tokens > 0 || limits.task_tokens > 0 => {
-                "no tokens, so the budget of tokens cannot end this run; --max-wall-time can"
-            }
+        let missing = match (no_price, no_tokens) {
+            (true, false) => Unstated::Price,
+            (true, true) => Unstated::Both,
+            (false, true) if limits.max_tokens > 0 || limits.task_tokens > 0 => Unstated::Tokens,
             (false, _) => return None,
         };
         self.price_missed = true;
-        Some(what)
+        Some(missing)
     }
 }

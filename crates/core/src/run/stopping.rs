@@ -7,6 +7,7 @@ use crate::machine::{Next, Step};
 use crate::memory::StateView;
 use crate::notice::Notice;
 use crate::outcome::{Outcome, StopReason, exit};
+use crate::words::{Budget, Cause};
 use std::fmt::Write as _;
 
 /// Whether somebody wants the run to stop.
@@ -77,51 +78,21 @@ impl Run {
     /// Ends the run because somebody asked for it.
     pub(super) fn finish_stopped(&mut self, cause: StopCause, continuation: Continuation) -> RunStep {
         let (step, number) = (self.policy.kind.name().step(), self.count.iteration());
-        let (reason, message) = match cause {
-            StopCause::Interrupted => {
-                (StopReason::Interrupted, format!("interrupted in {step} {number}; nothing is lost"))
-            }
-            StopCause::Cancelled => (StopReason::Cancelled, format!("cancelled in {step} {number}")),
-            StopCause::WallTime => {
-                (StopReason::MaxWallTime, format!("the wall time of {} is used up", self.policy.limits.wall))
-            }
+        let cause = match cause {
+            StopCause::Interrupted => Cause::Interrupted { step, number },
+            StopCause::Cancelled => Cause::Cancelled { step, number },
+            StopCause::WallTime => Cause::WallTime(self.policy.limits.wall),
             StopCause::Budget => {
                 let used_up = self.spend.used_up(&self.policy.limits, &self.policy.task);
-                (StopReason::Budget, used_up.unwrap_or_else(|| "the budget is used up".to_owned()))
+                Cause::Budget(used_up.unwrap_or(Budget::Unsaid))
             }
         };
-        Step::acting(self.post_stop(&message)).then(self.finish(reason, message, continuation))
+        Step::acting(self.post_stop(&cause.to_string())).then(self.finish(cause, continuation))
     }
 
-    /// Ends the run with the exit code that its reason usually has.
-    pub(super) fn finish(&mut self, reason: StopReason, message: String, continuation: Continuation) -> RunStep {
-        let code = match reason {
-            StopReason::Complete => exit::OK,
-            StopReason::Blocked => exit::BLOCKED,
-            StopReason::MaxIterations | StopReason::MaxRestarts | StopReason::SinglePass => exit::USED_UP,
-            StopReason::MaxWallTime | StopReason::Budget => exit::LIMIT,
-            StopReason::Error => exit::AGENT,
-            StopReason::Waiting => exit::WAITING,
-            StopReason::Stalled => exit::STALLED,
-            StopReason::Cancelled | StopReason::Interrupted => exit::INTERRUPTED,
-        };
-        self.finish_with_code(reason, code, message, continuation)
-    }
-
-    /// Ends the run.
-    pub(super) fn finish_with_code(
-        &mut self,
-        reason: StopReason,
-        code: u8,
-        message: String,
-        continuation: Continuation,
-    ) -> RunStep {
-        self.end(Ending { reason, code, message, verified: false }, continuation)
-    }
-
-    /// Ends the run and writes the last state of its views.
-    pub(super) fn end(&mut self, ending: Ending, continuation: Continuation) -> RunStep {
-        let Ending { reason, code, mut message, verified } = ending;
+    /// Ends the run and writes the last state of its views: the one place where it gets its outcome.
+    pub(super) fn finish(&mut self, cause: Cause, continuation: Continuation) -> RunStep {
+        let ((reason, code), verified, mut message) = (cause.ends_as(), cause.is_verified(), cause.to_string());
         if let Some(failure) = &self.scm_failure {
             message += &format!("; but {failure}");
         }
@@ -170,8 +141,8 @@ impl Run {
 
     /// A marker that is no file says nothing, and only a person can know what it was meant for.
     pub(super) fn finish_by_wrong_marker(&mut self, name: &str, kind: &str, then: Continuation) -> RunStep {
-        let message = format!("{} is a {kind}, not a file; remove it and resume", self.in_task_folder(name));
-        self.finish_with_code(StopReason::Error, exit::USAGE, message, then)
+        let cause = Cause::NotAFile { path: self.in_task_folder(name), kind: kind.to_owned() };
+        self.finish(cause, then)
     }
 
     /// The flags that raise every limit that is used up: a hint that ends at once would be none.
@@ -224,12 +195,4 @@ impl Run {
             StopReason::Cancelled | StopReason::Interrupted => vec![format!("ralph resume {run}")],
         }
     }
-}
-
-/// How a run ends, before it is counted and told.
-pub(super) struct Ending {
-    pub(super) reason: StopReason,
-    pub(super) code: u8,
-    pub(super) message: String,
-    pub(super) verified: bool,
 }

@@ -7,9 +7,9 @@ use crate::claim::Claim;
 use crate::machine::Step;
 use crate::notice::{Notice, VerdictWord};
 use crate::observation::{Failure, Observation};
-use crate::outcome::{StopReason, exit};
 use crate::text;
 use crate::time::{Millis, WallTime};
+use crate::words::{Cause, Note, Reason};
 
 /// The first back-off.
 const FIRST_WAIT_MS: i64 = 10_000;
@@ -26,9 +26,8 @@ impl Run {
     /// Takes the most preferred agent that may work, and tells if it is another one than before.
     pub(super) fn choose_agent(&mut self) -> RunStep {
         let Some(back) = self.crew.choose(&self.policy, self.now.at) else { return Step::default() };
-        let name = &self.crew.agent(&self.policy).command;
-        let text = if back { "may work again and goes on" } else { "goes on meanwhile" };
-        Run::note(format!("{name} {text}"))
+        let agent = self.crew.agent(&self.policy).command.clone();
+        Run::note(if back { Note::AgentReturns { agent } } else { Note::AgentTakesOver { agent } })
     }
 
     /// The provider refuses: another agent goes on, or all wait for the first that may.
@@ -58,9 +57,9 @@ impl Run {
         }
         let times = self.crew.count_transient();
         if times > MOST_TRANSIENT {
-            let name = &self.crew.agent(&self.policy).command;
-            let message = format!("{name} failed {times} times in a row: {}", failure.message);
-            return self.finish_with_code(StopReason::Error, exit::AGENT, message, Continuation::SameIteration);
+            let agent = self.crew.agent(&self.policy).command.clone();
+            let cause = Cause::Transient { agent, times, why: failure.message.clone() };
+            return self.finish(cause, Continuation::SameIteration);
         }
         self.wait(self.wake_time(failure), seen, failure)
     }
@@ -75,8 +74,7 @@ impl Run {
             return self.not_counted(VerdictWord::Retry, seen, failure).then(self.gather());
         }
         if !self.policy.limits.wait {
-            let message = format!("{}; not waited for, as --no-wait or limits.waitForReset says", failure.message);
-            return self.finish_with_code(StopReason::Error, exit::AGENT, message, Continuation::SameIteration);
+            return self.finish(Cause::NotWaited(failure.message.clone()), Continuation::SameIteration);
         }
         self.wait(self.crew.soonest(), seen, failure)
     }
@@ -95,17 +93,16 @@ impl Run {
         if self.wall_left().is_none_or(|left| long <= left) {
             return Step::default();
         }
-        let (run, wall) = (&self.about.id, self.policy.limits.wall);
-        Run::note(format!(
-            "the wall time of {wall} will end this run before the wait is over; to let it go on: interrupt it, then \
-             ralph resume {run} --max-wall-time {}",
-            self.now.elapsed.plus(long).doubled()
-        ))
+        Run::note(Note::WallTimeBeforeReset {
+            wall: self.policy.limits.wall,
+            run: self.about.id.clone(),
+            enough: self.now.elapsed.plus(long).doubled(),
+        })
     }
 
     /// The end of a try that will be repeated under its number.
     fn not_counted(&self, verdict: VerdictWord, seen: &Observation, failure: &Failure) -> RunStep {
-        self.tell_iteration(seen, Claim::None, verdict, vec![failure.message.clone()])
+        self.tell_iteration(seen, Claim::None, verdict, vec![Reason::AgentFailed { message: failure.message.clone() }])
     }
 
     /// Tells how the current iteration went.
@@ -114,7 +111,7 @@ impl Run {
         seen: &Observation,
         claim: Claim,
         verdict: VerdictWord,
-        reasons: Vec<String>,
+        reasons: Vec<Reason>,
     ) -> RunStep {
         Step::telling([Notice::IterationFinished {
             iteration: self.count.iteration(),

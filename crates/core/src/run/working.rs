@@ -6,7 +6,8 @@ use super::{Continuation, Phase, Run, RunStep};
 use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::{Ending, Failure, FailureClass, Observation, StartFault};
-use crate::outcome::{StopReason, exit};
+use crate::outcome::exit;
+use crate::words::{Cause, Note};
 
 impl Run {
     pub(super) fn on_agent_ended(&mut self, seen: &Observation) -> Option<RunStep> {
@@ -20,6 +21,7 @@ impl Run {
             _ => return None,
         }
         self.spend.add(seen);
+        self.last.end(seen);
         // An agent that ralph itself ended has said nothing: its iteration will be begun again.
         let cut_off = match (&self.wish, &seen.process.ending) {
             (StopWish::Now(cause), Ending::Stopped) => Some(*cause),
@@ -42,8 +44,9 @@ impl Run {
             duration: seen.process.duration,
         };
         let missing = self.spend.missing_price(seen, &self.policy.limits);
-        let missing = missing.map(|what| format!("{} states {what}", self.crew.agent(&self.policy).command));
-        let notes = leak_sentence(seen).into_iter().chain(missing).map(|text| Notice::Note { text });
+        let agent = || self.crew.agent(&self.policy).command.clone();
+        let missing = missing.map(|states| Note::BudgetUnkept { agent: agent(), states });
+        let notes = leaked(seen).into_iter().chain(missing).map(Notice::Note);
         let told = Step::telling(std::iter::once(ended).chain(notes)).then(self.take_acks(seen));
         self.brief.keep_errors(seen.all_errors());
         told
@@ -57,8 +60,8 @@ impl Run {
             if let Ending::NotStarted { fault: fault @ (StartFault::Folder | StartFault::Machine), .. } =
                 seen.process.ending
             {
-                let (code, message) = (fault.exit_code(), failure.message.clone());
-                return Some(self.finish_with_code(StopReason::Error, code, message, Continuation::SameIteration));
+                let cause = Cause::Agent { message: failure.message.clone(), code: fault.exit_code() };
+                return Some(self.finish(cause, Continuation::SameIteration));
             }
             match failure.class {
                 FailureClass::CannotRun => Some(self.cannot_run(seen, failure)),
@@ -77,8 +80,8 @@ impl Run {
         if self.crew.is_fallback() {
             return self.give_up_fallback(seen, failure);
         }
-        let message = failure.message.clone();
-        self.finish_with_code(StopReason::Error, exit::AGENT, message, Continuation::SameIteration)
+        let cause = Cause::Agent { message: failure.message.clone(), code: exit::AGENT };
+        self.finish(cause, Continuation::SameIteration)
     }
 }
 
@@ -105,12 +108,8 @@ fn as_failed_if_ended(seen: &Observation) -> Observation {
 }
 
 /// What had to be ended after the agent, if anything.
-fn leak_sentence(seen: &Observation) -> Option<String> {
-    let count = match seen.process.leaked_count {
-        0 => return None,
-        1 => "a process".to_owned(),
-        more => format!("{more} processes"),
-    };
-    let commands: Vec<&str> = seen.process.leaked.iter().take(3).map(|leaked| leaked.command.as_str()).collect();
-    Some(format!("the agent left {count} behind, ended now: {}", commands.join("; ")))
+fn leaked(seen: &Observation) -> Option<Note> {
+    let commands = || seen.process.leaked.iter().take(3).map(|leaked| leaked.command.clone()).collect();
+    let count = seen.process.leaked_count;
+    (count > 0).then(|| Note::Leaked { count, commands: commands() })
 }

@@ -1,6 +1,8 @@
 //! The queue of an inspection: what is looked at and executed after an agent, in which order, and how often.
 
-use crate::sim::{Agent, FAIL, Knock, Look, PASS, Sim, Turn, World, guardrails, play, policy, report, turn};
+use crate::sim::{
+    Agent, FAIL, Knock, Look, PASS, Sim, Turn, World, guardrails, play, policy, report, turn, unexpected,
+};
 use ralph_core::activity::{Activity, Leftover};
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, Ground};
 use ralph_core::event::{Entry, Event, Resumed};
@@ -172,7 +174,7 @@ fn each_of_two_checks_with_equal_commands_answers_for_itself_and_for_its_own_pas
     let last = sim.journal.last().unwrap().clone();
     let mut other = sim.run.clone();
     let step = other.step(&Entry { seq: last.seq + 1, event: ended(report(&second, PASS)), ..last });
-    assert_eq!(step.tell, [Notice::Unexpected { event: "check_ended", phase: "inspecting" }]);
+    assert_eq!(step.tell, [unexpected("check_ended", "inspecting")]);
 
     for spec in [first, second] {
         sim.answer_with(ended(report(&spec, FAIL)));

@@ -29,6 +29,10 @@ fn words(step: RunStep) -> String {
     step.tell.into_iter().fold(String::new(), |mut told, notice| {
         let _ = match notice {
             Notice::RunStarted { run, resumed, .. } => writeln!(told, "    RunStarted {{ {run:?}, {resumed:?} }}"),
+            Notice::Note(note) => writeln!(told, "    Note {{ text: {:?} }}", note.to_string()),
+            Notice::IterationFinished {
+                iteration, claim, verdict, reasons, cost_usd, tokens, leaked, duration,
+            } => writeln!(told, "    IterationFinished {{ iteration: {iteration:?}, claim: {claim:?}, verdict: {verdict:?}, reasons: {:?}, cost_usd: {cost_usd:?}, tokens: {tokens:?}, leaked: {leaked:?}, duration: {duration:?} }}", reasons.iter().map(ToString::to_string).collect::<Vec<_>>()),
             notice => writeln!(told, "    {notice:?}"),
         };
         told

@@ -19,6 +19,7 @@ use ralph_core::protect::Pins;
 use ralph_core::run::{Run, RunStep};
 use ralph_core::scm::{Pending, ScmReport};
 use ralph_core::time::{Millis, WallTime};
+use ralph_core::words::Note;
 use std::collections::BTreeSet;
 
 /// A failing case belongs into a table with a name, not into a file of seeds.
@@ -190,7 +191,7 @@ proptest! {
                 prop_assert_eq!(&run, &only_later(before, &last));
                 continue;
             }
-            prop_assert!(!step.tell.iter().any(|told| matches!(told, Notice::Unexpected { .. })), "{:?}", step);
+            prop_assert!(!step.tell.iter().any(|told| matches!(told, Notice::Note(Note::Unexpected { .. }))), "{:?}", step);
             if matches!(last.event, Event::Resumed(_)) || answers(running.as_ref(), &last.event) {
                 running = None;
             }
@@ -202,16 +203,16 @@ proptest! {
 
 /// The same run at this entry's place and time. A note changes nothing else.
 fn only_later(mut run: Run, entry: &Entry) -> Run {
-    let _ = run.step(&Entry { event: Event::Noted { text: String::new() }, ..entry.clone() });
+    let _ = run.step(&Entry { event: Event::Noted { note: Note::DoneTakenBack }, ..entry.clone() });
     run
 }
 
 /// The event and the phase that a step tells as unexpected, if that is all that it does.
-fn only_unexpected(step: &RunStep) -> Option<(&'static str, &'static str)> {
+fn only_unexpected(step: &RunStep) -> Option<(&str, &str)> {
     match step {
         Step { tell, acts, next: Next::GoesOn, durable: false, receipts } if acts.is_empty() && receipts.is_empty() => {
-            match tell[..] {
-                [Notice::Unexpected { event, phase }] => Some((event, phase)),
+            match tell.as_slice() {
+                [Notice::Note(Note::Unexpected { event, phase })] => Some((event.as_str(), phase.as_str())),
                 _ => None,
             }
         }

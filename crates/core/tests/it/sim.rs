@@ -23,6 +23,7 @@ use ralph_core::run::{Run, RunStep};
 use ralph_core::scm::{Pending, ScmReport, ScmSpec};
 use ralph_core::supervise::{self, Restarts, Supervision};
 use ralph_core::time::{Millis, WallTime};
+use ralph_core::words::Note;
 use std::collections::BTreeSet;
 
 /// When every pretend run begins: 2027-01-15 08:00:00 UTC.
@@ -406,7 +407,9 @@ impl Sim {
             match knock {
                 Knock::Interrupt => self.knock_with(Millis::ZERO, Outside::Interrupt),
                 Knock::Cancel => self.knock_with(Millis::ZERO, Outside::Cancel),
-                Knock::Note => self.happen(Event::Noted { text: "somebody was here".to_owned() }),
+                Knock::Note => {
+                    self.happen(Event::Noted { note: Note::Machine { text: "somebody was here".to_owned() } })
+                }
             }
         }
         if let Some(wall) = self.run.time_left().filter(|wall| *wall < left) {
@@ -470,7 +473,9 @@ impl Sim {
         for asked in asked(step) {
             assert!(!self.finished || is_note(&asked), "after the end of entry {seq}: {asked:?}");
             match &asked {
-                Asked::Tell(told) => assert!(!matches!(told, Notice::Unexpected { .. }), "entry {seq}: {told:?}"),
+                Asked::Tell(told) => {
+                    assert!(!matches!(told, Notice::Note(Note::Unexpected { .. })), "entry {seq}: {told:?}")
+                }
                 Asked::Act(Act::WriteViews(views)) => self.write_feedback(views),
                 Asked::Act(_) => {}
                 Asked::Start(activity) => {
@@ -744,7 +749,9 @@ impl Sim {
     /// The numbers and reasons of the iterations that were told as finished.
     pub fn told_iterations(&self) -> Vec<(u32, Vec<String>)> {
         self.told(|notice| match notice {
-            Notice::IterationFinished { iteration, reasons, .. } => Some((*iteration, reasons.clone())),
+            Notice::IterationFinished { iteration, reasons, .. } => {
+                Some((*iteration, reasons.iter().map(ToString::to_string).collect()))
+            }
             _ => None,
         })
     }
@@ -756,7 +763,7 @@ impl Sim {
 
     /// The notes among what was told.
     pub fn notes(&self) -> Vec<String> {
-        self.told(|notice| if let Notice::Note { text } = notice { Some(text.clone()) } else { None })
+        self.told(|notice| if let Notice::Note(note) = notice { Some(note.to_string()) } else { None })
     }
 
     /// What runs now.
@@ -803,7 +810,7 @@ pub fn changed(path: &str) -> PinnedChange {
 
 /// What a note after the end may still do: it tells, and changes nothing.
 pub fn is_note(asked: &Asked) -> bool {
-    matches!(asked, Asked::Tell(Notice::Note { .. }))
+    matches!(asked, Asked::Tell(Notice::Note(_)))
 }
 
 /// Whether the same iteration is tried again after this.
@@ -879,4 +886,9 @@ pub fn report(spec: &CheckSpec, ending: CheckEnding) -> CheckReport {
         log: format!(".ralph/{}", spec.log_name),
         leaked: 0,
     }
+}
+
+/// What is told of an event that does not fit.
+pub fn unexpected(event: &str, phase: &str) -> Notice {
+    Notice::Note(Note::Unexpected { event: event.to_owned(), phase: phase.to_owned() })
 }

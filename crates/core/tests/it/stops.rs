@@ -1,7 +1,7 @@
 //! Signals, cancellation, the wall time, crashes: how a run is stopped, and how it goes on.
 
 use crate::sim::{
-    Agent, Knock, Sim, Turn, World, guardrails, limited, play, policy, supervised, transient, turn, turns,
+    Agent, Knock, Sim, Turn, World, guardrails, limited, play, policy, supervised, transient, turn, turns, unexpected,
 };
 use ralph_core::event::{Entry, Event, Resumed};
 use ralph_core::notice::{Notice, ResumeKind};
@@ -10,6 +10,7 @@ use ralph_core::outcome::StopReason::*;
 use ralph_core::policy::{Policy, VerifyPolicy};
 use ralph_core::run::{Run, RunStep};
 use ralph_core::time::Millis;
+use ralph_core::words::Note;
 use std::collections::BTreeSet;
 
 /// Two guardrails, and an agent that is done at once. The activities of such a run are, from 0:
@@ -66,11 +67,11 @@ fn h01_wherever_an_interrupt_comes_the_run_stops_with_130_and_goes_on_from_there
 }
 
 /// The phase that a run is in, by its own word.
-fn phase(run: &Run) -> &'static str {
+fn phase(run: &Run) -> String {
     let again = World::new(policy(), Vec::new()).first_entry();
-    match run.clone().step(&Entry { seq: run.seq() + 1, ..again }).tell[..] {
-        [Notice::Unexpected { phase, .. }] => phase,
-        ref other => panic!("{other:?}"),
+    match run.clone().step(&Entry { seq: run.seq() + 1, ..again }).tell.as_slice() {
+        [Notice::Note(Note::Unexpected { phase, .. })] => phase.clone(),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -99,7 +100,7 @@ fn e03_a_run_that_nobody_carries_is_cancelled_at_once_in_every_phase_and_goes_on
             };
             let mut sim = crashed();
             let phase = phase(&sim.run);
-            phases.insert(phase);
+            phases.insert(phase.clone());
             sim.happen(Event::CancelledUncarried);
             let (reason, code, _) = sim.end();
             assert_eq!((reason, code), (Cancelled, 130), "behind entry {length}, {phase}");
@@ -123,7 +124,7 @@ fn an_ended_run_cannot_be_cancelled() {
     let mut ended = play(world(&[(0, Knock::Interrupt)])).run;
     let first = world(&[]).first_entry();
     let step = ended.step(&Entry { seq: 9, event: Event::CancelledUncarried, ..first });
-    assert_eq!(step, RunStep::telling([Notice::Unexpected { event: "cancelled_uncarried", phase: "ended" }]));
+    assert_eq!(step, RunStep::telling([unexpected("cancelled_uncarried", "ended")]));
     assert_eq!(ended.outcome().unwrap().reason, Interrupted);
 }
 
@@ -204,7 +205,7 @@ fn resuming_a_complete_run_does_nothing() {
     let last = sim.journal.last().unwrap().clone();
     let resumed = Event::Resumed(Resumed { max_iterations: Some(99), ..Resumed::default() });
     let step = sim.run.step(&Entry { seq: last.seq + 1, event: resumed, ..last });
-    assert_eq!(step, RunStep::telling([Notice::Unexpected { event: "resumed", phase: "ended" }]));
+    assert_eq!(step, RunStep::telling([unexpected("resumed", "ended")]));
     assert!(sim.run.is_complete());
     assert_eq!(sim.run.policy().limits.max_iterations, 10);
 }

@@ -20,6 +20,7 @@ use ralph_core::policy::{Passes, Policy, VerifyPolicy};
 use ralph_core::protect::{OnChange, PinFailure, Pins};
 use ralph_core::scm::{Pending, ScmPolicy, ScmReport, ScmSpec};
 use ralph_core::time::Millis;
+use ralph_core::words::Note;
 
 /// The commands of the checks, by which answers of other checks are told apart from fitting ones.
 const CHECKS: [&str; 3] = ["make lint", "make test", "make doc"];
@@ -224,7 +225,7 @@ pub fn events() -> impl Strategy<Value = Event> {
         1 => Just(Event::SettingsEdited { file: "ralph.toml".to_owned() }),
         1 => Just(Event::WallTimeUp),
         1 => Just(Event::BudgetUp),
-        1 => ".{0,12}".prop_map(|text| Event::Noted { text }),
+        1 => ".{0,12}".prop_map(|text| Event::Noted { note: Note::Machine { text } }),
     ]
 }
 

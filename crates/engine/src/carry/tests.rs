@@ -246,7 +246,7 @@ impl Listener<&'static str> for Ear {
     fn notice(&self, at: WallTime, notice: &&'static str) {
         self.log.add(format!("{} {notice}", at.0 / 1000));
     }
-    fn delayed(&self, _: WallTime, delay: &Delay) {
+    fn delayed(&self, _: WallTime, delay: Note) {
         self.log.add(format!("{delay:?}"));
     }
     fn tick_every(&self) -> Option<Duration> {

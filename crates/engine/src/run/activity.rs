@@ -10,6 +10,7 @@ use ralph_core::observation::Markers;
 use ralph_core::protect::{PinFailure, Pins};
 use ralph_core::scm::{Pending, ScmPolicy, is_commit};
 use ralph_core::time::{Millis, WallTime};
+use ralph_core::words::Note;
 use ralph_host::aside::{Aside, Stop};
 use ralph_host::bus::Durability;
 use ralph_host::checkout::{self, Checkout, CheckoutError};
@@ -57,7 +58,7 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
             let ended = (hands.ended_children)(&hands.state, &hands.run);
             let (ended, problem) = ended.map_or_else(|why| (Vec::new(), Some(why)), |ended| (ended, None));
             let ended = ended.into_iter().filter(|(run, _)| !left.contains(run)).collect();
-            let told = problem.map(|why| Event::Noted { text: format!("how child runs ended cannot be read: {why}") });
+            let told = problem.map(|why| Event::Noted { note: Note::ChildrenUnknown { why } });
             told.into_iter().chain(heard_before(hands, Event::ChildrenSeen { left, ended })).collect()
         }
         Activity::PostSafely(posts) => {
@@ -67,7 +68,7 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
         }
         Activity::LookAtTree(look) => {
             let seen = look_at_tree(hands, &look).await;
-            let problem = hands.fingerprinter.take_problem().map(|text| Event::Noted { text });
+            let problem = hands.fingerprinter.take_problem().map(|text| Event::Noted { note: Note::Machine { text } });
             // What somebody wants while the checks run is heard before they count.
             problem.into_iter().chain(heard_before(hands, seen)).collect()
         }
@@ -213,7 +214,7 @@ async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event> {
         Ok(seen) => seen,
         Err(problem) => return vec![Event::Pinned { pins: Err(problem) }],
     };
-    let told = |glob: String| Event::Noted { text: format!("protect.paths: `{glob}` matches no file") };
+    let told = |glob: String| Event::Noted { note: Note::GlobWithoutFiles { glob } };
     unmatched.into_iter().map(told).chain([Event::Pinned { pins: Ok(pins) }]).collect()
 }
 
@@ -255,7 +256,8 @@ async fn check(hands: &mut RunHands<'_>, spec: CheckSpec, orders: &mut Unbounded
     let log = hands.folder.create_log(&spec.log_name);
     let mut events = Vec::new();
     if let Err(error) = &log {
-        events.push(Event::Noted { text: format!("{log_path} could not be written: {error}") });
+        let (log, error) = (log_path.clone(), error.to_string());
+        events.push(Event::Noted { note: Note::LogUnwritten { log, error } });
     }
     let root = match (spec.ground, &hands.checkout) {
         (Ground::Checkout, Some(checkout)) => checkout.project(),
@@ -263,7 +265,7 @@ async fn check(hands: &mut RunHands<'_>, spec: CheckSpec, orders: &mut Unbounded
     };
     let place = CheckPlace { root, log: log.ok(), log_path, output_chars: spec.output_chars };
     let (report, problem) = checks::run(&mut hands.keeper, spec, place, orders).await;
-    events.extend(problem.map(|text| Event::Noted { text }));
+    events.extend(problem.map(|text| Event::Noted { note: Note::Machine { text } }));
     events.push(Event::CheckEnded(Box::new(report)));
     events
 }

@@ -9,6 +9,7 @@ use ralph_core::activity::{AgentLog, Launch, MarkerUse};
 use ralph_core::event::Event;
 use ralph_core::id::RunId;
 use ralph_core::observation::{Marker, Markers, Observation, Observer, ProcessFacts};
+use ralph_core::words::Note;
 use ralph_host::clock::{self, Clock};
 use ralph_host::folder_watch::FolderWatch;
 use ralph_host::lines::{Line, LineSplitter};
@@ -39,7 +40,7 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
         match hands.folder.write_prompt(file, &launch.prompt) {
             Ok(path) => prompt_file = Some(path),
             Err(error) => {
-                events.push(Event::Noted { text: format!("the prompt could not be written to .ralph: {error}") });
+                events.push(Event::Noted { note: Note::PromptUnwritten { error: error.to_string() } });
             }
         }
     }
@@ -95,14 +96,13 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
                 }
                 () = at(tell_at), if tell_at.is_some() => {
                     tell_at = None;
-                    let text = format!("DONE is there; the agent has {} to end by itself", launch.limits.linger);
-                    let _ = alarm.send(Event::Noted { text });
+                    let _ = alarm.send(Event::Noted { note: Note::DoneSeen { linger: launch.limits.linger } });
                 }
             }
         }
     };
     let problems = hands.raw_log.end(std::mem::take(&mut sink.log));
-    events.extend(problems.into_iter().map(|text| Event::Noted { text }));
+    events.extend(problems.into_iter().map(|text| Event::Noted { note: Note::Machine { text } }));
     events.extend(hands.notes());
     events.extend(hands.listen());
     if launch.keep.logs > 0 {
@@ -129,12 +129,12 @@ async fn marked(watch: &mut Option<FolderWatch>, task_folder: &Path) {
 
 /// A marker from before this process is not this process's claim.
 fn remove_old_marker(hands: &RunHands<'_>) -> Option<Event> {
-    let text = match marker::remove(hands.folder.task_folder(), marker::DONE) {
+    let note = match marker::remove(hands.folder.task_folder(), marker::DONE) {
         Ok(false) => return None,
-        Ok(true) => "a DONE file left from earlier was removed: only this iteration's own counts".to_owned(),
-        Err(error) => format!("a DONE from earlier could not be removed: {error}"),
+        Ok(true) => Note::OldDoneRemoved,
+        Err(error) => Note::OldDoneStays { error: error.to_string() },
     };
-    Some(Event::Noted { text })
+    Some(Event::Noted { note })
 }
 
 /// The end of a file that the agent's program wrote, where the agent itself would look for it.

@@ -6,6 +6,7 @@ use ralph_core::event::Event;
 use ralph_core::id::{MessageId, RunId, TaskName};
 use ralph_core::inbox::{Heard, Request};
 use ralph_core::time::WallTime;
+use ralph_core::words::Note;
 use ralph_host::bus::{Bus, Durability, Follower};
 use std::path::PathBuf;
 
@@ -74,7 +75,7 @@ impl Buses {
         if let Err(error) = read
             && !std::mem::replace(&mut self.told, true)
         {
-            return Some(Event::Noted { text: format!("the bus cannot be heard: {error}") });
+            return Some(Event::Noted { note: Note::BusUnheard { error: error.to_string() } });
         }
         (!messages.is_empty()).then_some(Event::Heard { messages })
     }

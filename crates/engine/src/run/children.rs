@@ -4,6 +4,7 @@ use ralph_core::activity::Leftover;
 use ralph_core::event::Event;
 use ralph_core::id::RunId;
 use ralph_core::time::Millis;
+use ralph_core::words::Note;
 use ralph_host::child_runs::{self, Child};
 use ralph_host::signals;
 use std::path::Path;
@@ -22,8 +23,8 @@ pub(super) async fn wait(folder: &Path, span: Millis, then: Leftover, alarm: &Un
     let living = if then == Leftover::Interrupt { child_runs::live_inside } else { child_runs::live_children };
     let waiting = living(folder);
     if !waiting.is_empty() {
-        let text = format!("waiting for child runs, {span} at most: {}", named(&waiting));
-        let _ = alarm.send(Event::Noted { text });
+        let runs = waiting.into_iter().map(|child| child.run).collect();
+        let _ = alarm.send(Event::Noted { note: Note::ChildrenAwaited { span, runs } });
     }
     let deadline = Instant::now() + span.duration();
     let _ = timeout_at(deadline, gone(folder, living)).await;
@@ -43,8 +44,4 @@ async fn gone(folder: &Path, living: fn(&Path) -> Vec<Child>) {
     while !living(folder).is_empty() {
         sleep(LOOK).await;
     }
-}
-
-fn named(children: &[Child]) -> String {
-    children.iter().map(|child| child.run.as_str()).collect::<Vec<_>>().join(", ")
 }

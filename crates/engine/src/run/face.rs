@@ -2,8 +2,9 @@
 
 use crate::carry::Listener;
 use ralph_core::agent_event::AgentEvent;
-use ralph_core::notice::{Delay, Notice};
+use ralph_core::notice::Notice;
 use ralph_core::time::WallTime;
+use ralph_core::words::Note;
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -40,8 +41,8 @@ impl Listener<Notice> for Shown<'_> {
         self.0.borrow_mut().notice(at, notice);
     }
 
-    fn delayed(&self, at: WallTime, delay: &Delay) {
-        self.notice(at, &Notice::Note { text: delay.to_string() });
+    fn delayed(&self, at: WallTime, delay: Note) {
+        self.notice(at, &Notice::Note(delay));
     }
 
     fn tick_every(&self) -> Option<Duration> {

@@ -18,6 +18,7 @@ use ralph_core::memory::Views;
 use ralph_core::outcome::StopReason;
 use ralph_core::run::Run;
 use ralph_core::time::{Millis, WallTime};
+use ralph_core::words::Note;
 use ralph_host::bus::Durability;
 use ralph_host::checkout::Checkout;
 use ralph_host::clock::Clock;
@@ -153,7 +154,12 @@ impl RunHands<'_> {
     fn notes(&mut self) -> Vec<Event> {
         let unwritten = self.unwritten.take();
         let edited = self.settings.edited().map(|file| Event::SettingsEdited { file });
-        let notes = self.folder.take_notes().into_iter().chain(unwritten).map(|text| Event::Noted { text });
+        let notes = self
+            .folder
+            .take_notes()
+            .into_iter()
+            .chain(unwritten)
+            .map(|text| Event::Noted { note: Note::Machine { text } });
         notes.chain(edited).collect()
     }
 
@@ -161,12 +167,8 @@ impl RunHands<'_> {
     fn stands_alone(&mut self) -> Result<Option<Event>, String> {
         match self.lock.as_mut().map(WorkTreeLock::check) {
             None | Some(Standing::Firm) => Ok(None),
-            Some(Standing::Mended) => {
-                Ok(Some(Event::Noted { text: "a part of the work tree's lock was deleted and is back".to_owned() }))
-            }
-            Some(Standing::Inherited) => Ok(Some(Event::Noted {
-                text: "the run in whose work tree this one works has ended; the tree is this run's now".to_owned(),
-            })),
+            Some(Standing::Mended) => Ok(Some(Event::Noted { note: Note::LockMended })),
+            Some(Standing::Inherited) => Ok(Some(Event::Noted { note: Note::TreeInherited })),
             Some(Standing::Taken(owner)) => {
                 Err(format!("the run in whose work tree this one worked has ended, and another ralph came in: {owner}"))
             }

@@ -4,16 +4,17 @@
 use super::find::find_program;
 use super::protocol::{self, Answer, Decoder, Reply, Request};
 use super::{Command, Ended, cgroup, sys, tree};
-use crate::{child_runs, look};
+use crate::{child_runs, identity, look};
 use ralph_core::id::RunId;
 use ralph_core::observation::StartFault;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, WaitStatus};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CStr, CString, NulError, OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -51,6 +52,7 @@ pub fn keeper_main(mut args: impl Iterator<Item = OsString>) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::CONT));
     let children = sys::block_signals_and_watch_children()?;
+    let environment = Environment::of_this_process(run.as_deref().unwrap_or_default());
     let run = run.and_then(|run| RunId::parse(run.to_str()?));
     let folder = folder.map(PathBuf::from);
     let mut keeper = Keeper {
@@ -66,6 +68,7 @@ pub fn keeper_main(mut args: impl Iterator<Item = OsString>) -> io::Result<()> {
         answers: 0,
         spawns: 0,
         decoder: Decoder::default(),
+        environment,
     };
     keeper.serve()
 }
@@ -90,11 +93,12 @@ struct Keeper {
     /// How many processes were asked for.
     spawns: u64,
     decoder: Decoder,
+    environment: Environment,
 }
 
 /// What woke the keeper.
 enum Wake {
-    Request(Request),
+    Request(Request<'static>),
     RalphIsGone,
     Children,
 }
@@ -199,8 +203,8 @@ impl Keeper {
             Reply::NotSpawned { reason, fault: StartFault::Machine }
         })?;
         self.exit = None;
-        self.leader = Some(start(command, ends).map_err(|error| {
-            let (fault, reason) = explain(command, &error);
+        self.leader = Some(start(command, &self.environment, ends).map_err(|error| {
+            let (fault, reason) = explain(command, &self.environment, &error);
             Reply::NotSpawned { reason, fault }
         })?);
         Ok(())
@@ -324,39 +328,66 @@ fn signal_all(pids: &[i32], signal: Signal) {
     }
 }
 
-fn start(command: &Command, ends: [OwnedFd; 3]) -> io::Result<i32> {
-    let environment = environment(command);
-    let path = environment.get(OsStr::new("PATH")).map(OsString::as_os_str);
-    let program = find_program(&command.program, &command.folder, path)?;
+fn start(command: &Command, environment: &Environment, ends: [OwnedFd; 3]) -> io::Result<i32> {
+    let program = find_program(&command.program, &command.folder, environment.path(command))?;
     let args = std::iter::once(&command.program).chain(&command.args).map(|arg| CString::new(arg.as_bytes()));
-    let environment = environment.into_iter().map(|(name, value)| {
-        let mut entry = name.into_vec();
-        entry.push(b'=');
-        entry.extend_from_slice(value.as_bytes());
-        CString::new(entry)
-    });
     sys::start(&sys::Start {
         program: &program,
         args: args.collect::<Result<_, _>>()?,
-        environment: environment.collect::<Result<_, _>>()?,
+        environment: environment.of(command)?,
         folder: &command.folder,
         ends,
     })
 }
 
-/// The environment that ralph itself was started with, changed as asked.
-#[allow(clippy::disallowed_methods, reason = "the keeper hands on what it was given and reads nothing in it")]
-fn environment(command: &Command) -> BTreeMap<OsString, OsString> {
-    let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-    for name in &command.remove {
-        environment.remove(name);
+/// The environment that ralph itself was started with, which each command changes as it asks.
+struct Environment {
+    inherited: Vec<(OsString, CString)>,
+    path: Option<OsString>,
+    /// Whatever is started for a run is found by this after a crash: agents, checks, version control.
+    mark: CString,
+}
+
+impl Environment {
+    #[allow(clippy::disallowed_methods, reason = "the keeper hands on what it was given and reads nothing in it")]
+    fn of_this_process(run: &OsStr) -> Environment {
+        let mark = OsStr::new(identity::MARK_VARIABLE);
+        let inherited = std::env::vars_os().filter(|(name, _)| name != mark);
+        Environment {
+            inherited: inherited
+                .filter_map(|(name, value)| entry(&name, &value).ok().map(|entry| (name, entry)))
+                .collect(),
+            path: std::env::var_os("PATH"),
+            mark: entry(mark, run).unwrap_or_default(),
+        }
     }
-    environment.extend(command.set.iter().cloned());
-    environment
+
+    /// Every entry for a command; of a variable that it sets twice, the last value counts.
+    fn of<'e>(&'e self, command: &Command) -> io::Result<Vec<Cow<'e, CStr>>> {
+        let set: BTreeMap<&OsStr, &OsStr> =
+            command.set.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())).collect();
+        let is_kept = |name: &OsString| !set.contains_key(name.as_os_str()) && !command.remove.contains(name);
+        let kept = self.inherited.iter().filter(|(name, _)| is_kept(name));
+        let kept = kept.map(|(_, entry)| Ok(Cow::Borrowed(entry.as_c_str())));
+        let set = set.iter().filter(|(name, _)| **name != identity::MARK_VARIABLE);
+        let set = set.map(|(name, value)| Ok(Cow::Owned(entry(name, value)?)));
+        kept.chain(set).chain([Ok(Cow::Borrowed(self.mark.as_c_str()))]).collect()
+    }
+
+    /// Where a command's program is looked for.
+    fn path<'e>(&'e self, command: &'e Command) -> Option<&'e OsStr> {
+        let set = command.set.iter().rev().find(|(name, _)| name == "PATH").map(|(_, path)| path);
+        let inherited = || self.path.as_ref().filter(|_| !command.remove.iter().any(|name| name == "PATH"));
+        set.or_else(inherited).map(OsString::as_os_str)
+    }
+}
+
+fn entry(name: &OsStr, value: &OsStr) -> Result<CString, NulError> {
+    CString::new([name.as_bytes(), b"=", value.as_bytes()].concat())
 }
 
 /// Says why a program did not start, which one, and what has to be mended.
-fn explain(command: &Command, error: &io::Error) -> (StartFault, String) {
+fn explain(command: &Command, environment: &Environment, error: &io::Error) -> (StartFault, String) {
     let program = command.program.to_string_lossy();
     if !command.folder.is_dir() {
         let reason = format!("the folder {} is gone: it was deleted or moved", command.folder.display());
@@ -372,7 +403,7 @@ fn explain(command: &Command, error: &io::Error) -> (StartFault, String) {
         return (StartFault::Machine, format!("{lacking} for {program}: {error}"));
     }
     match error.kind() {
-        io::ErrorKind::NotFound => (StartFault::Program, missing(command, &program)),
+        io::ErrorKind::NotFound => (StartFault::Program, missing(command, environment, &program)),
         io::ErrorKind::PermissionDenied => (StartFault::NotExecutable, format!("{program} is not executable")),
         io::ErrorKind::ArgumentListTooLong => (
             StartFault::Arguments,
@@ -389,10 +420,8 @@ fn explain(command: &Command, error: &io::Error) -> (StartFault, String) {
 }
 
 /// A file that is there and yet not found names an interpreter that is not.
-fn missing(command: &Command, program: &str) -> String {
-    let environment = environment(command);
-    let path = environment.get(OsStr::new("PATH")).map(OsString::as_os_str);
-    match find_program(&command.program, &command.folder, path) {
+fn missing(command: &Command, environment: &Environment, program: &str) -> String {
+    match find_program(&command.program, &command.folder, environment.path(command)) {
         Err(_) => format!("{program} was not found in PATH"),
         Ok(file) if !file.exists() => format!("{program} does not exist"),
         Ok(file) => {
@@ -416,6 +445,7 @@ mod tests {
     #[test]
     fn what_the_machine_lacks_is_not_blamed_on_the_program_and_a_missing_folder_on_neither() {
         let here = tempfile::tempdir().unwrap();
+        let environment = Environment::of_this_process(OsStr::new("run"));
         let command = |folder: PathBuf| Command {
             program: "agent".into(),
             args: Vec::new(),
@@ -433,10 +463,45 @@ mod tests {
             (libc::E2BIG, StartFault::Arguments, "the prompt is too long"),
         ] {
             let error = io::Error::from_raw_os_error(errno);
-            let (found, reason) = explain(&command(here.path().to_owned()), &error);
+            let (found, reason) = explain(&command(here.path().to_owned()), &environment, &error);
             assert!(found == fault && reason.contains(told), "{error}: {found:?} {reason}");
-            let (found, reason) = explain(&command(here.path().join("gone")), &error);
+            let (found, reason) = explain(&command(here.path().join("gone")), &environment, &error);
             assert!(found == StartFault::Folder && reason.contains("deleted or moved"), "{error}: {reason}");
         }
+    }
+
+    #[test]
+    fn a_command_changes_the_environment_as_it_asks_and_never_the_mark_of_its_run() {
+        let variable = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+        let inherited =
+            [variable("KEPT", "a=b"), variable("GONE", "x"), variable("SET", "old"), variable("PATH", "/p")];
+        let environment = Environment {
+            inherited: inherited
+                .into_iter()
+                .map(|(name, value)| (name.clone(), entry(&name, &value).unwrap()))
+                .collect(),
+            path: Some("/p".into()),
+            mark: entry(OsStr::new(identity::MARK_VARIABLE), OsStr::new("run")).unwrap(),
+        };
+        let mut command = Command {
+            program: "agent".into(),
+            args: Vec::new(),
+            folder: "/".into(),
+            set: vec![
+                variable("SET", "first"),
+                variable("SET", "last"),
+                variable("GONE", "back"),
+                variable(identity::MARK_VARIABLE, "another"),
+            ],
+            remove: vec!["GONE".into(), "PATH".into()],
+        };
+        let all = environment.of(&command).unwrap();
+        let all: Vec<&str> = all.iter().map(|entry| entry.to_str().unwrap()).collect();
+        assert_eq!(all, ["KEPT=a=b", "GONE=back", "SET=last", &format!("{}=run", identity::MARK_VARIABLE)]);
+        assert_eq!(environment.path(&command), None);
+        command.set.push(variable("PATH", "/q"));
+        assert_eq!(environment.path(&command), Some(OsStr::new("/q")));
+        command.set.push(variable("BAD", "nul\0byte"));
+        assert!(environment.of(&command).is_err());
     }
 }

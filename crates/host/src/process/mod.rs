@@ -15,6 +15,8 @@
 //! * The keeper is the parent of every agent and check, and a subreaper: a process below it that
 //!   loses its parent becomes the keeper's child. So "no child left" means "no descendant left",
 //!   and one `waitpid` answers it without a helper process or a look at `/proc`.
+//! * A process costs one request and one answer: that it has ended, and whether it left anything. That it did not
+//!   start is an answer too, so nobody waits for a start.
 //! * If ralph dies, the socket ends, and the keeper ends the whole tree and itself.
 //! * If the keeper dies, everything below it becomes ralph's own (ralph is a subreaper too); ralph
 //!   ends it and starts another keeper.
@@ -22,7 +24,7 @@
 //!   run's cgroup where there is one; the next resume ends it before anything else.
 //!
 //! * A run that was started inside this one is no leftover. Its processes hang below the keeper, and
-//!   its ralph carries this run's id in its environment; but it has registered (see [`crate::family`])
+//!   its ralph carries this run's id in its environment; but it has registered (see [`crate::child_runs`])
 //!   and is spared with everything below it by all of the above, each of which reads the records
 //!   itself: ralph may be dead by then. What lives on is told in the facts, and loses its parent when
 //!   the keeper ends.
@@ -41,18 +43,20 @@ mod work;
 
 pub use find::find_program;
 pub use keeper::keeper_main;
-pub(crate) use sys::{is_open_elsewhere, unblock_signals, watch};
+#[cfg(target_os = "linux")]
+pub(crate) use sys::watch;
+pub(crate) use sys::{is_open_elsewhere, unblock_signals};
 #[cfg(target_os = "linux")]
 pub(crate) use tree::parent_of;
 pub(crate) use tree::{is_keeper, signal as signal_process};
 
 use crate::child_runs::{self, Child};
-use crate::identity;
 use protocol::{Answer, Decoder, Reply, Request};
 use ralph_core::id::RunId;
 use ralph_core::observation::{Leaked, StartFault};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
@@ -218,18 +222,16 @@ impl Keeper {
             Some(alive) => alive,
             lost => lost.insert(Alive::start(&self.charge).map_err(ProcessError::NoKeeper)?),
         };
-        let mut command = command.clone();
-        // Whatever is started for a run is found by this after a crash: agents, checks, version control.
-        command.set.push((identity::MARK_VARIABLE.into(), self.charge.run.as_str().into()));
         alive.spawns += 1;
-        match alive.send(&Request::Spawn(command), &[ends[0].as_fd(), ends[1].as_fd(), ends[2].as_fd()]) {
+        match alive.send(&Request::Spawn(Cow::Borrowed(command)), &[ends[0].as_fd(), ends[1].as_fd(), ends[2].as_fd()])
+        {
             Ok(()) => Ok(()),
             Err(_) => Err(self.lose()),
         }
     }
 
     /// Asks the keeper for something; the answer comes by [`Keeper::reply`].
-    fn ask(&mut self, request: &Request) -> Result<(), ProcessError> {
+    fn ask(&mut self, request: &Request<'_>) -> Result<(), ProcessError> {
         match &mut self.alive {
             Some(alive) if alive.send(request, &[]).is_ok() => Ok(()),
             _ => Err(self.lose()),
@@ -309,7 +311,7 @@ impl Alive {
         })
     }
 
-    fn send(&self, request: &Request, ends: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
+    fn send(&self, request: &Request<'_>, ends: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
         protocol::send(self.socket.get_ref(), request, ends)
     }
 

@@ -11,6 +11,7 @@ use rustix::net::{
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -27,9 +28,9 @@ const PATIENCE: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
 
 /// What ralph asks for.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Request {
+pub(super) enum Request<'a> {
     /// Start a process; the three ends come along. Answered when it did not start, or has ended.
-    Spawn(Command),
+    Spawn(Cow<'a, Command>),
     /// End everything by the ladder.
     End {
         /// Time between SIGTERM and SIGKILL.
@@ -109,12 +110,12 @@ pub(super) fn send(socket: &UnixStream, message: &impl Serialize, descriptors: &
     let mut rest = frame.as_slice();
     while !rest.is_empty() {
         let sent = if descriptors.is_empty() || rest.len() < frame.len() {
-            rustix::net::send(socket, rest, SendFlags::NOSIGNAL)
+            rustix::net::send(socket, rest, SENDING)
         } else {
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
             let mut ancillary = SendAncillaryBuffer::new(&mut space);
             ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
-            rustix::net::sendmsg(socket, &[IoSlice::new(rest)], &mut ancillary, SendFlags::NOSIGNAL)
+            rustix::net::sendmsg(socket, &[IoSlice::new(rest)], &mut ancillary, SENDING)
         };
         match sent {
             Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
@@ -125,6 +126,17 @@ pub(super) fn send(socket: &UnixStream, message: &impl Serialize, descriptors: &
     }
     Ok(())
 }
+
+/// A socket whose other end is gone is an error and no SIGPIPE, and what arrives is not inherited. Where the system
+/// has no such flags, Rust ignores SIGPIPE, and [`Decoder::fill`] marks the descriptors.
+#[cfg(target_os = "linux")]
+const SENDING: SendFlags = SendFlags::NOSIGNAL;
+#[cfg(target_os = "linux")]
+const RECEIVING: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const SENDING: SendFlags = SendFlags::empty();
+#[cfg(not(target_os = "linux"))]
+const RECEIVING: RecvFlags = RecvFlags::empty();
 
 /// Collects messages from a socket, whether it is read with or without blocking.
 #[derive(Debug, Default)]
@@ -140,12 +152,16 @@ impl Decoder {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let into = &mut [IoSliceMut::new(&mut buffer)];
-        let got = rustix::net::recvmsg(socket, into, &mut ancillary, RecvFlags::CMSG_CLOEXEC)?.bytes;
+        let got = rustix::net::recvmsg(socket, into, &mut ancillary, RECEIVING)?.bytes;
         self.bytes.extend_from_slice(buffer.get(..got).unwrap_or_default());
         for message in ancillary.drain() {
             if let RecvAncillaryMessage::ScmRights(received) = message {
                 self.descriptors.extend(received);
             }
+        }
+        #[cfg(not(target_os = "linux"))]
+        for descriptor in &self.descriptors {
+            rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC)?;
         }
         Ok(got)
     }
@@ -202,7 +218,7 @@ mod tests {
     #[test]
     fn requests_and_answers_arrive_as_they_were_sent() {
         for request in [
-            Request::Spawn(command()),
+            Request::Spawn(Cow::Owned(command())),
             Request::End { grace_ms: 5000 },
             Request::Work,
             Request::Freeze,
@@ -230,20 +246,20 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let end = ours.as_fd();
         send(&ours, &Request::Ping, &[]).unwrap();
-        send(&ours, &Request::Spawn(command()), &[end, end, end]).unwrap();
+        send(&ours, &Request::Spawn(Cow::Owned(command())), &[end, end, end]).unwrap();
         let mut decoder = Decoder::default();
         let mut seen = Vec::new();
         while seen.len() < 2 {
             decoder.fill(&theirs).unwrap();
-            while let Some(request) = decoder.message::<Request>().unwrap() {
+            while let Some(request) = decoder.message::<Request<'_>>().unwrap() {
                 seen.push(request);
             }
         }
-        assert_eq!(seen, [Request::Ping, Request::Spawn(command())]);
+        assert_eq!(seen, [Request::Ping, Request::Spawn(Cow::Owned(command()))]);
         assert_eq!(decoder.descriptors().len(), 3);
         for garbage in [&[0xff; 8][..], &[1, 0, 0, 0, 0, 0, 0, 0, 99]] {
             let mut decoder = Decoder { bytes: garbage.to_vec(), descriptors: Vec::new() };
-            assert!(decoder.message::<Request>().is_err());
+            assert!(decoder.message::<Request<'_>>().is_err());
         }
     }
 }

@@ -2,9 +2,12 @@
 //! `unsafe` code of this crate.
 #![allow(unsafe_code, reason = "fork-time calls and signal descriptors have no safe interface")]
 
-use std::ffi::CString;
+use std::borrow::Cow;
+use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+#[cfg(target_os = "linux")]
+use std::os::fd::FromRawFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use tokio::io::Interest;
@@ -17,7 +20,7 @@ pub(super) struct Start<'a> {
     /// Its arguments, its own name first.
     pub(super) args: Vec<CString>,
     /// Its whole environment.
-    pub(super) environment: Vec<CString>,
+    pub(super) environment: Vec<Cow<'a, CStr>>,
     /// Where it starts.
     pub(super) folder: &'a Path,
     /// Its standard input, output and error.
@@ -30,11 +33,10 @@ pub(super) struct Start<'a> {
 pub(super) fn start(start: &Start<'_>) -> io::Result<i32> {
     let program = CString::new(start.program.as_os_str().as_bytes())?;
     let folder = CString::new(start.folder.as_os_str().as_bytes())?;
-    let pointers = |strings: &[CString]| {
-        let pointers = strings.iter().map(|string| string.as_ptr().cast_mut());
-        pointers.chain(std::iter::once(std::ptr::null_mut())).collect::<Vec<_>>()
-    };
-    let (args, environment) = (pointers(&start.args), pointers(&start.environment));
+    let end = std::iter::once(std::ptr::null_mut());
+    let args: Vec<_> = start.args.iter().map(|string| string.as_ptr().cast_mut()).chain(end.clone()).collect();
+    let environment = start.environment.iter().map(|string| string.as_ptr().cast_mut());
+    let environment: Vec<_> = environment.chain(end).collect();
     let mut pid: libc::pid_t = 0;
     // SAFETY: both objects are initialised before they are used and destroyed after, every pointer
     // is to a string that outlives the call, and both arrays end in a null pointer.

@@ -42,6 +42,9 @@ struct Stage {
     transcript: String,
 }
 
+/// Why no line is stated here.
+const SNAPSHOT: &str = "the snapshot states all of it";
+
 impl Stage {
     /// Runs a command that carries a run, to its end.
     fn ralph(&mut self, arguments: &[&str]) {
@@ -53,7 +56,7 @@ impl Stage {
     fn begin(&self, arguments: &[&str]) -> Running<'_> {
         let (command, rest) = arguments.split_first().unwrap();
         let words = [command].into_iter().chain(self.face.flags()).chain(rest);
-        self.env.ralph(words).stdout_any().stderr_any().any_end().spawn()
+        self.env.ralph(words).stderr_unchecked(SNAPSHOT).any_end().spawn()
     }
 
     fn tell(&mut self, arguments: &[&str], finished: &Finished) {
@@ -123,8 +126,8 @@ fn keep(name: &str, text: &str) {
 fn told(env: &TestEnv, commands: &[&[&str]]) -> String {
     let mut told = String::new();
     for arguments in commands {
-        let said = env.ralph(*arguments).stdout_any().stderr_any().any_end().run();
-        let text = if arguments.contains(&"--json") { unfolded(&said.stdout) } else { said.stdout };
+        let said = env.ralph(*arguments).stderr_unchecked(SNAPSHOT).any_end().run();
+        let text = if arguments.contains(&"--json") { unfolded(&said.stdout) } else { said.stdout.to_string() };
         let _ = writeln!(told, "$ ralph {}\n{text}{}", arguments.join(" "), said.stderr);
     }
     env.stable(&runs(env), &told)
@@ -234,7 +237,7 @@ scenarios! {
         let arguments = ["run", "-p", "build it"];
         let run = stage.begin(&arguments);
         run.wait_for_file(stage.env.home().join("up"));
-        let cancel = stage.env.ralph(["cancel"]).stdout_any().stderr_any().run();
+        let cancel = stage.env.ralph(["cancel"]).stderr_unchecked(SNAPSHOT).run();
         let finished = run.finish();
         stage.tell(&arguments, &finished);
         stage.tell(&["cancel"], &cancel);

@@ -2,10 +2,10 @@
 
 use super::{VERSION, extend, outcome_object, tokens_object};
 use crate::Suggest;
-use crate::words;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::notice::{Notice, ResumeKind};
 use ralph_core::time::WallTime;
+use ralph_core::words::Reason;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -55,7 +55,8 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice, suggest: &Suggest) 
                 "iteration": iteration,
                 "claim": claim.as_str(),
                 "verdict": verdict.as_str(),
-                "reasons": reasons,
+                "reasons": super::sentences(reasons),
+                "reason_codes": reasons.iter().map(Reason::code).collect::<Vec<_>>(),
                 "cost_usd": cost_usd,
                 "tokens": tokens_object(*tokens),
                 "leaked": leaked,
@@ -65,8 +66,7 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice, suggest: &Suggest) 
         Notice::Waiting { iteration, until, why } => {
             ("run.waiting", json!({ "iteration": iteration, "until": until.rfc3339(), "why": why }))
         }
-        Notice::Note { text } => ("note", json!({ "text": text })),
-        Notice::Unexpected { event, phase } => ("note", json!({ "text": words::unexpected(event, phase) })),
+        Notice::Note(note) => ("note", json!({ "text": note.to_string(), "code": note.code() })),
         Notice::RunFinished { outcome, elapsed } => {
             let mut object = outcome_object(outcome, suggest);
             extend(&mut object, json!({ "elapsed_ms": elapsed.0 }));

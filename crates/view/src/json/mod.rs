@@ -12,6 +12,7 @@ use ralph_core::outcome::Outcome;
 use ralph_core::policy::{AgentPolicy, Policy};
 use ralph_core::run::RunRow;
 use ralph_core::time::{Millis, WallTime};
+use ralph_core::words::Reason;
 use serde_json::{Value, json};
 
 /// The version of the contract.
@@ -84,7 +85,7 @@ pub fn iteration(attempt: &AttemptView) -> Value {
         "started_at": attempt.at.rfc3339(),
         "claim": judged.map(|judged| judged.claim.as_str()),
         "verdict": judged.map(|judged| judged.verdict.as_str()),
-        "reasons": judged.map(|judged| judged.reasons.as_slice()).unwrap_or_default(),
+        "reasons": sentences(judged.map(|judged| judged.reasons.as_slice()).unwrap_or_default()),
         "cost_usd": attempt.cost_usd(),
         "tokens": tokens_object(attempt.tokens().unwrap_or_default()),
         "leaked": seen.map_or(0, |seen| seen.process.leaked_count),
@@ -219,4 +220,9 @@ pub fn extend(object: &mut Value, more: Value) {
 /// Tokens as every JSON output writes them.
 pub fn tokens_object(tokens: Tokens) -> Value {
     json!({ "input": tokens.input, "output": tokens.output, "cache_read": tokens.cache_read, "cache_write": tokens.cache_write })
+}
+
+/// Reasons as people read them.
+pub(crate) fn sentences(reasons: &[Reason]) -> Vec<String> {
+    reasons.iter().map(ToString::to_string).collect()
 }

@@ -123,7 +123,7 @@ fn iterations(case: &Explanation) -> Section {
         let judged = attempt.judged.as_ref();
         let verdict = words::verdict(attempt);
         let look = if verdict == "accepted" { Look::Good } else { Look::Plain };
-        let reasons = judged.map(|judged| judged.reasons.join("; ")).unwrap_or_default();
+        let reasons = judged.map(|judged| crate::json::sentences(&judged.reasons).join("; ")).unwrap_or_default();
         let leaked = attempt.agent.as_ref().map(|agent| agent.seen.process.leaked_count);
         vec![
             Piece::plain(number(attempt.iteration, attempt.attempt)),

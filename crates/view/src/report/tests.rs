@@ -117,7 +117,7 @@ fn poisoned(nasty: &str) -> Vec<Entry> {
         }
     }
     let last = entries.last().unwrap().clone();
-    let noted = Event::Noted { text: nasty.to_owned() };
+    let noted = Event::Noted { note: ralph_core::words::Note::Machine { text: nasty.to_owned() } };
     entries.push(Entry { seq: last.seq + 1, event: noted, ..last });
     entries
 }

@@ -117,7 +117,7 @@ impl RunView {
                 self.waits.push(Wait { iteration, at: brought.at, until, why, waited: None });
                 self.waiting_since = Some(brought.elapsed);
             }
-            (Notice::Note { text }, _) => self.notes.push((brought.at, text)),
+            (Notice::Note(note), _) => self.notes.push((brought.at, note.to_string())),
             _ => {}
         }
     }

@@ -20,11 +20,6 @@ pub fn step(kind: LoopKind) -> &'static str {
     }
 }
 
-/// An event that does not fit where a run stands.
-pub fn unexpected(event: &str, phase: &str) -> String {
-    format!("a fault in ralph: `{event}` came while {phase}, and nothing was done with it; please report it")
-}
-
 /// A tree in a few words.
 pub fn tree(print: Option<&TreePrint>) -> String {
     match print {

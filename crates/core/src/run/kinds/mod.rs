@@ -3,7 +3,7 @@
 mod prompt;
 mod supervised;
 
-pub(super) use supervised::{Children, Supervised, listed};
+pub(super) use supervised::{Children, Supervised};
 
 use crate::policy::Kind;
 

@@ -21,7 +21,8 @@ use crate::observation::{Ending, Marker, Markers, Observation};
 use crate::outcome::StopReason;
 use crate::supervise::{self, StartLimit, WAIT_EXIT, how, last_words, went_well};
 use crate::text;
-use crate::verdict::{self, Done};
+use crate::verdict::{self, Condition, Done};
+use crate::words::{Cause, Note, Reason, listed};
 
 /// An agent that was told so often what people want, and says nothing to it, does not hear it.
 const MOST_REFUSED: u32 = 5;
@@ -116,6 +117,11 @@ impl Run {
         }
     }
 
+    pub(in super::super) fn conditions_of_done(&self) -> Vec<Condition> {
+        let complete = self.is_complete();
+        verdict::conditions_of_done(complete, self.last.seen().map(|seen| &seen.marker), self.inbox.open())
+    }
+
     fn next_start(&mut self) -> RunStep {
         if self.supervised(|state| std::mem::take(&mut state.cut_off)) {
             self.count.begin_again();
@@ -134,16 +140,11 @@ impl Run {
 
     fn end_by_restarts(&mut self) -> RunStep {
         let (most, starts) = (self.policy.limits.max_iterations, self.count.iteration());
-        let told = Run::note(format!("Attempt {starts}: Max restarts exceeded, stopping"));
+        let told = Run::note(Note::RestartsUsedUp { start: starts });
         let posted = self.post(Kind::ERROR, format!("task failed: max restarts ({most}) exceeded"));
         let refused = self.supervised(|state| state.refused_done) > 0;
-        let without = if refused { "an accepted DONE" } else { "DONE" };
-        let message = format!("max restarts exceeded: {} without {without}", text::count(starts.into(), "start"));
-        told.then(Step::acting([posted])).then(self.finish(
-            StopReason::MaxRestarts,
-            message,
-            Continuation::NextIteration,
-        ))
+        let end = self.finish(Cause::Restarts { starts, refused }, Continuation::NextIteration);
+        told.then(Step::acting([posted])).then(end)
     }
 
     pub(in super::super) fn manner_of_root(&self) -> (Role, Keep, MarkerUse) {
@@ -165,8 +166,8 @@ impl Run {
     pub(in super::super) fn after_start(&mut self, seen: &Observation) -> RunStep {
         if let Ending::NotStarted { reason, fault } = &seen.process.ending {
             let posted = self.post(Kind::ERROR, format!("fatal error: {reason}"));
-            let (code, message) = (fault.exit_code(), format!("Fatal error: {reason}"));
-            let end = self.finish_with_code(StopReason::Error, code, message, Continuation::SameIteration);
+            let cause = Cause::Fatal { why: reason.clone(), code: fault.exit_code() };
+            let end = self.finish(cause, Continuation::SameIteration);
             return Step::acting([posted]).then(end);
         }
         self.count.judge(true, true);
@@ -184,7 +185,7 @@ impl Run {
         };
         let told = self.tell_start(seen, claim);
         let children = &seen.process.children;
-        let left = (!children.is_empty() && ends(&then)).then(|| format!("child runs live on: {}", listed(children)));
+        let left = (!children.is_empty() && ends(&then)).then(|| Note::ChildrenLiveOn { runs: children.clone() });
         told.then(left.map(Run::note).unwrap_or_default()).then(then)
     }
 
@@ -206,8 +207,8 @@ impl Run {
         };
         let failed = !well && claim == Claim::None;
         let last_words = last_words(seen).filter(|_| failed);
-        let mut reasons = vec![format!("Attempt {number}: {line}")];
-        reasons.extend(last_words.iter().map(|words| format!("stderr: {words}")));
+        let mut reasons = vec![Reason::Start { number, line }];
+        reasons.extend(last_words.clone().map(Reason::Stderr));
         let verdict = if goes_on { VerdictWord::Continue } else { VerdictWord::Stop };
         let told = self.tell_iteration(seen, claim, verdict, reasons);
         let more = last_words.map_or(String::new(), |words| format!("; stderr: {words}"));
@@ -218,8 +219,7 @@ impl Run {
     /// Ends the run because the agent asked to be left alone.
     fn stop_waiting(&mut self, asked: &str) -> RunStep {
         let posted = self.post(Kind::INFO, format!("task stopped: the agent waits ({asked})"));
-        let message = format!("the agent asked to wait ({asked}), so it is not started again");
-        Step::acting([posted]).then(self.finish(StopReason::Waiting, message, Continuation::NextIteration))
+        Step::acting([posted]).then(self.finish(Cause::Waits(asked.to_owned()), Continuation::NextIteration))
     }
 
     fn restart(&mut self, seen: &Observation, too_fast: bool) -> RunStep {
@@ -230,7 +230,7 @@ impl Run {
         if too_fast {
             let message = StartLimit::words(&seen.process.ending);
             let posted = self.post(Kind::ERROR, format!("task failed: {message}"));
-            let end = self.finish(StopReason::Error, message, Continuation::NextIteration);
+            let end = self.finish(Cause::AtOnce(message), Continuation::NextIteration);
             return Step::acting([posted]).then(end);
         }
         self.rest()
@@ -254,20 +254,18 @@ impl Run {
             state.refused_done
         });
         let open = self.inbox.open().words();
-        let text = format!("DONE does not count and is removed: not acknowledged: {open}");
-        let posted = self.post(Kind::WARNING, text.clone());
-        let told = Run::note(text).then(Step::acting([posted, Act::RemoveDone]));
+        let note = Note::DoneTooEarly { requests: open };
+        let posted = self.post(Kind::WARNING, note.to_string());
+        let told = Run::note(note).then(Step::acting([posted, Act::RemoveDone]));
         if times >= MOST_REFUSED {
-            let times = text::count(times.into(), "time");
-            let message = format!("the agent was DONE {times} in a row without acknowledging what people want");
-            return told.then(self.finish(StopReason::Stalled, message, Continuation::NextIteration));
+            return told.then(self.finish(Cause::DoneRefused(times), Continuation::NextIteration));
         }
         told.then(self.end_between_starts().unwrap_or_else(|| self.rest()))
     }
 
     /// DONE was there, and is no more.
     pub(in super::super) fn done_taken_back(&mut self) -> RunStep {
-        let told = Run::note("DONE was taken away while child runs were waited for");
+        let told = Run::note(Note::DoneTakenBack);
         told.then(self.end_between_starts().unwrap_or_else(|| self.rest()))
     }
 
@@ -329,8 +327,4 @@ fn wish_to_wait(ending: Option<&Ending>, file: &Marker, said: Option<String>) ->
         (_, _, Some(said)) => Some(format!("on the bus: {}", text::without_controls(&said))),
         _ => None,
     }
-}
-
-pub(in super::super) fn listed(runs: &[RunId]) -> String {
-    runs.iter().map(RunId::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -16,6 +16,7 @@ use ralph_core::outcome::exit;
 use ralph_core::run::Run;
 use ralph_core::stream::StreamId;
 use ralph_core::text;
+use ralph_core::words::Note;
 use ralph_host::clock::Clock;
 use ralph_host::lock::{LockError, Owner, WorkTreeLock};
 use ralph_host::{child_runs, raw_log};
@@ -200,7 +201,7 @@ fn keep(store: &mut Store, remains: Remains, clock: &Clock) -> Result<Kept, Comm
     let mut all = entries.clone();
     if let Some(lost) = &kept.lost {
         let text = format!("the journal was damaged and repaired: {lost}, and what came after it is lost");
-        let event = Event::Noted { text };
+        let event = Event::Noted { note: Note::Machine { text } };
         let noted = Entry { seq: machine.seq() + 1, at: clock.now(), elapsed: machine.elapsed(), event };
         let _ = machine.step(&noted);
         all.push(noted);
