@@ -37,21 +37,23 @@ fn leave_log(folder: &Path, run: &RunId) {
     std::fs::create_dir_all(&logs).and_then(|()| std::fs::write(logs.join("raw.index"), index)).expect("room");
 }
 
-/// The same entries of another run, which has no limits.
+/// The same entries of another run.
 fn renamed(entries: &[Entry], run: &RunId) -> Vec<Entry> {
     let mut entries = entries.to_vec();
     for entry in &mut entries {
         if let Event::Started(started) = &mut entry.event {
             started.run = run.clone();
-            let limits = &mut started.policy.limits;
-            (limits.max_iterations, limits.stall_after, limits.max_same_failures) = (1_000_000, 0, 0);
         }
     }
     entries
 }
 
 /// Writes a run whose second iteration is repeated until it has begun so many.
-fn longer(store: &mut Store, entries: Vec<Entry>, iterations: usize) {
+fn longer(store: &mut Store, mut entries: Vec<Entry>, iterations: usize) {
+    if let Some(Event::Started(started)) = entries.first_mut().map(|entry| &mut entry.event) {
+        let limits = &mut started.policy.limits;
+        (limits.max_iterations, limits.stall_after, limits.max_same_failures) = (1_000_000, 0, 0);
+    }
     let (first, rest) = entries.split_first().expect("a start");
     let (mut machine, _) = Run::begin(first).expect("a start");
     let (mut batch, mut proofs) = (vec![first.clone()], Vec::new());
