@@ -37,7 +37,7 @@ impl<M: Machine<Event: Serialize, Row: Row>> Remembers<M> for Store {
     }
 
     fn wants_cancel(&mut self, machine: &M) -> Result<bool, StoreError> {
-        let asked = self.asked(&machine.row().stream())?;
+        let asked = self.asked(machine.row().stream())?;
         Ok(asked.iter().any(|asked| asked.request == Request::Cancel))
     }
 
