@@ -266,6 +266,14 @@ impl TreePrint {
         TreePrint::Unknown { why: why.into(), cause: Blindness::Fault }
     }
 
+    /// The tree's hash, if it could be seen.
+    pub fn hash(&self) -> Option<&str> {
+        match self {
+            TreePrint::Seen { tree, .. } => Some(tree),
+            TreePrint::Unknown { .. } => None,
+        }
+    }
+
     /// Why the look failed, if the machine made it fail.
     pub fn fault_in_words(&self) -> Option<&str> {
         match self {

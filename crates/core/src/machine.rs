@@ -5,6 +5,7 @@
 //! and no end beside an activity.
 
 use crate::event::Entry;
+use crate::receipt::Receipt;
 use crate::time::Millis;
 
 /// A pure machine that an engine can carry.
@@ -19,9 +20,13 @@ pub trait Machine {
     type Notice;
     /// How it ends.
     type Outcome;
+    /// It at a glance.
+    type Row;
 
     /// Takes one entry.
     fn step(&mut self, entry: &Entry<Self::Event>) -> StepOf<Self>;
+    /// Where it stands, for lists.
+    fn row(&self) -> Self::Row;
     /// The number of the last entry.
     fn seq(&self) -> u64;
     /// Time that was worked on it, as the last entry says.
@@ -63,6 +68,8 @@ pub struct Step<Activity, Act, Notice, Outcome> {
     pub next: Next<Activity, Outcome>,
     /// The entries up to here must survive a power cut once they are written.
     pub durable: bool,
+    /// What the entry proves, to be kept beside it.
+    pub receipts: Vec<Receipt>,
 }
 
 /// What happens next.
@@ -80,7 +87,7 @@ pub enum Next<Activity, Outcome> {
 
 impl<A, C, N, O> Default for Step<A, C, N, O> {
     fn default() -> Self {
-        Step { tell: Vec::new(), acts: Vec::new(), next: Next::GoesOn, durable: false }
+        Step { tell: Vec::new(), acts: Vec::new(), next: Next::GoesOn, durable: false, receipts: Vec::new() }
     }
 }
 
@@ -105,6 +112,7 @@ impl<A, C, N, O> Step<A, C, N, O> {
         self.tell.extend(later.tell);
         self.acts.extend(later.acts);
         self.durable |= later.durable;
+        self.receipts.extend(later.receipts);
         if !matches!(later.next, Next::GoesOn) {
             self.next = later.next;
         }

@@ -2,27 +2,43 @@
 
 use ralph_core::event::Entry;
 use ralph_core::machine::{Machine, StepOf};
-use ralph_core::run::Run;
+use ralph_core::receipt::Receipt;
+use ralph_core::request::Request;
+use ralph_core::stream::Row;
 use ralph_core::time::{Millis, WallTime};
 use ralph_store::{Durability, Store, StoreError};
+use serde::Serialize;
 
 /// What remembers a machine's entries.
 pub trait Remembers<M: Machine> {
-    /// Keeps these entries of the machine together with where it stands now.
-    fn append(&mut self, machine: &M, entries: &[Entry<M::Event>], durability: Durability) -> Result<(), StoreError>;
+    /// Keeps these entries of the machine, what they prove, and where it stands now.
+    fn append(
+        &mut self,
+        machine: &M,
+        entries: &[Entry<M::Event>],
+        receipts: &[Receipt],
+        durability: Durability,
+    ) -> Result<(), StoreError>;
     /// Whether somebody left a request to cancel the machine.
     fn wants_cancel(&mut self, machine: &M) -> Result<bool, StoreError>;
     /// Calls it again after another process kept it locked.
     fn again<T>(&mut self, call: &mut dyn FnMut(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError>;
 }
 
-impl Remembers<Run> for Store {
-    fn append(&mut self, run: &Run, entries: &[Entry], durability: Durability) -> Result<(), StoreError> {
-        Store::append(self, run.id(), entries, &run.row(), durability)
+impl<M: Machine<Event: Serialize, Row: Row>> Remembers<M> for Store {
+    fn append(
+        &mut self,
+        machine: &M,
+        entries: &[Entry<M::Event>],
+        receipts: &[Receipt],
+        durability: Durability,
+    ) -> Result<(), StoreError> {
+        Store::append(self, entries, &machine.row(), receipts, durability)
     }
 
-    fn wants_cancel(&mut self, run: &Run) -> Result<bool, StoreError> {
-        self.cancel_requested(run.id())
+    fn wants_cancel(&mut self, machine: &M) -> Result<bool, StoreError> {
+        let asked = self.asked(machine.row().stream())?;
+        Ok(asked.iter().any(|asked| asked.request == Request::Cancel))
     }
 
     fn again<T>(&mut self, call: &mut dyn FnMut(&mut Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
@@ -34,6 +50,8 @@ impl Remembers<Run> for Store {
 pub(crate) struct Journal<M: Machine> {
     pub(crate) machine: M,
     pending: Vec<Entry<M::Event>>,
+    /// What they prove.
+    receipts: Vec<Receipt>,
     /// Some of them must survive a power cut.
     sync: bool,
     /// Time that was worked on the machine before this process.
@@ -46,7 +64,7 @@ impl<M: Machine> Journal<M> {
     /// `unseen` is how long it was worked on beyond what the machine knows.
     pub(crate) fn new(machine: M, pending: Vec<Entry<M::Event>>, unseen: Millis) -> Journal<M> {
         let elapsed_before = machine.elapsed().plus(unseen);
-        Journal { machine, pending, sync: true, elapsed_before, has_begun: false }
+        Journal { machine, pending, receipts: Vec::new(), sync: true, elapsed_before, has_begun: false }
     }
 
     /// Turns an event into an entry and asks the machine. The entry is in the store before anything of the step is
@@ -54,8 +72,9 @@ impl<M: Machine> Journal<M> {
     pub(crate) fn take(&mut self, event: M::Event, at: WallTime, elapsed: Millis) -> StepOf<M> {
         let seq = self.machine.seq() + 1;
         let entry = Entry { seq, at, elapsed: self.elapsed_before.plus(elapsed), event };
-        let step = self.machine.step(&entry);
+        let mut step = self.machine.step(&entry);
         self.pending.push(entry);
+        self.receipts.append(&mut step.receipts);
         self.sync |= step.durable;
         step
     }
@@ -66,8 +85,9 @@ impl<M: Machine> Journal<M> {
             return Ok(());
         }
         let durability = if self.sync { Durability::Synced } else { Durability::Written };
-        store.append(&self.machine, &self.pending, durability)?;
+        store.append(&self.machine, &self.pending, &self.receipts, durability)?;
         self.pending.clear();
+        self.receipts.clear();
         self.sync = false;
         self.has_begun = true;
         Ok(())

@@ -35,6 +35,13 @@ impl<'a> Live<'a> {
         owner.map(|owner| owner.identity.clone()).or_else(|| child_runs::process_of(&self.project.run_folder(run)))
     }
 
+    /// All runs of this project that live.
+    pub fn runs(&self) -> Vec<RunId> {
+        let mut runs = child_runs::carried(&self.project.state);
+        runs.retain(|run| self.process(run).is_some());
+        runs
+    }
+
     /// The state of a run.
     pub fn state(&self, row: &RunRow) -> State {
         State::of(row, self.process(&row.run).is_some())

@@ -9,6 +9,7 @@ mod error;
 mod live;
 mod missing;
 mod project;
+mod runs;
 mod session;
 mod settings;
 mod terminal;

@@ -4,42 +4,77 @@
 
 use crate::live::Live;
 use crate::project::Project;
+use crate::runs::Listing;
 use crate::terminal::page;
 use ralph_core::id::RunId;
 use ralph_core::run::RunRow;
 use ralph_host::{child_runs, raw_log};
-use ralph_store::{Listing, is_stand_in};
+use ralph_store::{DamagedRow, Store, StoreError, Which};
 use ralph_view::missing::{Damaged, Lost, Missing};
 use std::collections::HashSet;
 
-/// Runs whose logs are compared with the journal, of those that it knows; older ones are history.
+/// The newest runs, whose logs are compared with the journal; older ones are history.
 const COMPARED: usize = 20;
 
-/// Compares the journal's listing with the folders of the runs.
-pub fn look(project: &Project, live: &Live<'_>, listing: &Listing) -> Missing {
-    let known: HashSet<&RunId> = listing.runs.iter().map(|row| &row.run).collect();
-    let named: HashSet<&RunId> = listing.damaged.iter().filter_map(|run| run.run.as_ref()).collect();
-    let folders = child_runs::run_folders(&project.state).into_iter();
-    let unknown = folders.filter(|(run, _)| !known.contains(run) && !named.contains(run));
-    let unknown = unknown.filter_map(|(run, folder)| {
+/// The newest runs: as many as are compared with what they left.
+pub fn newest(store: &Store) -> Result<Listing, StoreError> {
+    Listing::newest(store, Which::All, COMPARED)
+}
+
+/// Compares the newest runs and what was carried lately.
+pub fn look(
+    project: &Project,
+    live: &Live<'_>,
+    store: Option<&Store>,
+    newest: &Listing,
+) -> Result<Missing, StoreError> {
+    compare(project, live, store, newest, child_runs::carried(&project.state))
+}
+
+/// Compares the newest runs and everything that ever left a folder.
+pub fn look_thoroughly(
+    project: &Project,
+    live: &Live<'_>,
+    store: Option<&Store>,
+    newest: &Listing,
+) -> Result<Missing, StoreError> {
+    let all = child_runs::run_folders(&project.state).into_iter().map(|(run, _)| run).collect();
+    compare(project, live, store, newest, all)
+}
+
+fn compare(
+    project: &Project,
+    live: &Live<'_>,
+    store: Option<&Store>,
+    newest: &Listing,
+    left: Vec<RunId>,
+) -> Result<Missing, StoreError> {
+    let known = store.map(|store| store.known(&left)).transpose()?.unwrap_or_default();
+    let known: HashSet<RunId> = known.into_iter().chain(newest.damaged.iter().filter_map(DamagedRow::run)).collect();
+    let mut lost = Vec::new();
+    for run in left.into_iter().filter(|run| !known.contains(run)) {
         // One that lives has not come to its first entry yet.
-        let logged = raw_log::last_logged(&folder).filter(|_| live.process(&run).is_none())?;
-        Some(Lost { run, logged, known: None })
-    });
+        let logged = raw_log::last_logged(&project.run_folder(&run)).filter(|_| live.process(&run).is_none());
+        let Some(logged) = logged else { continue };
+        // What the index does not know, the table may.
+        if store.map(|store| store.row::<RunRow>(&run)).transpose()?.flatten().is_none() {
+            lost.push(Lost { run, logged, known: None });
+        }
+    }
     let behind = |row: &RunRow| {
         let folder = project.run_folder(&row.run);
         let logged = raw_log::last_logged(&folder).filter(|logged| *logged > row.iteration)?;
         live.process(&row.run).is_none().then(|| Lost { run: row.run.clone(), logged, known: Some(row.iteration) })
     };
-    let rows = listing.runs.iter().filter(|row| !is_stand_in(row));
-    let behind = rows.take(COMPARED).filter_map(behind);
-    let damaged = listing.damaged.iter();
-    let damaged = damaged.map(|run| Damaged { run: run.run.clone(), name: run.name(), why: run.why.clone() });
-    Missing { lost: unknown.chain(behind).collect(), damaged: damaged.collect() }
+    lost.extend(newest.runs.iter().take(COMPARED).filter_map(behind));
+    let damaged = newest.damaged.iter();
+    let damaged = damaged.map(|row| Damaged { run: row.run(), name: row.name(), why: row.why.clone() });
+    Ok(Missing { lost, damaged: damaged.collect() })
 }
 
-/// Says on standard error what is missing.
-pub fn tell(project: &Project, listing: &Listing) {
-    let missing = look(project, &Live::look(project), listing);
+/// Says on standard error what is missing of the newest runs and of what was carried lately.
+pub fn tell(project: &Project, live: &Live<'_>, store: &Store, newest: &Listing) -> Result<(), StoreError> {
+    let missing = look(project, live, Some(store), newest)?;
     missing.lines().iter().for_each(|line| page::say(&format!("note: {}", project.suggest().line(line))));
+    Ok(())
 }

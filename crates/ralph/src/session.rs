@@ -2,14 +2,16 @@
 //! together here, for a new run and for one that goes on.
 
 use crate::error::CommandError;
+use crate::live::{self, Live};
+use crate::missing;
 use crate::project::{self, Project, TASKS};
+use crate::runs::Listing;
 use crate::settings;
 use crate::terminal::{self, FaceOptions, page};
-use crate::{live, missing};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::claim::Patterns;
 use ralph_core::event::{Entry, Event, Resumed, Spent, Started};
-use ralph_core::id::{RunId, TaskName};
+use ralph_core::id::RunId;
 use ralph_core::outcome::{Outcome, exit};
 use ralph_core::policy::Policy;
 use ralph_core::run::{Run, RunRow, RunStep};
@@ -33,7 +35,7 @@ use ralph_host::temp::RunTemp;
 use ralph_host::tree::Fingerprinter;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
-use ralph_store::{Durability, Store, StoreError};
+use ralph_store::{DamagedRow, Durability, Store, StoreError, Which};
 use ralph_view::narration::Volume;
 use std::cell::RefCell;
 use std::fs::File;
@@ -107,18 +109,8 @@ impl Claimed {
     pub fn append(&mut self, machine: &mut Run, event: Event) -> Result<RunStep, CommandError> {
         let entry = Entry { seq: machine.seq() + 1, at: self.clock.now(), elapsed: machine.elapsed(), event };
         let step = machine.step(&entry);
-        self.store.append(machine.id(), &[entry], &machine.row(), Durability::Synced)?;
+        self.store.append(&[entry], &machine.row(), &step.receipts, Durability::Synced)?;
         Ok(step)
-    }
-
-    /// Settings, scripts or protected files that a run's agent changed. The next run uses them as they are; they are listed
-    /// so that a person can look.
-    fn left_changed_by(&self, run: &RunId) -> Vec<Note> {
-        // A journal that cannot be read is told where somebody asks for it.
-        let entries = self.store.entries(run).unwrap_or_default();
-        let Ok(machine) = Run::replay(&entries, |_, _| {}) else { return Vec::new() };
-        let note = |what| Note::Inherited { what, run: run.clone() };
-        machine.left_changed().into_iter().map(note).collect()
     }
 
     /// Ends what crashed runs left, and tells the run what others spent and changed before it. Returns how long its agent
@@ -131,30 +123,34 @@ impl Claimed {
         policy: &Policy,
     ) -> Result<Millis, CommandError> {
         if matches!(beginning, Beginning::Old(..)) {
-            self.store.clear_cancel(run)?;
+            for asked in self.store.asked(run)? {
+                self.store.clear(asked)?;
+            }
             end_leftovers_of(project, run);
             tell_children(&project.run_folder(run));
         }
-        let listing = self.store.runs()?;
-        missing::tell(project, &listing);
-        let mut others = listing.runs;
-        others.retain(|row| row.run != *run);
+        let (newest, live) = (missing::newest(&self.store)?, Live::look(project));
+        missing::tell(project, &live, &self.store, &newest)?;
+        forget_carried(project, &live, &self.store)?;
         if policy.supervision().is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
             // Whether a damaged one crashed, nobody can tell any more.
-            end_leftovers(project, listing.damaged.iter().filter_map(|run| run.run.as_ref()));
-            end_leftovers(project, others.iter().filter(|row| row.stop_reason.is_none()).map(|row| &row.run));
+            end_leftovers(project, newest.damaged.iter().filter_map(DamagedRow::run));
+            let open = Listing::newest(&self.store, Which::Open, CRASHED_LOOKED_AT + 1)?.runs;
+            end_leftovers(project, open.into_iter().map(|row| row.run).filter(|other| other != run));
             tell_left_locks(project);
         }
         let unseen = match beginning {
             Beginning::Old(machine, _) if machine.outcome().is_none() => live::unseen(&machine.row(), project),
             _ => Millis::ZERO,
         };
-        let task_spent = spent(&others, &policy.task);
+        let (cost_usd, tokens) = self.store.spent(&policy.task, run)?;
+        let task_spent = Spent { cost_usd, tokens };
         match beginning {
             Beginning::New(started) => {
                 started.task_spent = task_spent;
                 if policy.supervision().is_none() {
-                    started.inherited = others.first().map(|row| self.left_changed_by(&row.run)).unwrap_or_default();
+                    let previous = newest.runs.iter().find(|row| row.run != *run);
+                    started.inherited = previous.map(left_changed).unwrap_or_default();
                 }
             }
             Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
@@ -256,9 +252,9 @@ impl Claimed {
 /// The child runs of a run that have ended, as the store knows them.
 fn ended_children(state: &Path, run: &RunId) -> Result<EndedChildren, String> {
     let told = |error: StoreError| error.to_string();
-    let runs = Store::open(state).map_err(told)?.runs().map_err(told)?.runs;
-    let own = runs.into_iter().filter(|row| row.parent.as_ref() == Some(run));
-    Ok(own.map(|row| (row.run, row.stop_reason)).collect())
+    let store = Store::open(state).map_err(told)?;
+    let own = Listing::newest(&store, Which::ChildrenOf(run), usize::MAX).map_err(told)?.runs;
+    Ok(own.into_iter().map(|row| (row.run, row.stop_reason)).collect())
 }
 
 /// How a new run of a project begins.
@@ -394,11 +390,11 @@ fn hold(folder: &Path) -> Result<Option<File>, CommandError> {
 }
 
 /// Ends what crashed runs have left alive: the tree has one loop now, and this is it.
-fn end_leftovers<'a>(project: &Project, crashed: impl Iterator<Item = &'a RunId>) {
+fn end_leftovers(project: &Project, crashed: impl Iterator<Item = RunId>) {
     // Older ones have been looked at by the runs since.
     for run in crashed.take(CRASHED_LOOKED_AT) {
-        if child_runs::process_of(&project.run_folder(run)).is_none() {
-            end_leftovers_of(project, run);
+        if child_runs::process_of(&project.run_folder(&run)).is_none() {
+            end_leftovers_of(project, &run);
         }
     }
 }
@@ -411,12 +407,25 @@ fn tell_left_locks(project: &Project) {
     }
 }
 
-/// What these runs have used of a task's budget.
-fn spent(runs: &[RunRow], task: &TaskName) -> Spent {
-    runs.iter().filter(|row| row.task == *task).fold(Spent::default(), |sum, row| Spent {
-        cost_usd: sum.cost_usd + row.cost_usd.unwrap_or(0.0),
-        tokens: sum.tokens.saturating_add(row.tokens.total()),
-    })
+/// Settings, scripts or protected files that a run's agent changed. The next run uses them as they are; they are listed
+/// so that a person can look.
+fn left_changed(RunRow { run, left_changed, .. }: &RunRow) -> Vec<Note> {
+    left_changed.iter().map(|what| Note::Inherited { what: what.clone(), run: run.clone() }).collect()
+}
+
+/// Runs that are looked for among those that were carried lately, before any of them is forgotten.
+const CARRIED_LATELY: usize = 200;
+
+/// Forgets most of the runs that were carried lately and have ended, so that looking for those that live stays cheap.
+fn forget_carried(project: &Project, live: &Live<'_>, store: &Store) -> Result<(), StoreError> {
+    let carried = child_runs::carried(&project.state);
+    if carried.len() <= CARRIED_LATELY {
+        return Ok(());
+    }
+    let ended = Listing::newest(store, Which::Named(&carried), usize::MAX)?.runs.into_iter();
+    let ended = ended.filter(|row| row.stop_reason.is_some() && live.process(&row.run).is_none());
+    ended.skip(CARRIED_LATELY / 2).for_each(|row| child_runs::forget(&project.state, &row.run));
+    Ok(())
 }
 
 /// What a crash left alive must not work beside its successor.

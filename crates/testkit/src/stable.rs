@@ -55,8 +55,9 @@ impl TestEnv {
         let mut text = String::new();
         for (number, mut entry) in (0..).zip(entries) {
             settle(&mut entry);
-            entry["at"] = json!(BEGIN_MS + PACE_MS * number);
-            entry["elapsed"] = json!(PACE_MS * number);
+            let fields = entry.as_object_mut().expect("an entry is an object");
+            fields.insert("at".to_owned(), json!(BEGIN_MS + PACE_MS * number));
+            fields.insert("elapsed".to_owned(), json!(PACE_MS * number));
             text += &format!("{entry}\n");
         }
         for (path, name) in [(self.agent_path(), "/bin/agent"), (self.root(), "/scratch")] {

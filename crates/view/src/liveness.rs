@@ -110,16 +110,15 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// The heartbeat of a running run. `printed` is when its agent last printed anything, and `idle` how long it may
-    /// be silent, zero for no limit.
-    pub fn of(row: &RunRow, printed: Option<WallTime>, idle: Millis, now: WallTime) -> Heartbeat {
+    /// The heartbeat of a running run. `printed` is when its agent last printed anything.
+    pub fn of(row: &RunRow, printed: Option<WallTime>, now: WallTime) -> Heartbeat {
         let journal = between(row.updated_at, now);
         if let Some(until) = row.waits_until.filter(|until| *until > now) {
             return Heartbeat { age: journal, beat: Beat::Waits(between(now, until)) };
         }
         // Between two entries of the journal, an agent that prints is not silent.
         let printed = printed.map(|at| between(at, now));
-        Heartbeat::after(printed.map_or(journal, |printed| printed.min(journal)), idle)
+        Heartbeat::after(printed.map_or(journal, |printed| printed.min(journal)), row.idle)
     }
 
     fn after(age: Millis, idle: Millis) -> Heartbeat {
@@ -169,9 +168,9 @@ mod tests {
     fn whoever_waits_on_purpose_is_not_silent() {
         let row = RunRow { waits_until: Some(WallTime(7_572_000)), ..sample::row("aaaa", None) };
         for (now, expected) in [(373_000, "waits 1h"), (7_571_000, "waits 1s"), (7_572_000, "stale 2h")] {
-            assert_eq!(Heartbeat::of(&row, None, Millis::ZERO, WallTime(now)).words(), expected);
+            assert_eq!(Heartbeat::of(&row, None, WallTime(now)).words(), expected);
         }
-        let printed = Heartbeat::of(&row, Some(WallTime(7_600_000)), Millis::ZERO, WallTime(7_612_000));
+        let printed = Heartbeat::of(&row, Some(WallTime(7_600_000)), WallTime(7_612_000));
         assert_eq!(printed.words(), "quiet 12s", "an agent that prints is not silent");
     }
 

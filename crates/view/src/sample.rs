@@ -44,6 +44,8 @@ pub fn row(run: &str, stop_reason: Option<StopReason>) -> RunRow {
         last_check: Some(("cargo test".to_owned(), stop_reason.is_some())),
         cost_usd: Some(0.5),
         tokens: Tokens::default(),
+        idle: Millis::ZERO,
+        left_changed: Vec::new(),
     }
 }
 

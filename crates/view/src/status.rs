@@ -12,10 +12,10 @@ use ralph_core::run::RunRow;
 use ralph_core::text;
 use ralph_core::time::WallTime;
 use serde_json::{Value, json};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-/// What fits on a screen. Programs get all of them.
-const SHOWN: usize = 20;
+/// How many of the newest runs fit on a screen.
+pub const SHOWN: usize = 20;
 /// Runs that get a line of advice, of those that crashed and of those whose parent is gone; older ones are history.
 const ADVISED: usize = 3;
 
@@ -24,20 +24,21 @@ pub struct Runs {
     /// Newest first.
     runs: Vec<(RunRow, Seen)>,
     missing: Missing,
-    all: bool,
+    /// How many there are beside these.
+    older: usize,
     now: WallTime,
 }
 
 impl Runs {
-    /// Runs, newest first, and what is missing of them. Unless `all` are wanted, people see the newest.
-    pub fn new(mut runs: Vec<(RunRow, Seen)>, missing: Missing, all: bool, now: WallTime) -> Runs {
+    /// Runs, newest first, what is missing of them, and how many others there are.
+    pub fn new(mut runs: Vec<(RunRow, Seen)>, missing: Missing, older: usize, now: WallTime) -> Runs {
         // Whoever waits on purpose has left its children alone, not lost.
         let waits = |row: &RunRow| row.stop_reason == Some(StopReason::Waiting);
         let waiting: Vec<RunId> = runs.iter().filter(|(row, _)| waits(row)).map(|(row, _)| row.run.clone()).collect();
         for (row, seen) in &mut runs {
             seen.orphan &= !row.parent.as_ref().is_some_and(|parent| waiting.contains(parent));
         }
-        Runs { runs, missing, all, now }
+        Runs { runs, missing, older, now }
     }
 
     /// Whether there are none.
@@ -66,29 +67,14 @@ impl Runs {
         object
     }
 
-    /// The newest runs, and of the others those that still run, with their parents.
-    fn shown(&self) -> Vec<&RunRow> {
-        let parents: HashMap<&RunId, &RunId> =
-            self.runs.iter().filter_map(|(row, _)| Some((&row.run, row.parent.as_ref()?))).collect();
-        let mut wanted = HashSet::new();
-        for (row, _) in self.runs.iter().filter(|(_, seen)| seen.state == State::Running) {
-            let mut next = Some(&row.run);
-            while let Some(run) = next.filter(|run| wanted.insert(*run)) {
-                next = parents.get(run).copied();
-            }
-        }
-        let newest = if self.all { self.runs.len() } else { SHOWN };
-        let rows = self.runs.iter().map(|(row, _)| row).enumerate();
-        rows.filter(|(at, row)| *at < newest || wanted.contains(&row.run)).map(|(_, row)| row).collect()
-    }
-
     /// The table for people; nothing if there are no runs.
     pub fn table(&self, style: &Style, width: Option<usize>) -> String {
         if self.runs.is_empty() {
             return String::new();
         }
         let seen: HashMap<&RunId, &Seen> = self.runs.iter().map(|(row, seen)| (&row.run, seen)).collect();
-        let grown = grow(&self.shown(), style.paint.marks).into_iter();
+        let rows: Vec<&RunRow> = self.runs.iter().map(|(row, _)| row).collect();
+        let grown = grow(&rows, style.paint.marks).into_iter();
         let lines = grown.filter_map(|run| Some(Line { seen: seen.get(&run.row.run)?, run }));
         table::table(&lines.collect::<Vec<_>>(), self.now, style, width)
     }
@@ -100,15 +86,13 @@ impl Runs {
             let begin = format!("no runs in {root} yet; begin one: ralph run -p 'make the tests pass'");
             return missing.chain(namesakes).chain([begin]).collect();
         }
-        let shown: HashSet<&RunId> = self.shown().into_iter().map(|row| &row.run).collect();
-        let runs = || self.runs.iter().filter(|(row, _)| shown.contains(&row.run));
-        let orphans = runs().filter(|(_, seen)| seen.orphan).take(ADVISED);
+        let orphans = self.runs.iter().filter(|(_, seen)| seen.orphan).take(ADVISED);
         let orphans =
             orphans.map(|(row, _)| format!("run {0} has lost its parent, end it with: ralph cancel {0}", row.run));
-        let crashed = runs().filter(|(_, seen)| seen.state == State::Crashed).take(ADVISED);
+        let crashed = self.runs.iter().filter(|(_, seen)| seen.state == State::Crashed).take(ADVISED);
         let crashed = crashed.map(|(row, _)| format!("run {0} crashed, resume with: ralph resume {0}", row.run));
-        let older = self.runs.len() - shown.len();
-        let older = (older > 0).then(|| format!("{}: ralph status --all", text::count(older as u64, "older run")));
+        let older = || format!("{}: ralph status --all", text::count(self.older as u64, "older run"));
+        let older = (self.older > 0).then(older);
         missing.chain(orphans).chain(crashed).chain(older).collect()
     }
 }

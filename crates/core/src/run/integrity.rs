@@ -73,7 +73,7 @@ impl Run {
 
     /// Settings, scripts or protected files that this run's agents changed, and that counted for nothing in it. A
     /// later run takes everything as it stands, so a person should look at them.
-    pub fn left_changed(&self) -> Vec<String> {
+    pub(super) fn left_changed(&self) -> Vec<String> {
         let files = Some(self.integrity.violations.clone()).filter(|words| !words.is_empty());
         let settings = self.integrity.settings_edited.as_ref().map(|file| format!("{file} was edited"));
         files.into_iter().chain(settings).collect()

@@ -1,5 +1,6 @@
 //! What is known of the newest iteration: how its agent ended, and what it needed to be complete.
 
+use crate::check::TreePrint;
 use crate::observation::Observation;
 use crate::verdict::Condition;
 
@@ -12,6 +13,8 @@ pub(super) struct Last {
     judged: Option<Vec<Condition>>,
     /// The last check that was told, of any iteration and kind, and whether it passed.
     check: Option<(String, bool)>,
+    /// The hash of the tree when it was looked at last, in any iteration; `None` if it could not be seen.
+    tree: Option<String>,
 }
 
 impl Last {
@@ -33,6 +36,10 @@ impl Last {
         self.check = Some((name.to_owned(), passed));
     }
 
+    pub(super) fn see_tree(&mut self, print: &TreePrint) {
+        self.tree = print.hash().map(str::to_owned);
+    }
+
     pub(super) fn seen(&self) -> Option<&Observation> {
         self.seen.as_deref()
     }
@@ -43,5 +50,9 @@ impl Last {
 
     pub(super) fn check(&self) -> Option<&(String, bool)> {
         self.check.as_ref()
+    }
+
+    pub(super) fn tree(&self) -> Option<&str> {
+        self.tree.as_deref()
     }
 }

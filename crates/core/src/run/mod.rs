@@ -45,6 +45,7 @@ use crate::notice::{Notice, ResumeKind};
 use crate::outcome::Outcome;
 use crate::policy::Policy;
 use crate::protect::Pins;
+use crate::receipt::Receipt;
 use crate::time::{Millis, WallTime};
 use crate::words::Note;
 use brief::Brief;
@@ -216,10 +217,15 @@ impl Run {
     /// Takes one entry and says what to do next.
     pub fn step(&mut self, entry: &Entry) -> RunStep {
         self.now = Now { seq: entry.seq, at: entry.at, elapsed: self.now.elapsed.max(entry.elapsed) };
-        let phase = self.phase.name();
-        self.on_event(&entry.event).unwrap_or_else(|| {
-            Run::note(Note::Unexpected { event: entry.event.name().to_owned(), phase: phase.to_owned() })
-        })
+        let (phase, iteration) = (self.phase.name(), self.count.iteration());
+        let Some(mut step) = self.on_event(&entry.event) else {
+            return Run::note(Note::Unexpected { event: entry.event.name().to_owned(), phase: phase.to_owned() });
+        };
+        if let Event::TreeSeen { print, .. } = &entry.event {
+            self.last.see_tree(print);
+        }
+        step.receipts.extend(Receipt::of(entry, iteration, self.last.tree()));
+        step
     }
 
     /// What follows from an event; `None` if it does not fit the phase.
@@ -331,9 +337,14 @@ impl Machine for Run {
     type Act = Act;
     type Notice = Notice;
     type Outcome = Outcome;
+    type Row = RunRow;
 
     fn step(&mut self, entry: &Entry) -> RunStep {
         Run::step(self, entry)
+    }
+
+    fn row(&self) -> RunRow {
+        Run::row(self)
     }
 
     fn seq(&self) -> u64 {

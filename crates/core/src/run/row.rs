@@ -48,6 +48,11 @@ pub struct RunRow {
     pub cost_usd: Option<f64>,
     /// Tokens so far.
     pub tokens: Tokens,
+    /// How long its agent may be silent; zero for no limit.
+    pub idle: Millis,
+    /// What was changed during this run of that by which agents are judged, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_changed: Vec<String>,
 }
 
 impl Run {
@@ -76,6 +81,8 @@ impl Run {
             last_check: self.last.check().cloned(),
             cost_usd: self.spend.cost_usd(),
             tokens: self.spend.tokens(),
+            idle: self.policy.limits.idle,
+            left_changed: self.left_changed(),
         }
     }
 }

@@ -120,7 +120,8 @@ impl Run {
         });
         self.phase = Phase::Ended(Box::new(outcome.clone()), continuation);
         let told = Notice::RunFinished { outcome: outcome.clone(), elapsed: self.now.elapsed };
-        Step { tell: vec![told], acts: views.into_iter().collect(), next: Next::Finished(outcome), durable: true }
+        let acts = views.into_iter().collect();
+        Step { tell: vec![told], acts, next: Next::Finished(outcome), durable: true, receipts: Vec::new() }
     }
 
     /// The readable views as they are now.

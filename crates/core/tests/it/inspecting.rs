@@ -12,6 +12,7 @@ use ralph_core::notice::Notice;
 use ralph_core::outcome::StopReason::*;
 use ralph_core::policy::Policy;
 use ralph_core::protect::OnChange;
+use ralph_core::run::Run;
 
 fn world(commands: &[&str], turn: Turn) -> World {
     let mut policy = Policy { guardrails: guardrails(commands), ..policy() };
@@ -66,6 +67,30 @@ fn j07_a_tree_that_moves_three_times_is_checked_three_times_and_then_not_accepte
     assert_eq!(steps(&sim), [&round[..], &round, &round, &["look"]].concat());
     assert_eq!(sim.end(), (MaxIterations, 1, 1));
     assert!(sim.told_iterations()[0].1[0].starts_with("files kept changing while the checks ran"));
+}
+
+#[test]
+fn every_check_leaves_a_receipt_that_names_its_entry_its_iteration_and_the_tree_that_was_seen_last() {
+    let failing = Turn { looks: vec![Look::Files(1)], checks: vec![PASS, FAIL], ..turn(Agent::Claims) };
+    let unseen = Turn { looks: vec![Look::Unknown], ..turn(Agent::Claims) };
+    let mut world = World::new(Policy { guardrails: guardrails(&["a", "b"]), ..policy() }, vec![failing, unseen]);
+    world.policy.limits.max_iterations = 2;
+    let sim = play(world);
+    let (mut made, mut ends) = (Vec::new(), Vec::new());
+    let _ = Run::replay(&sim.journal, |entry, step| {
+        ends.extend(matches!(entry.event, Event::CheckEnded(_)).then_some((entry.seq, entry.at)));
+        made.extend(step.receipts);
+    });
+    assert_eq!(made.iter().map(|receipt| (receipt.seq, receipt.at)).collect::<Vec<_>>(), ends);
+    let told =
+        made.iter().map(|made| (made.iteration, &*made.command, made.exit_code, made.passed, made.tree.as_deref()));
+    let expected = [
+        (1, "a", Some(0), true, Some("tree 1")),
+        (1, "b", Some(1), false, Some("tree 1")),
+        (2, "a", Some(0), true, None),
+        (2, "b", Some(0), true, None),
+    ];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
 }
 
 #[test]

@@ -1,15 +1,17 @@
 //! What every engine relies on: steps that join in order, what may be done twice, and a first prompt that can be
 //! foretold.
 
-use crate::sim::{Agent, Sim, Turn, World, guardrails, play, policy, turn, turns};
+use crate::sim::{Agent, PASS, Sim, Turn, World, guardrails, play, policy, report, turn, turns};
 use crate::worlds::{supervised_worlds, worlds};
 use proptest::prelude::*;
 use ralph_core::activity::{Act, Activity, BusName, Gather, Leftover, Look, Pinning, Post};
-use ralph_core::check::Ground;
-use ralph_core::event::{Event, Gathered, Started};
+use ralph_core::check::{CheckSpec, Ground};
+use ralph_core::event::{Entry, Event, Gathered, Started};
+use ralph_core::id::CheckId;
 use ralph_core::machine::{Machine, Next, Outside, Step};
 use ralph_core::memory::Views;
 use ralph_core::policy::{Policy, PromptSource};
+use ralph_core::receipt::Receipt;
 use ralph_core::run::Run;
 use ralph_core::scm::ScmSpec;
 use ralph_core::time::{Millis, WallTime};
@@ -17,12 +19,25 @@ use std::sync::Arc;
 
 type Letters = Step<char, char, char, char>;
 
+/// The receipt of a check that passed.
+fn receipt(command: &str) -> Receipt {
+    let ended = Event::CheckEnded(Box::new(report(&CheckSpec::new(CheckId::new("check"), command), PASS)));
+    Receipt::of(&Entry { seq: 1, at: WallTime(0), elapsed: Millis(0), event: ended }, 1, None).unwrap()
+}
+
 #[test]
 fn steps_join_in_order_and_the_later_one_says_what_happens_next() {
-    let first = Letters { tell: vec!['a', 'b'], acts: vec!['c'], next: Next::Start('d'), durable: true };
-    let later = Letters { tell: vec!['e'], acts: vec!['f', 'g'], next: Next::Finished('h'), durable: false };
-    let both =
-        Letters { tell: vec!['a', 'b', 'e'], acts: vec!['c', 'f', 'g'], next: Next::Finished('h'), durable: true };
+    let letters = |tell: &[char], acts: &[char], next, durable, receipts: &[Receipt]| Letters {
+        tell: tell.to_vec(),
+        acts: acts.to_vec(),
+        next,
+        durable,
+        receipts: receipts.to_vec(),
+    };
+    let [one, two] = ["one", "two"].map(receipt);
+    let first = letters(&['a', 'b'], &['c'], Next::Start('d'), true, std::slice::from_ref(&one));
+    let later = letters(&['e'], &['f', 'g'], Next::Finished('h'), false, std::slice::from_ref(&two));
+    let both = letters(&['a', 'b', 'e'], &['c', 'f', 'g'], Next::Finished('h'), true, &[one, two]);
     assert_eq!(first.clone().then(later.clone()), both);
     assert_eq!(Letters::telling(['a']).then(later.clone()).next, later.next);
     assert_eq!(first.clone().then(Letters { next: Next::EndRunning, ..Step::default() }).next, Next::EndRunning);
@@ -30,7 +45,7 @@ fn steps_join_in_order_and_the_later_one_says_what_happens_next() {
     assert_eq!(Letters::default().then(first.clone()), first);
     assert!(Letters::default().then(first).durable, "what must survive a power cut still must");
     let parts = Letters::telling(['a']).then(Letters::acting(['b'])).then(Letters::start('c'));
-    assert_eq!(parts, Letters { tell: vec!['a'], acts: vec!['b'], next: Next::Start('c'), durable: false });
+    assert_eq!(parts, letters(&['a'], &['b'], Next::Start('c'), false, &[]));
 }
 
 #[test]

@@ -210,10 +210,12 @@ fn only_later(mut run: Run, entry: &Entry) -> Run {
 /// The event and the phase that a step tells as unexpected, if that is all that it does.
 fn only_unexpected(step: &RunStep) -> Option<(&str, &str)> {
     match step {
-        Step { tell, acts, next: Next::GoesOn, durable: false } if acts.is_empty() => match tell.as_slice() {
-            [Notice::Note(Note::Unexpected { event, phase })] => Some((event.as_str(), phase.as_str())),
-            _ => None,
-        },
+        Step { tell, acts, next: Next::GoesOn, durable: false, receipts } if acts.is_empty() && receipts.is_empty() => {
+            match tell.as_slice() {
+                [Notice::Note(Note::Unexpected { event, phase })] => Some((event.as_str(), phase.as_str())),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }

@@ -2,6 +2,10 @@
 //! still until everybody waits for it.
 
 use super::*;
+use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
+use ralph_core::event::Event;
+use ralph_core::id::CheckId;
+use ralph_core::receipt::Receipt;
 use ralph_store::Durability;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -43,6 +47,14 @@ impl Ask {
         self.step.tell.push(notice);
         self
     }
+    fn proves(mut self, command: &str) -> Ask {
+        let spec = CheckSpec::new(CheckId::new("check"), command);
+        let report = CheckReport::silent(spec, CheckEnding::Exited { code: 0 }, String::new());
+        let event = Event::CheckEnded(Box::new(report));
+        let ended = Entry { seq: 1, at: WallTime(0), elapsed: Millis::ZERO, event };
+        self.step.receipts.extend(Receipt::of(&ended, 1, None));
+        self
+    }
     fn durable(mut self) -> Ask {
         self.step.durable = true;
         self
@@ -67,6 +79,7 @@ impl Machine for Puppet {
     type Act = &'static str;
     type Notice = &'static str;
     type Outcome = u32;
+    type Row = ();
 
     fn step(&mut self, entry: &Entry<Ask>) -> StepOf<Puppet> {
         assert_eq!(entry.seq, self.seq + 1, "entries are numbered without gaps");
@@ -75,6 +88,7 @@ impl Machine for Puppet {
         self.stopping |= entry.event.step.next == Next::EndRunning;
         entry.event.step.clone()
     }
+    fn row(&self) {}
     fn seq(&self) -> u64 {
         self.seq
     }
@@ -176,10 +190,17 @@ impl Shelf {
 }
 
 impl Remembers<Puppet> for Shelf {
-    fn append(&mut self, _: &Puppet, entries: &[Entry<Ask>], durability: Durability) -> Result<(), StoreError> {
+    fn append(
+        &mut self,
+        _: &Puppet,
+        entries: &[Entry<Ask>],
+        receipts: &[Receipt],
+        durability: Durability,
+    ) -> Result<(), StoreError> {
         self.busy()?;
-        let names: Vec<&str> = entries.iter().map(|entry| entry.event.name).collect();
-        self.log.add(format!("{durability:?} {}", names.join(" ")));
+        let names = entries.iter().map(|entry| entry.event.name.to_owned());
+        let proven = receipts.iter().map(|receipt| format!("+{}", receipt.command));
+        self.log.add(format!("{durability:?} {}", names.chain(proven).collect::<Vec<_>>().join(" ")));
         Ok(())
     }
     fn wants_cancel(&mut self, _: &Puppet) -> Result<bool, StoreError> {
@@ -302,6 +323,19 @@ async fn what_cannot_be_repeated_waits_for_the_journal_and_what_can_does_not() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_an_entry_proves_is_kept_with_it_once() {
+    let scripts = vec![
+        answers([ask("checked").proves("test").looks("tree")]),
+        answers([ask("seen").proves("lint").starts("work")]),
+        answers([ask("worked").next(END)]),
+    ];
+    let life = Life { scripts, ..Life::default() };
+    let (log, _, _) = life.live(ask("begin").starts("check")).await;
+    let written: Vec<_> = log.iter().filter(|line| line.starts_with("Synced") || line.starts_with("Written")).collect();
+    assert_eq!(written, ["Synced begin", "Written checked seen +test +lint", "Written worked"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_order_to_end_reaches_what_runs_and_its_answer_still_counts() {
     let on_interrupt = Some(ask("interrupted").tells("stopping").acts("post").next(Next::EndRunning));
     let machine = Puppet { on_interrupt, ..Puppet::default() };
@@ -386,8 +420,14 @@ async fn whoever_begins_hears_at_once_that_the_database_is_locked() {
 async fn a_database_that_is_locked_later_holds_up_the_run_until_it_is_free() {
     struct LockedLater(Shelf, u32);
     impl Remembers<Puppet> for LockedLater {
-        fn append(&mut self, puppet: &Puppet, entries: &[Entry<Ask>], how: Durability) -> Result<(), StoreError> {
-            let answer = self.0.append(puppet, entries, how);
+        fn append(
+            &mut self,
+            puppet: &Puppet,
+            entries: &[Entry<Ask>],
+            receipts: &[Receipt],
+            how: Durability,
+        ) -> Result<(), StoreError> {
+            let answer = self.0.append(puppet, entries, receipts, how);
             self.0.locked += std::mem::take(&mut self.1);
             answer
         }

@@ -5,6 +5,7 @@ use crate::cli::Global;
 use crate::error::CommandError;
 use crate::live::Live;
 use crate::project::{self, Project};
+use crate::runs::{self, Listing};
 use crate::session::Claimed;
 use crate::terminal::page;
 use clap::Args;
@@ -12,6 +13,7 @@ use ralph_core::activity::Act;
 use ralph_core::event::Event;
 use ralph_core::id::RunId;
 use ralph_core::outcome::exit;
+use ralph_core::request::Request;
 use ralph_core::run::RunRow;
 use ralph_core::time::Millis;
 use ralph_host::child_runs::{self, Child};
@@ -20,10 +22,9 @@ use ralph_host::identity::{self, Identity};
 use ralph_host::signals;
 use ralph_host::temp::RunTemp;
 use ralph_host::views::Folder;
-use ralph_store::Store;
+use ralph_store::{Store, Which};
 use ralph_view::json::{self, VERSION, extend};
 use ralph_view::liveness::State;
-use ralph_view::run_view::Prompts;
 use ralph_view::words;
 use serde_json::json;
 use std::path::Path;
@@ -103,8 +104,8 @@ fn wanted(store: &Store, args: &CancelArgs, live: &Live<'_>, project: &Project) 
 
 /// The only living run that is not inside another; `None` if none lives that the store knows.
 fn only_top(store: &Store, live: &Live<'_>) -> Result<Option<RunRow>, CommandError> {
-    let mut running: Vec<RunRow> = store.runs()?.runs;
-    running.retain(|row| live.process(&row.run).is_some());
+    let living = live.runs();
+    let mut running = Listing::newest(store, Which::Named(&living), living.len())?.runs;
     let parents: Vec<RunId> = running.iter().map(|row| row.run.clone()).collect();
     running.retain(|row| row.parent.as_ref().is_none_or(|parent| !parents.contains(parent)));
     match (running.pop(), running.is_empty()) {
@@ -123,7 +124,7 @@ fn first_entry(store: &Store, run: &RunId, process: &Identity) -> Result<Option<
     let clock = Clock::start();
     loop {
         let alive = process.is_alive();
-        match store.run(run)? {
+        match runs::row(store, run)? {
             Some(row) => return Ok(Some(row)),
             None if !alive || clock.elapsed() > FIRST_ENTRY => return Ok(None),
             None => drop(page::pause(LOOK)),
@@ -158,8 +159,8 @@ fn find(project: &Project, child: &Child) -> Result<Option<(Project, RunRow)>, C
     if state == project.state {
         return Ok(Some((project.clone(), row)));
     }
-    let view = pick::view(&store, &child.run, Prompts::None)?;
-    let home = Project::find(Some(Path::new(&view.started.root)))?;
+    let started = pick::started(&store, &child.run)?;
+    let home = Project::find(Some(Path::new(&started.root)))?;
     Ok(Some((Project { state: state.to_owned(), ..home }, row)))
 }
 
@@ -173,7 +174,7 @@ fn stop(global: &Global, project: &Project, before: RunRow, process: &Identity) 
     loop {
         // Looked at first: whatever a process that is gone by now has written is in the row.
         let gone = !process.is_alive();
-        let row = store.run(run)?.unwrap_or_else(|| before.clone());
+        let row = runs::row(&store, run)?.unwrap_or_else(|| before.clone());
         let ended = row.stop_reason.is_some() && row.updated_at != before.updated_at;
         if ended && clock.elapsed() > *gone_by.get_or_insert(Millis(clock.elapsed().0 + GOING.0)) {
             return Ok(row);
@@ -182,8 +183,8 @@ fn stop(global: &Global, project: &Project, before: RunRow, process: &Identity) 
             return if row.stop_reason.is_some() { Ok(row) } else { mark(project, &row) };
         }
         // A run that is just being resumed forgets earlier wishes, and does not listen yet.
-        if !ended && !store.cancel_requested(run)? {
-            store.request_cancel(run, clock.now())?;
+        if !ended && !store.asked(run)?.iter().any(|asked| asked.request == Request::Cancel) {
+            store.ask(run, Request::Cancel, clock.now())?;
             told = false;
         }
         // The number alone is not enough: it may belong to somebody else by now.
@@ -206,7 +207,7 @@ fn mark(project: &Project, row: &RunRow) -> Result<RunRow, CommandError> {
     let mut claimed = Claimed::take_journal(project, &row.run)?;
     identity::end_marked(&row.run, &project.run_folder(&row.run), END_OLD_TREE);
     RunTemp::remove(&project::temp_folder(), &row.run);
-    let mut machine = pick::view(claimed.store(), &row.run, Prompts::None)?.machine;
+    let mut machine = pick::machine(claimed.store(), &row.run)?;
     if machine.outcome().is_some() {
         return Ok(machine.row());
     }

@@ -5,13 +5,15 @@ use crate::error::CommandError;
 use crate::live::Live;
 use crate::missing;
 use crate::project::Project;
+use crate::runs::{self, Listing};
+use ralph_core::event::{Entry, Event, Started};
 use ralph_core::id::RunId;
 use ralph_core::outcome::exit;
-use ralph_core::run::{Run, RunRow};
+use ralph_core::run::{ReplayError, Run, RunRow};
 use ralph_host::clock::Clock;
-use ralph_store::{Listing, Store, StoreError};
+use ralph_store::{Store, StoreError, Which};
 use ralph_view::explanation::Explanation;
-use ralph_view::missing::REPAIR;
+use ralph_view::missing::{Missing, REPAIR};
 use ralph_view::run_view::{Prompts, RunView};
 
 /// `RUN`, `RUN/ITERATION` or `/ITERATION`, as somebody typed it.
@@ -47,36 +49,33 @@ impl std::str::FromStr for Wanted {
 
 /// Opens what is stored about this project, without making anything.
 pub fn store(project: &Project) -> Result<Store, CommandError> {
-    Store::open_existing(&project.state)?.ok_or_else(|| no_runs(project))
+    Store::open_existing(&project.state)?.ok_or_else(|| no_runs(project, None))
 }
 
 /// The run that is meant, or the newest.
 pub fn run(store: &Store, typed: Option<&str>, project: &Project) -> Result<RunRow, CommandError> {
     let row = match typed {
-        Some(typed) => store.run(&resume::find(store, typed)?)?,
+        Some(typed) => runs::row(store, &resume::find(store, typed)?)?,
         None => {
-            let listing = store.runs()?;
-            missing::tell(project, &listing);
-            listing.runs.into_iter().next()
+            let newest = missing::newest(store)?;
+            missing::tell(project, &Live::look(project), store, &newest)?;
+            newest.runs.into_iter().next()
         }
     };
-    let row = row.ok_or_else(|| no_runs(project))?;
-    Ok(mended(store, row)?)
-}
-
-/// A row as the journal gives it where what was stored of it is damaged. A row with a message and
-/// without a reason is no run's own: the store wrote it in place of a damaged one.
-pub fn mended(store: &Store, row: RunRow) -> Result<RunRow, StoreError> {
-    if row.stop_reason.is_some() || row.message.is_empty() {
-        return Ok(row);
-    }
-    let entries = store.entries(&row.run)?;
-    Ok(Run::replay(&entries, |_, _| {}).map_or(row, |machine| machine.row()))
+    row.ok_or_else(|| no_runs(project, Some(store)))
 }
 
 /// A run as its journal has made it.
 pub fn machine(store: &Store, run: &RunId) -> Result<Run, CommandError> {
     Run::replay(&store.entries(run)?, |_, _| {}).map_err(|error| unreadable(run, &error))
+}
+
+/// What a run began with.
+pub fn started(store: &Store, run: &RunId) -> Result<Started, CommandError> {
+    match store.first(run)? {
+        Some(Entry { event: Event::Started(started), .. }) => Ok(*started),
+        _ => Err(unreadable(run, &ReplayError::NoStart)),
+    }
 }
 
 /// A run as its journal tells it.
@@ -94,7 +93,7 @@ pub fn explanation(project: &Project, typed: Option<&str>) -> Result<Explanation
 }
 
 /// A journal that is not one of a run.
-fn unreadable(run: &RunId, error: &ralph_core::run::ReplayError) -> CommandError {
+fn unreadable(run: &RunId, error: &ReplayError) -> CommandError {
     CommandError::new(exit::IO, format!("the journal of run {run} cannot be read back"))
         .because(error)
         .hint(format!("put it aside and keep what is left: {REPAIR}"))
@@ -104,8 +103,13 @@ fn unreadable(run: &RunId, error: &ralph_core::run::ReplayError) -> CommandError
 const NAMESAKES: usize = 3;
 
 /// Adds what the state folder tells of runs that the journal does not know.
-pub fn with_missing(error: CommandError, project: &Project, listing: &Listing) -> CommandError {
-    let missing = missing::look(project, &Live::look(project), listing);
+pub fn with_missing(error: CommandError, project: &Project, store: Option<&Store>) -> CommandError {
+    let look = || -> Result<Missing, StoreError> {
+        let newest = store.map(missing::newest).transpose()?.unwrap_or_default();
+        missing::look(project, &Live::look(project), store, &newest)
+    };
+    // Where even that cannot be read, there is an error to tell already.
+    let missing = look().unwrap_or_default();
     missing.lines().into_iter().chain(namesakes(project)).fold(error, CommandError::hint)
 }
 
@@ -113,7 +117,8 @@ pub fn with_missing(error: CommandError, project: &Project, listing: &Listing) -
 pub fn namesakes(project: &Project) -> Vec<String> {
     let gone = project.homeless().into_iter().filter(|(_, was)| was.file_name() == project.root.file_name());
     let told = gone.filter_map(|(folder, was)| {
-        let newest = Store::open_existing(&folder).ok()??.runs().ok()?.runs.into_iter().next()?.run;
+        let store = Store::open_existing(&folder).ok()??;
+        let newest = Listing::newest(&store, Which::All, 1).ok()?.runs.pop()?.run;
         Some(format!(
             "{} is gone; if it was moved here, go on with its newest run: ralph resume {newest}",
             was.display()
@@ -123,10 +128,10 @@ pub fn namesakes(project: &Project) -> Vec<String> {
 }
 
 /// There is nothing to look at.
-fn no_runs(project: &Project) -> CommandError {
+fn no_runs(project: &Project, store: Option<&Store>) -> CommandError {
     let told = CommandError::usage(format!("there are no runs in {} yet", project.root.display()))
         .hint("begin one: ralph run -p 'make the tests pass'");
-    with_missing(told, project, &Listing::default())
+    with_missing(told, project, store)
 }
 
 #[cfg(test)]

@@ -268,7 +268,7 @@ fn d13_a_log_that_was_cut_off_is_noticed_by_what_its_runs_left() {
 
 #[test]
 fn d12_a_database_that_lacks_a_table_is_damaged_and_repaired() {
-    for table in ["receipts", "cancels"] {
+    for table in ["receipts", "requests"] {
         let env = env();
         env.script("claim").guardrail("true");
         env.ralph(["run", "-p", "x"]).ends("complete · verified").run();
@@ -289,7 +289,7 @@ fn d11_a_damaged_row_is_not_told_as_a_journal_that_lost_its_end() {
     env.script("claim").guardrail("true");
     env.ralph(["run", "-p", "x"]).ends("complete · verified").run();
     let database = rusqlite::Connection::open(state(&env).join("ralph.db")).unwrap();
-    database.execute_batch("UPDATE runs SET row = '{}'").unwrap();
+    database.execute_batch("UPDATE streams SET row = '{}'").unwrap();
     drop(database);
     env.ralph(["status"]).stdout_has("complete").run();
     env.ralph(["doctor"]).stdout_has("its row is damaged").stdout_has("fix: ralph doctor --repair").any_end().run();

@@ -5,6 +5,7 @@
 //! anew; look at the difference before you commit it.
 
 use crate::env;
+use ralph_core::event::Event;
 use ralph_core::id::RunId;
 use ralph_store::Store;
 use ralph_testkit::{Finished, Running, TestEnv};
@@ -74,7 +75,7 @@ fn record(name: &str, env: &TestEnv) {
     let folders = std::fs::read_dir(env.state()).unwrap().map(|entry| entry.unwrap().path());
     let folder = folders.into_iter().find(|folder| folder.join("ralph.db").exists()).expect("a database");
     let store = Store::open_existing(&folder).unwrap().expect("a journal");
-    let entries = store.entries(&RunId::parse(runs.last().unwrap()).unwrap()).unwrap();
+    let entries = store.entries::<Event>(&RunId::parse(runs.last().unwrap()).unwrap()).unwrap();
     let entries = entries.iter().map(|entry| serde_json::to_value(entry).unwrap()).collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/tests/journals").join(name).with_extension("jsonl");
     std::fs::write(path, env.stable_journal(&runs, entries)).unwrap();

@@ -9,6 +9,7 @@ use crate::cli::Global;
 use crate::error::CommandError;
 use crate::live::Live;
 use crate::project::Project;
+use crate::runs;
 use crate::settings::Loaded;
 use crate::terminal::page;
 use clap::Args;
@@ -122,7 +123,7 @@ impl Viewer<'_> {
         let (mut text, mut log) = (self.way(number, self.row.updated_at), open(number));
         loop {
             // Looked at before the log is read: what a run that is over by now printed is there.
-            let row = self.store.run(&self.row.run)?.unwrap_or_else(|| self.row.clone());
+            let row = runs::row(self.store, &self.row.run)?.unwrap_or_else(|| self.row.clone());
             let lives = Live::look(self.project).state(&row) == State::Running;
             pour(|chunk| log.read(chunk), &self.folder(), &mut text)?;
             let over = !lives || row.iteration > number;

@@ -8,22 +8,21 @@ use crate::error::CommandError;
 use crate::live::{self, Live};
 use crate::missing;
 use crate::project::Project;
+use crate::runs::{self, Listing};
 use crate::terminal::page;
 use clap::Args;
 use ralph_core::id::RunId;
 use ralph_core::outcome::exit;
-use ralph_core::run::Run;
-use ralph_core::time::Millis;
+use ralph_core::run::RunRow;
+use ralph_core::stream::StreamKind;
 use ralph_host::child_runs;
 use ralph_host::clock::Clock;
-use ralph_host::identity::Identity;
-use ralph_store::{Listing, Store, StoreError};
+use ralph_store::{Store, StoreError, Which};
 use ralph_view::Suggest;
 use ralph_view::liveness::{Heartbeat, State};
-use ralph_view::missing::Damaged;
-use ralph_view::status::Runs;
+use ralph_view::status::{Runs, SHOWN};
 use ralph_view::table::Seen;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::io::IsTerminal;
 
 /// List the runs of this project, newest first, child runs below their parents.
@@ -47,11 +46,10 @@ pub struct StatusArgs {
 /// Runs the command.
 pub fn run(global: &Global, args: &StatusArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
-    let mut pulse = Pulse::default();
     if args.watch {
-        return watch::watch(global, &project, || take(args, &project, &mut pulse));
+        return watch::watch(global, &project, || take(global, args, &project));
     }
-    let runs = take(args, &project, &mut pulse)?;
+    let runs = take(global, args, &project)?;
     if global.json {
         page::print_json(&runs.json())?;
         return Ok(exit::OK);
@@ -61,32 +59,30 @@ pub fn run(global: &Global, args: &StatusArgs) -> Result<u8, CommandError> {
     Ok(exit::OK)
 }
 
-/// Looks at the runs of a project.
-fn take(args: &StatusArgs, project: &Project, pulse: &mut Pulse) -> Result<Runs, CommandError> {
+/// Looks at the runs of a project. Programs get all of them; people those that fit on a screen, and those that still
+/// run, with their parents.
+fn take(global: &Global, args: &StatusArgs, project: &Project) -> Result<Runs, CommandError> {
     let (live, now) = (Live::look(project), Clock::start().now());
-    let Some(store) = Store::open_existing(&project.state)? else {
-        return Ok(Runs::new(Vec::new(), missing::look(project, &live, &Listing::default()), args.all, now));
-    };
-    let listing = store.runs()?;
-    let mut missing = missing::look(project, &live, &listing);
-    let mut runs = Vec::new();
-    for row in listing.runs {
-        let row = match pick::mended(&store, row.clone()) {
-            Err(error) if error.is_about_one_run() => {
-                let (run, name) = (Some(row.run.clone()), row.run.to_string());
-                missing.damaged.push(Damaged { run, name, why: error.to_string() });
-                row
-            }
-            mended => mended?,
-        };
-        let process = live.process(&row.run);
-        let state = State::of(&row, process.is_some());
-        let idle = process.map(|process| pulse.idle(&store, &row.run, process)).transpose()?;
-        let heartbeat = idle.map(|idle| Heartbeat::of(&row, live::last_output(project, &row), idle, now));
-        let orphan = state == State::Running && child_runs::is_orphan(&project.run_folder(&row.run));
-        runs.push((row, Seen { state, heartbeat, orphan }));
+    let store = Store::open_existing(&project.state)?;
+    let (living, mut listing, mut older) = (live.runs(), Listing::default(), 0);
+    if let Some(store) = &store {
+        let most = if global.json || args.all { usize::MAX } else { SHOWN };
+        listing = Listing::newest(store, Which::All, most)?;
+        add_living(&mut listing.runs, &living, store)?;
+        older = store.count(StreamKind::Run)?.saturating_sub(listing.runs.len() + listing.damaged.len());
     }
-    Ok(Runs::new(runs, missing, args.all, now))
+    let missing = missing::look(project, &live, store.as_ref(), &listing)?;
+    let living: HashSet<RunId> = living.into_iter().collect();
+    let seen = |row: &RunRow| {
+        let lives = living.contains(&row.run);
+        Seen {
+            state: State::of(row, lives),
+            heartbeat: lives.then(|| Heartbeat::of(row, live::last_output(project, row), now)),
+            orphan: lives && child_runs::is_orphan(&project.run_folder(&row.run)),
+        }
+    };
+    let seen: Vec<Seen> = listing.runs.iter().map(seen).collect();
+    Ok(Runs::new(listing.runs.into_iter().zip(seen).collect(), missing, older, now))
 }
 
 /// The table for people; nothing if there are no runs.
@@ -101,28 +97,21 @@ fn advice(runs: &Runs, project: &Project) -> Vec<String> {
     runs.advice(&project.root.display().to_string(), namesakes).iter().map(|line| suggest.line(line)).collect()
 }
 
-/// How long the agents of running runs may be silent. It cannot change while a process carries the run.
-#[derive(Default)]
-struct Pulse {
-    idle: HashMap<(RunId, i32), Millis>,
-}
-
-impl Pulse {
-    fn idle(&mut self, store: &Store, run: &RunId, process: Identity) -> Result<Millis, StoreError> {
-        let key = (run.clone(), process.pid);
-        if let Some(idle) = self.idle.get(&key) {
-            return Ok(*idle);
+/// Adds the runs that still run, and their parents, to the newest; all of them are older than those.
+fn add_living(newest: &mut Vec<RunRow>, living: &[RunId], store: &Store) -> Result<(), StoreError> {
+    let mut shown: HashSet<RunId> = newest.iter().map(|row| row.run.clone()).collect();
+    let mut above: Vec<RunId> =
+        newest.iter().filter(|row| living.contains(&row.run)).filter_map(|row| row.parent.clone()).collect();
+    above.extend_from_slice(living);
+    let mut added = Vec::new();
+    while let Some(run) = above.pop() {
+        if shown.insert(run.clone()) {
+            above.extend(runs::row(store, &run)?.and_then(|row| row.parent));
+            added.push(run);
         }
-        // A journal that cannot be read back is told by the commands that need it.
-        let entries = match store.entries(run) {
-            Err(error) if error.is_about_one_run() => Vec::new(),
-            entries => entries?,
-        };
-        let machine = Run::replay(&entries, |_, _| {});
-        let idle = machine.map_or(Millis::ZERO, |machine| machine.policy().limits.idle);
-        self.idle.insert(key, idle);
-        Ok(idle)
     }
+    newest.extend(Listing::newest(store, Which::Named(&added), usize::MAX)?.runs);
+    Ok(())
 }
 
 /// The columns and lines of the terminal that the table goes to.
