@@ -279,8 +279,10 @@ pub fn begin_run(options: FaceOptions, project: &Project, started: Box<Started>)
 /// as it opens are tried first: their lack is the machine's fault and not ralph's.
 pub fn event_loop() -> Result<Runtime, CommandError> {
     let tried: io::Result<Vec<_>> = (0..3).map(|_| UnixStream::pair()).collect();
+    // They are closed before the runtime needs as many.
     tried
-        .and_then(|_| tokio::runtime::Builder::new_current_thread().enable_all().build())
+        .map(drop)
+        .and_then(|()| tokio::runtime::Builder::new_current_thread().enable_all().build())
         .map_err(|error| CommandError::io("the event loop cannot be started", &error))
 }
 

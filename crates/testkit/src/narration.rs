@@ -6,7 +6,7 @@
 use crate::expectation::matches_line;
 
 /// Whole lines; `[..]` is anything.
-const ORDINARY: [&str; 19] = [
+const ORDINARY: [&str; 20] = [
     "ralph [..] · project [..] · run [..] · agent [..] · task [..]",
     "limits: [..] · checks: [..]",
     "limits: [..] · until DONE in [..]",
@@ -22,10 +22,11 @@ const ORDINARY: [&str; 19] = [
     "iteration #/#[..] · accepted · [..]",
     "iteration #/# · goes on · [..]",
     "iteration #/#[..] · not accepted[..]",
+    "iteration #/# · said it was done · rejected[..]",
     "iteration #/# · claimed blocked · stops · [..]",
     "  - [..]",
     // Companions of a line that must be stated.
-    "what runs now may finish; once more to stop it at once",
+    "Finishing this [..], then stopping. Ctrl-C again to stop now.",
     "  ✗ agent: stopped by ralph",
 ];
 
@@ -78,8 +79,8 @@ mod tests {
             ("iteration 1/10", true),
             ("iteration 1/10 · attempt 2", true),
             ("iteration 1/10 · will be repeated, not counted · 12ms", false),
-            ("iteration 1/10 · claimed complete · accepted · 12ms", true),
-            ("iteration 1/10 · claimed complete · accepted · 12ms · 1 leaked", false),
+            ("iteration 1/10 · said it was done · accepted · 12ms", true),
+            ("iteration 1/10 · said it was done · accepted · 12ms · 1 leaked", false),
             ("  ✓ guardrail true passed (3ms)", true),
             ("  ✗ agent: exited with code 3", false),
             ("note: anything", false),

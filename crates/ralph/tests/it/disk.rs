@@ -191,7 +191,7 @@ fn d01_a_disk_that_an_agent_filled_ends_the_run_and_with_room_again_it_goes_on()
     run.stdout_has("---\n")
         .stdout_has("complete · verified")
         .stderr_has("error: cannot write to [STATE]/[..]/ralph.db: no space is left")
-        .stderr_has("note: output is missing in [STATE]/[..].stdout.log: No space left on device")
+        .stderr_has("note: output is missing in the stdout of iteration 1: No space left on device")
         .stderr_has("hint: whatever ran was ended; the journal holds everything up to its last whole step")
         .stderr_has("hint: make room or mend the disk, then look what can be resumed: ralph status")
         .run();

@@ -103,7 +103,7 @@ fn files_as_large_as_the_shell_allows_do_not_kill_ralph() {
     let limited = r#"ulimit -f 1000; exec "$0" "$@""#;
     env.ralph(["run", "-p", "x", "--agent", "talker"])
         .under(["sh", "-c", limited])
-        .stderr_has("note: output is missing in [STATE]/[..].stdout.log: File too large")
+        .stderr_has("note: output is missing in the stdout of iteration 1: File too large")
         .ends("complete · claimed, not verified")
         .run();
 }
