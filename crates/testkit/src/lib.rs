@@ -27,6 +27,7 @@ mod child;
 mod clients;
 mod environment;
 mod expectation;
+mod fuzz;
 mod invocation;
 pub mod model_server;
 mod processes;
@@ -39,6 +40,7 @@ mod terminal;
 
 pub use clients::{Client, client};
 pub use environment::TestEnv;
+pub use fuzz::fuzz;
 pub use invocation::Invocation;
 pub use processes::{Process, alive, eventually, processes_with_env};
 pub use running::{Finished, Running, json_lines};
