@@ -8,6 +8,7 @@ mod honesty;
 mod macos;
 mod step;
 mod test;
+mod tidy;
 mod tools;
 mod trials;
 
@@ -17,6 +18,7 @@ const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   test            everything that must be green before a change is done
+  tidy            only the rules that no compiler holds: who may know whom, no forgotten file, sizes
   record          take the snapshots and the recorded journals anew; look at the difference
   bench [NAME]    measure ralph: iteration, stream, idle, start, stop, crash, bus,
                   supervise, tree, growth
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
         ["test"] => test::run(),
+        ["tidy"] => tidy::check(),
         ["record"] => test::record(),
         ["bench"] => bench::run(None),
         ["bench", only] => bench::run(Some(only)),

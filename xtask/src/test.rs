@@ -7,12 +7,14 @@ use crate::docs;
 use crate::honesty;
 use crate::macos;
 use crate::step::Step;
+use crate::tidy;
 use crate::tools;
 
 /// Stops at the first failure. The workspace is always tested as a whole: one package at a time would
 /// build its dependencies again with other features.
 pub fn run() -> Result<(), String> {
     let begun = Instant::now();
+    tidy::check()?;
     tools::provide()?;
     Step::new("cargo fmt --all --check").run()?;
     if tools::is_installed("cargo-deny") {
@@ -22,7 +24,12 @@ pub fn run() -> Result<(), String> {
     macos::check()?;
     // `.config/nextest.toml` says in which order and how many at a time.
     // A snapshot that differs is a failure here; `cargo xtask record` takes it anew.
-    Step::new("cargo nextest run --workspace -- --skip real_clients::").env("INSTA_UPDATE", "no").run()?;
+    let used = tidy::snapshots_in_use()?;
+    Step::new("cargo nextest run --workspace -- --skip real_clients::")
+        .env("INSTA_UPDATE", "no")
+        .env("INSTA_SNAPSHOT_REFERENCES_FILE", &used.display().to_string())
+        .run()?;
+    tidy::check_snapshots(&used)?;
     // nextest runs no documentation tests.
     Step::new("cargo test --workspace --doc --quiet").run()?;
     Step::new("cargo doc --workspace --no-deps").env("RUSTDOCFLAGS", "-Dwarnings").run()?;

@@ -27,6 +27,7 @@ mod child;
 mod clients;
 mod environment;
 mod expectation;
+mod fuzz;
 mod invocation;
 pub mod model_server;
 mod narration;
@@ -41,6 +42,7 @@ mod terminal;
 
 pub use clients::{Client, client};
 pub use environment::TestEnv;
+pub use fuzz::fuzz;
 pub use invocation::Invocation;
 pub use output::Output;
 pub use processes::{Process, alive, eventually, processes_with_env};

@@ -9,6 +9,7 @@ mod committing;
 mod composed;
 mod ends;
 mod feedback;
+mod fuzz;
 mod inspecting;
 mod journals;
 mod machine;

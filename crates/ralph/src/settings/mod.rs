@@ -14,6 +14,8 @@ mod display_keys;
 mod file;
 mod flags;
 mod formats;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod json;
 mod key_path;
 mod keys;
