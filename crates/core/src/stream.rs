@@ -157,8 +157,9 @@ mod tests {
         let run = RunId::from_random(7);
         assert_eq!(StreamId::parse("run", run.as_str()), Some(StreamId::from(&run)));
         assert_eq!(StreamId::from(&run).run(), Some(run));
-        let task = StreamId::parse("task", "fix.login_2").unwrap();
-        assert_eq!((task.run(), task.to_string().as_str()), (None, "task fix.login_2"));
+        let task = StreamId::from(&TaskName::from_text("fix.login_2"));
+        assert_eq!(StreamId::parse("task", task.id()).as_ref(), Some(&task));
+        assert_eq!((task.run(), task.to_string()), (None, format!("task {}", task.id())));
         for (kind, id) in [("run", ""), ("run", "a.b"), ("task", "../x"), ("stage", "abc"), ("Run", "abc")] {
             assert_eq!(StreamId::parse(kind, id), None, "{kind} {id}");
         }

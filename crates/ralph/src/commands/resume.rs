@@ -6,7 +6,7 @@ use crate::error::CommandError;
 use crate::look::damage::Missing;
 use crate::look::live::Live;
 use crate::look::runs::Listing;
-use crate::look::{self, page, runs, words};
+use crate::look::{self, page, words};
 use crate::project::Project;
 use crate::session::{Beginning, Claimed};
 use crate::settings::Loaded;
@@ -130,7 +130,8 @@ fn newest_unfinished(store: &Store, live: &Live<'_>, most: usize) -> Result<Opti
     let rests = |row: &RunRow| live.process(&row.run).is_none();
     let mut newest = None;
     for row in &unfinished {
-        let parent = row.parent.as_ref().map(|parent| runs::row(store, parent)).transpose()?.flatten();
+        let parent: Vec<RunId> = row.parent.clone().into_iter().collect();
+        let parent = Listing::newest(store, Which::Named(&parent), 1)?.runs.pop();
         // Whoever goes on with a tree goes on with its root.
         let is_inside = parent.is_some_and(|parent| parent.keys().standing != Standing::Finished && rests(&parent));
         if rests(row) && !is_inside {

@@ -12,7 +12,7 @@ use crate::look::live::Live;
 use crate::look::runs::Listing;
 use crate::look::state::State;
 use crate::look::table::{Line, Seen, table};
-use crate::look::{json, page, pick, runs};
+use crate::look::{json, page, pick};
 use crate::project::{self, Project};
 use clap::Args;
 use ralph_core::id::RunId;
@@ -177,7 +177,9 @@ fn add_living(newest: &mut Vec<RunRow>, living: &[RunId], store: &Store) -> Resu
     let mut added = Vec::new();
     while let Some(run) = above.pop() {
         if shown.insert(run.clone()) {
-            above.extend(runs::row(store, &run)?.and_then(|row| row.parent));
+            // The parent may be a run of another project, for which the whole table must not be searched.
+            let row = Listing::newest(store, Which::Named(std::slice::from_ref(&run)), 1)?.runs.pop();
+            above.extend(row.and_then(|row| row.parent));
             added.push(run);
         }
     }
