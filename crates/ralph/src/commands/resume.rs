@@ -132,7 +132,7 @@ fn newest_unfinished(store: &Store, live: &Live<'_>, most: usize) -> Result<Opti
     let rests = |row: &RunRow| live.process(&row.run).is_none();
     let mut newest = None;
     for row in &unfinished {
-        let parent = row.parent.as_ref().map(|parent| runs::row(store, parent)).transpose()?.flatten();
+        let parent = row.parent.as_ref().map(|parent| runs::indexed(store, parent)).transpose()?.flatten();
         // Whoever goes on with a tree goes on with its root.
         let is_inside = parent.is_some_and(|parent| parent.keys().standing != Standing::Finished && rests(&parent));
         if rests(row) && !is_inside {

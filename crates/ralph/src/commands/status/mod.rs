@@ -106,7 +106,7 @@ fn add_living(newest: &mut Vec<RunRow>, living: &[RunId], store: &Store) -> Resu
     let mut added = Vec::new();
     while let Some(run) = above.pop() {
         if shown.insert(run.clone()) {
-            above.extend(runs::row(store, &run)?.and_then(|row| row.parent));
+            above.extend(runs::indexed(store, &run)?.and_then(|row| row.parent));
             added.push(run);
         }
     }
