@@ -182,6 +182,12 @@ pub fn carried(state: &Path) -> Vec<RunId> {
     found
 }
 
+/// Leaves out those of these runs that live no more, but for the first of them.
+pub fn forget_dead(state: &Path, runs: &[RunId], kept: usize) {
+    let dead = runs.iter().filter(|run| process_of(&state.join("runs").join(run.as_str())).is_none());
+    dead.skip(kept).for_each(|run| forget(state, run));
+}
+
 /// Leaves a run out of those that were carried lately.
 pub fn forget(state: &Path, run: &RunId) {
     // One that stays is only looked at once more.

@@ -131,7 +131,7 @@ impl Claimed {
         }
         let (newest, live) = (missing::newest(&self.store)?, Live::look(project));
         missing::tell(project, &live, &self.store, &newest)?;
-        forget_carried(project, &live, &self.store)?;
+        forget_carried(project, &self.store)?;
         if policy.supervision().is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
             // Whether a damaged one crashed, nobody can tell any more.
             end_leftovers(project, newest.damaged.iter().filter_map(DamagedRow::run));
@@ -416,15 +416,14 @@ fn left_changed(RunRow { run, left_changed, .. }: &RunRow) -> Vec<Note> {
 /// Runs that are looked for among those that were carried lately, before any of them is forgotten.
 const CARRIED_LATELY: usize = 200;
 
-/// Forgets most of the runs that were carried lately and have ended, so that looking for those that live stays cheap.
-fn forget_carried(project: &Project, live: &Live<'_>, store: &Store) -> Result<(), StoreError> {
+/// Forgets most of the runs that were carried lately and live no more, so that looking for those that live stays cheap.
+fn forget_carried(project: &Project, store: &Store) -> Result<(), StoreError> {
     let carried = child_runs::carried(&project.state);
     if carried.len() <= CARRIED_LATELY {
         return Ok(());
     }
-    let ended = Listing::newest(store, Which::Named(&carried), usize::MAX)?.runs.into_iter();
-    let ended = ended.filter(|row| row.stop_reason.is_some() && live.process(&row.run).is_none());
-    ended.skip(CARRIED_LATELY / 2).for_each(|row| child_runs::forget(&project.state, &row.run));
+    // One that the journal does not know was lost, and is told until somebody has seen to it.
+    child_runs::forget_dead(&project.state, &store.known(&carried)?, CARRIED_LATELY / 2);
     Ok(())
 }
 

@@ -28,9 +28,9 @@ pub(crate) struct Tail {
 }
 
 impl Store {
-    /// Appends entries to the stream of the row, replaces the row and adds receipts, in one transaction. What is guaranteed
-    /// afterwards is said by `durability`; after an error nothing of it is there. The first entry must follow the
-    /// stream's last one, else it is a gap.
+    /// Appends entries to the stream of the row, replaces the row and adds receipts, in one transaction. What is
+    /// guaranteed afterwards is said by `durability`; after an error nothing of it is there. The first entry must
+    /// follow the stream's last one, else it is a gap.
     pub fn append<E: Serialize, R: Row>(
         &mut self,
         entries: &[Entry<E>],
@@ -120,6 +120,9 @@ impl Store {
     }
 
     fn read<E: DeserializeOwned>(&self, stream: &StreamId, after: u64, to: u64) -> Result<Vec<Entry<E>>, StoreError> {
+        if after >= to {
+            return Ok(Vec::new());
+        }
         let failed = StoreError::sqlite(&self.path, "read");
         // One transaction, so that the row and the journal are of the same moment.
         let tx = self.conn.unchecked_transaction().map_err(&failed)?;
@@ -357,6 +360,7 @@ mod tests {
         let behind = |seq| reader.follow(&run, seq).map(|found: Vec<Entry>| found);
         assert_eq!(behind(1).unwrap(), [noted(2, "x")]);
         assert_eq!(behind(2).unwrap(), []);
+        assert_eq!(behind(u64::MAX).unwrap(), []);
         writer.append(&[noted(3, "y"), noted(4, "z")], &row(&run, 1), &[], Durability::Written).unwrap();
         assert_eq!(behind(2).unwrap(), [noted(3, "y"), noted(4, "z")]);
         assert_eq!(reader.first(&run).unwrap(), Some(started(&run)));

@@ -5,17 +5,21 @@ use super::{fail, median, verdict};
 use crate::step::{Step, root};
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-const RUNS: [u32; 3] = [10, 1_000, 10_000];
-const ITERATIONS: [u32; 3] = [10, 1_000, 10_000];
-/// How much more what should not grow may cost, and what grows with the length of what is shown.
-const THE_SAME: f64 = 1.5;
-const LINEAR: f64 = 1.5;
-/// Megabytes that showing ten thousand iterations may take.
-const MEMORY: f64 = 256.0;
+/// How many runs or iterations there are in the small, the middle and the large project.
+const SMALL: u32 = 10;
+const MIDDLE: u32 = 1_000;
+const LARGE: u32 = 10_000;
 const REQUESTS: [usize; 2] = [5_000, 40_000];
 const ROUNDS: usize = 5;
+/// How much more something may cost that must not grow, and something that is ten times as long.
+const THE_SAME: f64 = 1.5;
+const LINEAR: f64 = 15.0;
+/// Megabytes that showing a long run may take.
+const MEMORY: f64 = 256.0;
+/// Iterations that are measured together, because a single one is short.
+const MORE: u32 = 50;
 
 /// One group each: how many requests are open, how many runs a state folder holds, how long one run is.
 pub(super) fn run(project: &Project) -> Result<(), String> {
@@ -54,104 +58,107 @@ fn ask(project: &Project, task: &str, count: usize) -> Result<(), String> {
 }
 
 /// Runs in one state folder: only a list of all of them may cost more.
-fn runs(project: &Project) -> Result<(), String> {
-    project.settings(r#"{"agent":{"command":"/bin/echo","flags":["working"]}}"#)?;
-    let commands: [(&str, &[&str]); 4] = [
-        ("a start", &["run", "-q", "-p", "x", "-m", "1"]),
-        ("status", &["status"]),
-        ("resume", &["resume", "-q"]),
-        ("status --json", &["status", "--json"]),
-    ];
-    let mut measured = Vec::new();
-    for count in RUNS {
+fn runs(small: &Project) -> Result<(), String> {
+    let large = Project::new(&small.ralph, &small.agent)?;
+    for (project, count) in [(small, SMALL), (&large, LARGE)] {
+        project.settings(r#"{"agent":{"command":"/bin/echo","flags":["working"]}}"#)?;
         grow(project, &[&count.to_string()])?;
-        let times = commands.iter().map(|(_, args)| time(project, args)).collect::<Result<Vec<f64>, String>>()?;
-        let told = commands.iter().zip(&times).map(|((name, _), seconds)| format!("{name} {:.1} ms", seconds * 1e3));
-        println!("  {count} runs: {}", told.collect::<Vec<_>>().join(", "));
-        measured.push(times);
     }
-    let [few, .., many] = measured.as_slice() else { return Err("nothing was measured".to_owned()) };
-    for ((name, _), (few, many)) in commands.iter().zip(few.iter().zip(many)) {
-        let goal = if name.contains("json") { LINEAR * f64::from(RUNS[2] / RUNS[0]) } else { THE_SAME };
-        verdict(&format!("{name} with {} runs, against {}", RUNS[2], RUNS[0]), many / few, goal, " x");
+    let commands: [(&str, &[&str], f64); 4] = [
+        ("a start", &["run", "-q", "-p", "x", "-m", "1"], THE_SAME),
+        ("status", &["status"], THE_SAME),
+        ("resume", &["resume", "-q"], THE_SAME),
+        ("status --json", &["status", "--json"], 1.5 * f64::from(LARGE / SMALL)),
+    ];
+    for (name, args, goal) in commands {
+        compare(&format!("{name}, {LARGE} runs against {SMALL}"), goal, || once(small, args), || once(&large, args))?;
     }
     Ok(())
 }
 
 /// Iterations of one run: what shows all of them may cost as much more as there are more.
-fn iterations(project: &Project) -> Result<(), String> {
-    let settings = r#"{"agent":{"command":"/bin/echo","flags":["working"]},"guardrails":[{"command":"false"}]}"#;
-    project.settings(settings)?;
-    let mut measured = Vec::new();
-    for count in ITERATIONS {
-        let name = format!("long{count}");
-        grow(project, &[&count.to_string(), &name])?;
-        let began = Instant::now();
-        project.call(&["run", "-q", "-p", "z", "-m", "1"]).status().map_err(fail("ralph"))?;
-        let start = began.elapsed().as_secs_f64();
-        let status = time(project, &["status"])?;
-        let mut last = count;
-        let mut resume = |more: u32| -> Result<f64, String> {
-            let mut once = || {
-                last += more;
-                let began = Instant::now();
-                let args = ["resume", "-q", &name, "-m", &last.to_string()];
-                project.call(&args).status().map_err(fail("ralph")).map(|_| began.elapsed().as_secs_f64())
-            };
-            (0..ROUNDS).map(|_| once()).collect::<Result<Vec<f64>, String>>().map(median)
-        };
-        let (one, many) = (resume(1)?, resume(21)?);
-        let iteration = (many - one) / 20.0;
-        let shown = ["show", "explain", "report"].map(|command| largest(project, &[command, &name]));
-        let [show, explain, report] = shown;
-        let (show, explain, report) = (show?, explain?, report?);
-        println!(
-            "  {count} iterations: start {:.1} ms, status {:.1} ms, resume {:.1} ms, an iteration {:.1} ms, \
-             show {:.1} ms, explain {:.1} ms, report {:.1} ms; {:.0} MB at most",
-            start * 1e3,
-            status * 1e3,
-            one * 1e3,
-            iteration * 1e3,
-            show.0 * 1e3,
-            explain.0 * 1e3,
-            report.0 * 1e3,
-            show.1.max(explain.1).max(report.1),
-        );
-        measured.push(([start, status, one, iteration], [show, explain, report]));
+fn iterations(small: &Project) -> Result<(), String> {
+    let others = [Project::new(&small.ralph, &small.agent)?, Project::new(&small.ralph, &small.agent)?];
+    let [middle, large] = &others;
+    for (project, count) in [(small, SMALL), (middle, MIDDLE), (large, LARGE)] {
+        let settings = r#"{"agent":{"command":"/bin/echo","flags":["working"]},"guardrails":[{"command":"false"}]}"#;
+        project.settings(settings)?;
+        grow(project, &[&count.to_string(), "long"])?;
     }
-    let [few, more, many] = measured.as_slice() else { return Err("nothing was measured".to_owned()) };
-    for (at, name) in ["a start", "status", "resume", "an iteration"].into_iter().enumerate() {
-        let ratio = many.0.get(at).zip(few.0.get(at)).map_or(f64::NAN, |(many, few)| many / few);
-        verdict(&format!("{name} with {} iterations, against {}", ITERATIONS[2], ITERATIONS[0]), ratio, THE_SAME, " x");
+    let name = |what: &str| format!("{what}, {LARGE} iterations against {SMALL}");
+    // The long run has to be the one before, which a start looks at.
+    let mut copies = 0..;
+    let mut start = |project: &Project, count: u32| {
+        let copy = format!("copy{}", copies.next().unwrap_or(0));
+        grow(project, &[&count.to_string(), &copy])?;
+        once(project, &["run", "-q", "-p", "z", "-m", "1"])
+    };
+    let (mut few, mut many) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        few.push(start(small, SMALL)?);
+        many.push(start(large, LARGE)?);
     }
-    let longer = f64::from(ITERATIONS[2] / ITERATIONS[1]);
-    for (at, name) in ["show", "explain", "report"].into_iter().enumerate() {
-        let (many, more) = (many.1.get(at).copied().unwrap_or_default(), more.1.get(at).copied().unwrap_or_default());
-        verdict(&format!("{name} of ten times the iterations"), many.0 / more.0, LINEAR * longer, " x");
-        verdict(&format!("{name} of {} iterations", ITERATIONS[2]), many.1, MEMORY, " MB");
+    told(&name("a start"), THE_SAME, few, many);
+    compare(&name("status"), THE_SAME, || once(small, &["status"]), || once(large, &["status"]))?;
+    let (mut short, mut long) = (SMALL, LARGE);
+    let resume = |project: &Project, last: &mut u32, more: u32| {
+        *last += more;
+        once(project, &["resume", "-q", "long", "-m", &last.to_string()])
+    };
+    compare(&name("resume"), THE_SAME, || resume(small, &mut short, 1), || resume(large, &mut long, 1))?;
+    let iteration = |project: &Project, last: &mut u32| {
+        let one = resume(project, last, 1)?;
+        Ok((resume(project, last, MORE + 1)? - one) / f64::from(MORE))
+    };
+    compare(&name("an iteration"), THE_SAME, || iteration(small, &mut short), || iteration(large, &mut long))?;
+    for command in ["show", "explain", "report"] {
+        let args = [command, "long"];
+        let name = format!("{command}, {LARGE} iterations against {MIDDLE}");
+        compare(&name, LINEAR, || once(middle, &args), || once(large, &args))?;
+        verdict(&format!("{command} of {LARGE} iterations"), largest(large, &args)?, MEMORY, " MB");
     }
     Ok(())
 }
 
-/// Seconds and megabytes that a command takes.
-fn largest(project: &Project, args: &[&str]) -> Result<(f64, f64), String> {
-    let began = Instant::now();
+/// Measures two things in alternating rounds and tells how much more the second one costs.
+fn compare(
+    name: &str,
+    goal: f64,
+    mut few: impl FnMut() -> Result<f64, String>,
+    mut many: impl FnMut() -> Result<f64, String>,
+) -> Result<(), String> {
+    let measured = (0..ROUNDS).map(|_| Ok((few()?, many()?))).collect::<Result<Vec<(f64, f64)>, String>>()?;
+    let (few, many) = measured.into_iter().unzip();
+    told(name, goal, few, many);
+    Ok(())
+}
+
+fn told(name: &str, goal: f64, few: Vec<f64>, many: Vec<f64>) {
+    let (few, many) = (median(few), median(many));
+    println!("  {name}: {:.1} ms and {:.1} ms", few * 1e3, many * 1e3);
+    verdict(name, many / few, goal, " x");
+}
+
+/// Megabytes that a command takes.
+fn largest(project: &Project, args: &[&str]) -> Result<f64, String> {
     let mut child = project.call(args).spawn().map_err(fail("ralph"))?;
     let mut most: f64 = 0.0;
     while child.try_wait().map_err(fail("ralph"))?.is_none() {
         most = most.max(memory(child.id(), "VmHWM").unwrap_or(0.0));
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        std::thread::sleep(Duration::from_millis(1));
     }
-    Ok((began.elapsed().as_secs_f64(), most))
+    Ok(most)
+}
+
+/// Seconds that a command takes.
+fn once(project: &Project, args: &[&str]) -> Result<f64, String> {
+    let began = Instant::now();
+    project.call(args).status().map_err(fail("ralph")).map(|_| began.elapsed().as_secs_f64())
 }
 
 /// The middle of some seconds.
 fn time(project: &Project, args: &[&str]) -> Result<f64, String> {
-    let once = || {
-        let began = Instant::now();
-        project.call(args).status().map_err(fail("ralph")).map(|_| began.elapsed().as_secs_f64())
-    };
-    (0..ROUNDS).map(|_| once()).collect::<Result<Vec<f64>, String>>().map(median)
+    (0..ROUNDS).map(|_| once(project, args)).collect::<Result<Vec<f64>, String>>().map(median)
 }
 
 /// Makes the project's state folder larger, by copies of its newest run.

@@ -82,6 +82,20 @@ fn a_run_that_was_carried_is_found_until_it_is_forgotten_or_left_nothing() {
 }
 
 #[test]
+fn of_the_dead_only_the_newest_are_kept_and_the_living_are_never_forgotten() {
+    let state = State::new();
+    let runs = ["e", "d", "c", "b", "a"].map(|run| RunId::parse(run).unwrap());
+    let mut registered: Vec<_> = runs.iter().map(|run| register(&state.folder(run.as_str()), None).unwrap()).collect();
+    runs.iter().for_each(|run| std::fs::write(state.folder(run.as_str()).join("001.stdout.log"), "").unwrap());
+    // All but the oldest end.
+    let _living = registered.pop();
+    drop(registered);
+    forget_dead(state.guard.path(), &runs, 2);
+    let names: Vec<String> = carried(state.guard.path()).iter().map(RunId::to_string).collect();
+    assert_eq!(names, ["a", "d", "e"]);
+}
+
+#[test]
 fn a_run_is_carried_by_one_process() {
     let state = State::new();
     let registered = register(&state.folder("a"), None).unwrap();

@@ -7,7 +7,7 @@ use crate::error::CommandError;
 use crate::live::Live;
 use crate::missing;
 use crate::project::Project;
-use crate::runs::{self, Listing};
+use crate::runs::Listing;
 use crate::session::{Beginning, Claimed};
 use crate::settings::Loaded;
 use crate::terminal::page;
@@ -132,7 +132,8 @@ fn newest_unfinished(store: &Store, live: &Live<'_>, most: usize) -> Result<Opti
     let rests = |row: &RunRow| live.process(&row.run).is_none();
     let mut newest = None;
     for row in &unfinished {
-        let parent = row.parent.as_ref().map(|parent| runs::row(store, parent)).transpose()?.flatten();
+        let parent: Vec<RunId> = row.parent.clone().into_iter().collect();
+        let parent = Listing::newest(store, Which::Named(&parent), 1)?.runs.pop();
         // Whoever goes on with a tree goes on with its root.
         let is_inside = parent.is_some_and(|parent| parent.keys().standing != Standing::Finished && rests(&parent));
         if rests(row) && !is_inside {

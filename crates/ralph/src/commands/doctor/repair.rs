@@ -234,6 +234,7 @@ fn set_lost_folders_aside(project: &Project) -> Result<Vec<LostFolder>, CommandE
         let folder = free_name(&project.state.join(LOST).join(run.as_str()));
         let moved = std::fs::create_dir_all(project.state.join(LOST)).and_then(|()| std::fs::rename(&from, &folder));
         moved.map_err(|error| CommandError::io(format!("{} cannot be put aside", from.display()), &error))?;
+        child_runs::forget(&project.state, &run);
         lost.push(LostFolder { run, folder, logged });
     }
     Ok(lost)

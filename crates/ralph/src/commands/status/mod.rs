@@ -8,7 +8,7 @@ use crate::error::CommandError;
 use crate::live::{self, Live};
 use crate::missing;
 use crate::project::Project;
-use crate::runs::{self, Listing};
+use crate::runs::Listing;
 use crate::terminal::page;
 use clap::Args;
 use ralph_core::id::RunId;
@@ -106,7 +106,9 @@ fn add_living(newest: &mut Vec<RunRow>, living: &[RunId], store: &Store) -> Resu
     let mut added = Vec::new();
     while let Some(run) = above.pop() {
         if shown.insert(run.clone()) {
-            above.extend(runs::row(store, &run)?.and_then(|row| row.parent));
+            // The parent may be a run of another project, for which the whole table must not be searched.
+            let row = Listing::newest(store, Which::Named(std::slice::from_ref(&run)), 1)?.runs.pop();
+            above.extend(row.and_then(|row| row.parent));
             added.push(run);
         }
     }
