@@ -32,7 +32,6 @@ const MOST_ROUNDS: u32 = 3;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Inspection {
     pub(super) seen: Observation,
-    /// What runs now.
     now: Inspect,
     /// What comes behind it; the judgement comes behind everything.
     queue: VecDeque<Inspect>,
@@ -374,8 +373,11 @@ impl Run {
         let mut told = Step::default();
         if moved {
             at.round += 1;
-            let during_message = moment == Moment::AfterMessage;
-            told = Run::note(Note::FilesMoved { during_message, files: changed.to_vec() });
+            let files = changed.to_vec();
+            told = Run::note(match moment {
+                Moment::AfterMessage => Note::FilesMovedByAnswer { files },
+                Moment::BeforeChecks | Moment::AfterChecks => Note::FilesMoved { files },
+            });
         }
         told.then(self.tell_protected(&at)).then(self.begin_round(at))
     }
@@ -523,8 +525,10 @@ impl Run {
         let Judgement { decision, reasons, failing, .. } = judgement;
         match decision {
             Decision::Complete => {
-                let unverified = (!judgement.verified).then_some(judgement.unverified);
-                let work = Cause::Complete { iterations: self.count.iteration(), unverified };
+                let (iterations, why) = (self.count.iteration(), judgement.unverified);
+                let verified = judgement.verified;
+                let work =
+                    if verified { Cause::Verified { iterations } } else { Cause::Unverified { iterations, why } };
                 return match self.scm_failure.take() {
                     Some(failure) => self.end_uncommitted(at, work, failure),
                     None => self.finish(work, Continuation::Nothing),

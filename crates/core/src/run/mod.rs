@@ -79,7 +79,6 @@ pub struct Run {
     brief: Brief,
     integrity: Integrity,
     history: History,
-    /// What was heard on the bus.
     inbox: Inbox,
     kind: KindState,
     last: Last,
