@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The names and entries of all recorded journals.
+#[allow(clippy::disallowed_methods, reason = "recorded journals are files")]
 fn journals() -> Vec<(String, Vec<Entry>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/journals");
     let read = |path: &Path| {
