@@ -48,6 +48,11 @@ pub fn row(store: &Store, run: &RunId) -> Result<Option<RunRow>, StoreError> {
     }
 }
 
+/// One run, if the index knows it. It may be of another project, and then the whole table is not searched for it.
+pub fn indexed(store: &Store, run: &RunId) -> Result<Option<RunRow>, StoreError> {
+    Ok(Listing::newest(store, Which::Named(std::slice::from_ref(run)), 1)?.runs.pop())
+}
+
 /// What is damaged of all runs. Reads everything.
 pub fn damage(store: &Store) -> Result<Damage, StoreError> {
     store.damage::<RunRow, Event>(|entries| {

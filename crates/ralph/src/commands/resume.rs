@@ -132,8 +132,7 @@ fn newest_unfinished(store: &Store, live: &Live<'_>, most: usize) -> Result<Opti
     let rests = |row: &RunRow| live.process(&row.run).is_none();
     let mut newest = None;
     for row in &unfinished {
-        let parent: Vec<RunId> = row.parent.clone().into_iter().collect();
-        let parent = Listing::newest(store, Which::Named(&parent), 1)?.runs.pop();
+        let parent = row.parent.as_ref().map(|parent| runs::indexed(store, parent)).transpose()?.flatten();
         // Whoever goes on with a tree goes on with its root.
         let is_inside = parent.is_some_and(|parent| parent.keys().standing != Standing::Finished && rests(&parent));
         if rests(row) && !is_inside {

@@ -106,9 +106,7 @@ fn add_living(newest: &mut Vec<RunRow>, living: &[RunId], store: &Store) -> Resu
     let mut added = Vec::new();
     while let Some(run) = above.pop() {
         if shown.insert(run.clone()) {
-            // The parent may be a run of another project, for which the whole table must not be searched.
-            let row = Listing::newest(store, Which::Named(std::slice::from_ref(&run)), 1)?.runs.pop();
-            above.extend(row.and_then(|row| row.parent));
+            above.extend(runs::indexed(store, &run)?.and_then(|row| row.parent));
             added.push(run);
         }
     }
