@@ -322,7 +322,8 @@ impl Run {
 
     /// Tells about something that holds or does not hold, and for which nothing was executed.
     pub(super) fn tell_looked_at(&mut self, kind: CheckKind, name: &str, problem: String) -> RunStep {
-        self.tell_check(Notice::looked_at(self.count.iteration(), kind, name, problem))
+        self.last.tell_check(name, problem.is_empty());
+        Step::telling([Notice::looked_at(self.count.iteration(), kind, name, problem)])
     }
 
     pub(super) fn on_tree_seen(
@@ -414,7 +415,7 @@ impl Run {
             let cause = Cause::CheckNotStarted { command, why, code: fault.exit_code() };
             return self.finish(cause, Continuation::Inspection(at));
         }
-        let mut told = self.tell_check(Notice::executed(self.count.iteration(), report));
+        let mut told = self.tell_executed(self.count.iteration(), report);
         if report.leaked > 0 {
             let (command, count) = (report.spec.command.clone(), report.leaked);
             told = told.then(Run::note(Note::CheckLeaked { command, count }));
