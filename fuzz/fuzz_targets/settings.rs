@@ -1,6 +1,5 @@
 //! Settings from any bytes.
 #![no_main]
-#![allow(dead_code, unused_imports, missing_docs)]
 
 #[path = "../../crates/ralph/src/settings/mod.rs"]
 mod settings;

@@ -1,6 +1,5 @@
 //! The reader of agents' JSON beside serde_json.
 #![no_main]
-#![allow(dead_code, unused_imports, missing_docs)]
 
 #[path = "../../crates/agents/src/json/mod.rs"]
 mod json;

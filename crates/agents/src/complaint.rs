@@ -26,7 +26,6 @@ const NESTED: u8 = 3;
 pub(crate) struct Complaint {
     /// The HTTP status, where stated.
     pub(crate) status: Option<u16>,
-    /// The sentence.
     pub(crate) message: String,
     /// Words for the kind of error, from the most precise to the least.
     kinds: Vec<String>,

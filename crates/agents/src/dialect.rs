@@ -124,7 +124,6 @@ impl DerefMut for Told {
 
 /// Everything that is known when a process has ended.
 pub struct End<'a> {
-    /// How it ended.
     pub ending: &'a Ending,
     /// The end of what it said on standard error.
     pub stderr_tail: &'a str,
@@ -134,7 +133,6 @@ pub struct End<'a> {
     pub done_marker: bool,
     /// The end of its [`SideFile`]; empty if there is none.
     pub side_file: &'a [u8],
-    /// The time now.
     pub now: WallTime,
     /// The zone in which programs on this machine state times: seconds since the epoch.
     pub zone: &'a dyn Fn(LocalTime) -> Option<i64>,
@@ -180,11 +178,9 @@ pub struct CommandLine {
     pub program: String,
     /// Its arguments, less the prompt.
     pub args: Vec<String>,
-    /// Variables to set.
     pub env: Vec<(String, String)>,
     /// Variables to remove; none of them is in `env`.
     pub env_remove: Vec<String>,
-    /// How the prompt gets in.
     pub delivery: Delivery,
 }
 

@@ -27,7 +27,6 @@ pub struct LoginFile {
     pub variable: &'static str,
     /// The folder below the home folder where that variable is not set.
     pub home: &'static str,
-    /// The file in the folder.
     pub name: &'static str,
 }
 

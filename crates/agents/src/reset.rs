@@ -19,7 +19,6 @@ pub(crate) enum Reset {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Clock {
     year: Option<i16>,
-    /// The month and the day in it.
     day: Option<(i8, i8)>,
     hour: i8,
     minute: i8,

@@ -51,7 +51,6 @@ pub(crate) trait Stream: Send {
 /// How the last turn of a process ended, by its stream.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Outcome {
-    /// With an answer.
     Answered,
     /// Without an error and without a word.
     Empty,

@@ -25,17 +25,9 @@ pub enum Activity {
     /// Look at the files whose state counts, before the first iteration. Answers with `Pinned`.
     Pin(Pinning),
     /// Put these pinned files back. Answers with `PinnedRestored`.
-    RestorePinned {
-        /// Where they are.
-        paths: Vec<String>,
-        /// As they were.
-        pins: Arc<Pins>,
-    },
+    RestorePinned { paths: Vec<String>, pins: Arc<Pins> },
     /// Check the commit out anew, in place of an earlier checkout. Answers with `CheckedOut`.
-    CheckOut {
-        /// What its files are compared with.
-        pins: Arc<Pins>,
-    },
+    CheckOut { pins: Arc<Pins> },
     /// Look at what waits to be committed. Answers with `ScmLooked`.
     LookAtPending {
         /// The program of version control.
@@ -46,13 +38,9 @@ pub enum Activity {
     /// Look at the marker files. Answers with `MarkersSeen`.
     LookAtMarkers,
     /// Do nothing for a while, or until a marker appears. Answers with `Woke`.
-    Rest {
-        /// How long.
-        span: Millis,
-    },
+    Rest { span: Millis },
     /// Wait until no child run lives. Answers with `ChildrenSeen`.
     AwaitChildren {
-        /// How long.
         span: Millis,
         /// What happens to those that still live then.
         then: Leftover,
@@ -140,15 +128,11 @@ pub enum Leftover {
 /// A message to post.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Post {
-    /// Where to.
     pub bus: BusName,
     /// What makes it this message and no other: posted again with the same key, it is still one.
     pub key: String,
-    /// Its type.
     pub kind: Kind,
-    /// What it answers.
     pub parents: Vec<String>,
-    /// What it says.
     pub body: String,
 }
 
@@ -164,17 +148,12 @@ pub enum BusName {
 /// An agent process: who is started, with what, under which limits, and what is kept of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Launch {
-    /// What it is for, as a word for people.
     pub role: Role,
-    /// Who is started.
     pub agent: AgentPolicy,
-    /// The iteration.
     pub iteration: u32,
     /// Repeats of that number, from 1.
     pub attempt: u32,
-    /// The exact prompt.
     pub prompt: String,
-    /// What is kept of it.
     pub keep: Keep,
     /// What its marker files mean.
     pub markers: MarkerUse,
@@ -209,7 +188,6 @@ pub struct Keep {
 /// A readable file that shows a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptFile {
-    /// Its name.
     pub name: String,
     /// The file of the oldest prompt that is kept, which makes room for it.
     pub instead_of: Option<String>,
@@ -244,8 +222,6 @@ pub struct LaunchLimits {
     pub idle: Millis,
     /// How long it may live after its final result.
     pub linger: Millis,
-    /// Money left.
     pub cost_left: f64,
-    /// Tokens left.
     pub tokens_left: u64,
 }

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 pub enum AgentEvent {
     /// A tool began.
     ToolStart {
-        /// Correlates with the end.
         id: String,
         /// The tool's name as the agent calls it.
         name: String,
@@ -27,7 +26,6 @@ pub enum AgentEvent {
     },
     /// A tool ended.
     ToolEnd {
-        /// Correlates with the start.
         id: String,
         /// The first part of its output, at most [`OUTPUT_KEPT`] bytes.
         output: String,
@@ -55,7 +53,6 @@ pub enum AgentEvent {
     },
     /// A turn ended.
     Result {
-        /// The final text.
         text: String,
         /// Whether the agent calls it an error.
         is_error: bool,
@@ -76,15 +73,9 @@ pub enum AgentEvent {
         tokens: Option<Tokens>,
     },
     /// The agent's list of what it means to do.
-    Todo {
-        /// The items in their order.
-        items: Vec<TodoItem>,
-    },
+    Todo { items: Vec<TodoItem> },
     /// Something worth a dim line: a session began, a retry.
-    Progress {
-        /// What.
-        text: String,
-    },
+    Progress { text: String },
     /// The provider refuses or warns.
     Limit {
         /// Which limit, in the provider's word.
@@ -96,15 +87,9 @@ pub enum AgentEvent {
         resets_at: Option<i64>,
     },
     /// The agent or its stream reports an error.
-    Error {
-        /// What it says.
-        message: String,
-    },
+    Error { message: String },
     /// A line that the dialect does not know: counted, shown with `-V`, never fatal.
-    Unknown {
-        /// What kind of line.
-        what: String,
-    },
+    Unknown { what: String },
 }
 
 /// How much of a tool's output an event carries: enough for any display, little enough to pass around.
@@ -138,9 +123,7 @@ fn is_false(value: &bool) -> bool {
 /// One line of a todo list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TodoItem {
-    /// What is to be done.
     pub content: String,
-    /// How far it is.
     pub status: TodoStatus,
     /// The agent's word for its importance, if it gives one.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -39,7 +39,6 @@ impl CheckKind {
 pub struct CheckSpec {
     /// What tells it from other checks.
     pub id: CheckId,
-    /// Who asks for it.
     pub source: CheckKind,
     /// The shell command, which is also its name.
     pub command: String,
@@ -47,7 +46,6 @@ pub struct CheckSpec {
     pub timeout: Millis,
     /// The log's file name in `.ralph/`.
     pub log_name: String,
-    /// Where it runs.
     pub ground: Ground,
     /// Whether a claim counts only if it passes; one that is not required is told, and judges nothing.
     pub required: bool,
@@ -84,7 +82,6 @@ impl CheckSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ground {
-    /// In the project as it is.
     #[default]
     Project,
     /// In a fresh checkout of the commit.
@@ -96,27 +93,18 @@ pub enum Ground {
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum CheckEnding {
     /// With this code. 126 and 127 mean that the shell could not run it.
-    Exited {
-        /// The exit code.
-        code: i32,
-    },
-    /// By a signal.
+    Exited { code: i32 },
     Signalled {
         /// The signal's number.
         signal: i32,
     },
     /// Its own time was up.
-    TimedOut {
-        /// The limit.
-        limit: Millis,
-    },
+    TimedOut { limit: Millis },
     /// ralph ended it: a second interrupt, cancellation or the wall time.
     Stopped,
     /// It never ran.
     NotStarted {
-        /// What the system said.
         reason: String,
-        /// What is to blame for that.
         #[serde(default)]
         fault: StartFault,
     },
@@ -175,11 +163,8 @@ impl CheckEnding {
 /// The receipt of one executed check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckReport {
-    /// What was executed.
     pub spec: CheckSpec,
-    /// How it ended.
     pub ending: CheckEnding,
-    /// How long it took.
     pub duration: Millis,
     /// The beginning of its output, for the next prompt.
     pub output_head: String,
@@ -242,7 +227,6 @@ pub enum TreePrint {
     Unknown {
         /// Why, as the part of a sentence.
         why: String,
-        /// What kind of reason that is.
         #[serde(default)]
         cause: Blindness,
     },
@@ -253,7 +237,6 @@ pub enum TreePrint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Blindness {
-    /// There is no repository.
     #[default]
     NoRepository,
     /// The machine failed: git was killed or not found, the disk did not answer, time was up.

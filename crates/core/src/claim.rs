@@ -245,7 +245,6 @@ impl Scanner {
 
 /// A pair of `<response>` and `</response>`.
 struct ResponseTag {
-    /// Where its content stands.
     content: Range<usize>,
     /// Where its closing tag ends.
     end: usize,

@@ -19,11 +19,9 @@ use serde::{Deserialize, Serialize};
 pub struct Entry<E = Event> {
     /// Numbered from 1, without gaps.
     pub seq: u64,
-    /// For people.
     pub at: WallTime,
     /// Time that the run has been worked on, over all resumes; every limit counts in this.
     pub elapsed: Millis,
-    /// What happened.
     pub event: E,
 }
 
@@ -41,7 +39,6 @@ pub enum Event {
     AgentEnded(Box<Observation>),
     /// The tree was looked at.
     TreeSeen {
-        /// What was seen.
         print: TreePrint,
         /// Some of the files that differ from the look before; `None` if there was none to compare with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,18 +70,15 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pinned: Vec<PinnedChange>,
     },
-    /// A check ended.
     CheckEnded(Box<CheckReport>),
     /// What waits to be committed was looked at.
     ScmLooked {
-        /// What was seen.
         pending: Pending,
     },
     /// A task of version control ended.
     ScmEnded(Box<ScmReport>),
     /// The marker files were looked at.
     MarkersSeen {
-        /// What stands there.
         markers: Markers,
         /// Why the task folder cannot be used any more.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,7 +86,6 @@ pub enum Event {
     },
     /// Something was said on the bus that concerns this run.
     Heard {
-        /// What, oldest first.
         messages: Vec<Heard>,
     },
     /// Child runs were waited for.
@@ -105,7 +98,6 @@ pub enum Event {
     },
     /// A message was posted.
     Posted {
-        /// Why it was not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
     },
@@ -123,12 +115,10 @@ pub enum Event {
     BudgetUp,
     /// A settings file was edited, which changes nothing in this run.
     SettingsEdited {
-        /// The file.
         file: String,
     },
     /// Something worth telling that changes nothing: a stale marker removed, a file that could not be written.
     Noted {
-        /// What.
         note: Note,
     },
 }
@@ -167,11 +157,9 @@ impl Event {
 /// The beginning of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Started {
-    /// The run.
     pub run: RunId,
     /// The run inside which this one was started, if any.
     pub parent: Option<RunId>,
-    /// The pinned rules.
     pub policy: Policy,
     /// The project's folder, for people.
     pub root: String,
@@ -191,7 +179,6 @@ pub struct Started {
 pub struct Spent {
     /// US dollars, as far as agents state them.
     pub cost_usd: f64,
-    /// Tokens.
     pub tokens: u64,
 }
 
@@ -206,11 +193,8 @@ pub struct Resumed {
     pub iteration: Option<Millis>,
     /// `--idle-timeout`.
     pub idle: Option<Millis>,
-    /// `--max-cost`.
     pub max_cost_usd: Option<f64>,
-    /// `--max-tokens`.
     pub max_tokens: Option<u64>,
-    /// `--agent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// `--no-wait`, or its opposite.

@@ -30,11 +30,8 @@ const TIMES_TO_TURN: usize = 3;
 /// What feedback is made from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookback<'a> {
-    /// The iteration that was judged.
     pub(crate) iteration: u32,
-    /// How.
     pub(crate) judgement: &'a Judgement,
-    /// What ralph executed.
     pub(crate) reports: &'a [CheckReport],
     /// All laps, of which the judged one is the last.
     pub(crate) history: &'a History,

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 /// One guardrail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guardrail {
-    /// The shell command.
     pub command: String,
     /// What its failure does to the next prompt.
     pub fail_action: FailAction,
@@ -119,9 +118,7 @@ impl Guardrail {
 /// A guardrail that failed, as the next prompt tells it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuardrailFailure {
-    /// What it does to the prompt.
     pub action: FailAction,
-    /// The message.
     pub message: String,
 }
 

@@ -15,7 +15,6 @@ const FILES_KEPT: usize = 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lap {
     pub(crate) iteration: u32,
-    /// How it failed.
     pub(crate) failure: FailurePrint,
     /// What the tree looked like in the end, if anybody looked.
     pub(crate) tree: Option<TreePrint>,

@@ -112,12 +112,7 @@ pub enum NotAName {
     Empty,
     /// It would not fit.
     #[error("it has {length} bytes, and {longest} is the most")]
-    TooLong {
-        /// Its bytes.
-        length: usize,
-        /// The most.
-        longest: usize,
-    },
+    TooLong { length: usize, longest: usize },
     /// It would be hidden, or lead elsewhere.
     #[error("it begins with `{0}`")]
     Beginning(char),

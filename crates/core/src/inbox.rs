@@ -28,20 +28,11 @@ pub enum Heard {
     /// Somebody wants something.
     Request(Request),
     /// These messages are acknowledged.
-    Ack {
-        /// Their ids.
-        of: Vec<String>,
-    },
+    Ack { of: Vec<String> },
     /// The agent wants to end without being started again.
-    Wait {
-        /// What it said.
-        why: String,
-    },
+    Wait { why: String },
     /// Something that was found out.
-    Fact {
-        /// What.
-        text: String,
-    },
+    Fact { text: String },
 }
 
 /// Something that a person, or another run, wants of a running loop.
@@ -51,9 +42,7 @@ pub struct Request {
     pub id: String,
     /// Who sent it, as ralph knows and not as the text says.
     pub from: String,
-    /// When.
     pub at: WallTime,
-    /// What is wanted.
     pub body: String,
 }
 

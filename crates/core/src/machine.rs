@@ -64,7 +64,6 @@ pub struct Step<Activity, Act, Notice, Outcome> {
     pub tell: Vec<Notice>,
     /// What is done at once, after telling.
     pub acts: Vec<Act>,
-    /// What happens then.
     pub next: Next<Activity, Outcome>,
     /// The entries up to here must survive a power cut once they are written.
     pub durable: bool,

@@ -14,13 +14,11 @@ use std::fmt::Write as _;
 /// The files that people and agents can read, with their names in the task folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Views {
-    /// The summary.
     pub summary: (String, String),
     /// ralph's part of the feedback; people's text around it is kept by [`merge_feedback`].
     pub feedback: (String, String),
     /// What people wrote and the agent has now seen.
     pub seen_human: String,
-    /// The state as JSON.
     pub state: (String, String),
 }
 
@@ -28,21 +26,17 @@ pub struct Views {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StateView<'a> {
-    /// The task.
     pub task_id: &'a str,
     /// When the run began.
     pub started_at: WallTime,
-    /// When this was written.
     pub updated_at: WallTime,
     /// The last iteration that was judged.
     pub iteration: u32,
     /// Why the run stopped, or null while it goes on.
     pub stop_reason: Option<&'a str>,
-    /// The sentence that goes with it.
     pub stop_message: &'a str,
     /// Whether the agent claimed completion.
     pub completion_promise_matched: bool,
-    /// Errors of that iteration.
     pub errors: &'a [String],
 }
 
@@ -67,9 +61,7 @@ pub struct Memory {
 /// An iteration that is over.
 #[derive(Debug, Clone, Copy)]
 pub struct Past<'a> {
-    /// Its number.
     pub iteration: u32,
-    /// What its agent amounted to.
     pub seen: &'a Observation,
     /// Some of the files that it changed.
     pub files: &'a [String],

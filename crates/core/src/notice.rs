@@ -17,62 +17,37 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Notice {
     /// A run began or goes on.
-    RunStarted {
-        /// The run.
-        run: RunId,
-        /// Its rules.
-        policy: Arc<Policy>,
-        /// Where it goes on, if it is a resume.
-        resumed: Option<ResumeKind>,
-    },
+    RunStarted { run: RunId, policy: Arc<Policy>, resumed: Option<ResumeKind> },
     /// An iteration begins.
     IterationStarted {
-        /// Its number.
         iteration: u32,
         /// Repeats of the same number after a limit or a crash, from 1.
         attempt: u32,
         /// The agent's program.
         agent: String,
-        /// The prompt.
         prompt: String,
     },
     /// The agent's process is gone.
     AgentEnded {
-        /// The iteration.
         iteration: u32,
-        /// How it ended, as a sentence.
         how: String,
         /// Whether it ended well.
         well: bool,
         /// What the lines of its stream were worth.
         lines: LineCounts,
-        /// How long it took.
         duration: Millis,
     },
     /// A check begins.
-    CheckStarted {
-        /// The iteration.
-        iteration: u32,
-        /// Its name.
-        name: String,
-    },
+    CheckStarted { iteration: u32, name: String },
     /// A check ended.
     CheckFinished {
-        /// The iteration.
         iteration: u32,
-        /// Which kind.
         kind: CheckKind,
-        /// Its name.
         name: String,
-        /// Whether it passed.
         passed: bool,
-        /// Why not.
         problem: String,
-        /// Its exit code, where it has one.
         exit_code: Option<i32>,
-        /// How long it took.
         duration: Millis,
-        /// Its log, where it has one.
         log: Option<String>,
         /// What its failure does to the next prompt, where that applies.
         fail_action: Option<&'static str>,
@@ -80,40 +55,26 @@ pub enum Notice {
         output: String,
     },
     /// A task of version control begins, or the question that it needs.
-    ScmStarted {
-        /// The iteration.
-        iteration: u32,
-        /// What is done.
-        task: String,
-    },
+    ScmStarted { iteration: u32, task: String },
     /// A task of version control ended.
     ScmFinished {
-        /// The iteration.
         iteration: u32,
-        /// The task.
         task: String,
         /// Whether it went well.
         passed: bool,
         /// Why not, or what there is to know.
         detail: String,
-        /// Its exit code, where it has one.
         exit_code: Option<i32>,
-        /// How long it took.
         duration: Millis,
     },
     /// An iteration was judged.
     IterationFinished {
-        /// Its number.
         iteration: u32,
-        /// What the agent claimed.
         claim: Claim,
-        /// What follows.
         verdict: VerdictWord,
-        /// Why.
         reasons: Vec<Reason>,
         /// Money of this iteration, where stated.
         cost_usd: Option<f64>,
-        /// Tokens of this iteration.
         tokens: Tokens,
         /// Processes that outlived the agent and were ended.
         leaked: u32,
@@ -124,9 +85,7 @@ pub enum Notice {
     Waiting {
         /// The iteration that will be repeated.
         iteration: u32,
-        /// Until when.
         until: WallTime,
-        /// For what.
         why: String,
     },
     /// Somebody asked for the run to stop.
@@ -138,7 +97,6 @@ pub enum Notice {
     Note(Note),
     /// The run ended.
     RunFinished {
-        /// How.
         outcome: Outcome,
         /// The time that it was worked on, before and after every resume.
         elapsed: Millis,
@@ -210,7 +168,6 @@ impl VerdictWord {
 /// How a run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResumeKind {
-    /// With the next iteration.
     NextIteration(u32),
     /// With an iteration that was in flight, from its beginning.
     SameIteration(u32),

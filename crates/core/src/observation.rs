@@ -17,7 +17,6 @@ use std::collections::VecDeque;
 pub struct Tokens {
     /// Tokens read, including those from the provider's cache.
     pub input: u64,
-    /// Tokens written.
     pub output: u64,
     /// The part of the input that came from the provider's cache.
     pub cache_read: u64,
@@ -62,10 +61,7 @@ impl Tokens {
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum Ending {
     /// By itself, with this code.
-    Exited {
-        /// The exit code.
-        code: i32,
-    },
+    Exited { code: i32 },
     /// By a signal that ralph did not send.
     Signalled {
         /// The signal's number.
@@ -75,20 +71,13 @@ pub enum Ending {
     NotStarted {
         /// What the system said, with the path that was tried.
         reason: String,
-        /// Whose fault it is.
         #[serde(default, skip_serializing_if = "StartFault::is_programs")]
         fault: StartFault,
     },
     /// It ran longer than an iteration may.
-    TimedOut {
-        /// The limit.
-        limit: Millis,
-    },
+    TimedOut { limit: Millis },
     /// It neither printed nor computed for longer than allowed.
-    Idle {
-        /// The limit.
-        limit: Millis,
-    },
+    Idle { limit: Millis },
     /// It had given its final result and did not exit; the iteration is valid.
     Lingered,
     /// ralph ended it: interrupt, cancellation, wall time or budget.
@@ -146,9 +135,7 @@ pub enum FailureClass {
 /// An agent's failure, as its dialect or its process shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What kind.
     pub class: FailureClass,
-    /// One sentence.
     pub message: String,
     /// When a limit ends, as seconds since the epoch.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -185,7 +172,6 @@ impl Marker {
 /// The files in the task folder that say something by existing.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Markers {
-    /// `DONE`.
     pub done: Marker,
     /// What tells this `DONE` from one that is written later; empty if there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -203,7 +189,6 @@ pub struct ToolRun {
     /// The shell line, if it ran one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub command: Option<String>,
-    /// How it went.
     pub result: ToolResult,
 }
 
@@ -258,13 +243,9 @@ pub struct LineCounts {
 /// The facts of one process's life that host brings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProcessFacts {
-    /// How it ended.
     pub ending: Ending,
-    /// How long it lived.
     pub duration: Millis,
-    /// Bytes that it printed.
     pub bytes: u64,
-    /// What outlived it.
     pub leaked: Vec<Leaked>,
     /// How many outlived it; the list above is cut.
     pub leaked_count: u32,
@@ -278,11 +259,9 @@ pub struct ProcessFacts {
 /// Everything that the verdict, the memory and the budget need to know about one agent process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// The process.
     pub process: ProcessFacts,
     /// What it claims, before anybody asks whether it ended well.
     pub claim: Claim,
-    /// The DONE file.
     pub marker: Marker,
     /// The file by which a supervised agent asks to wait.
     #[serde(default, skip_serializing_if = "Marker::is_absent")]
@@ -292,9 +271,7 @@ pub struct Observation {
     pub acks: Vec<String>,
     /// Why it failed, if it failed.
     pub failure: Option<Failure>,
-    /// Money, where stated.
     pub cost_usd: Option<f64>,
-    /// Tokens.
     pub tokens: Tokens,
     /// Tools in their order; the oldest are dropped beyond [`TOOLS_KEPT`].
     pub tools: Vec<ToolRun>,
@@ -306,7 +283,6 @@ pub struct Observation {
     pub last_text: String,
     /// Its last messages, newest last.
     pub messages: Vec<String>,
-    /// What the lines were worth.
     pub lines: LineCounts,
 }
 

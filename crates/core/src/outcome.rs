@@ -86,7 +86,6 @@ pub mod exit {
 pub struct Outcome {
     /// The machine-readable reason.
     pub reason: StopReason,
-    /// The human sentence.
     pub message: String,
     /// Whether a check that ralph itself executed passed on the accepted tree, and none failed.
     pub verified: bool,

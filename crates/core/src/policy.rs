@@ -40,7 +40,6 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoopKind {
-    /// A prompt.
     Prompt,
     /// A supervised root agent.
     Supervise,
@@ -87,11 +86,8 @@ pub enum Passes {
 /// How far a run may go. Zero switches a limit off, except for iterations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Iterations, at least 1.
     pub max_iterations: u32,
-    /// The whole run.
     pub wall: Millis,
-    /// One agent process.
     pub iteration: Millis,
     /// Neither output nor work of one agent process.
     pub idle: Millis,
@@ -164,7 +160,6 @@ pub struct StopCriteria {
 /// Memory between iterations.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MemoryPolicy {
-    /// Whether there is any.
     pub enabled: bool,
     /// The size of the summary in characters.
     pub max_chars: usize,
@@ -240,11 +235,8 @@ pub struct AgentPolicy {
     pub format: String,
     /// The model to ask for; empty means the agent's own choice.
     pub model: String,
-    /// How the prompt reaches it.
     pub prompt_via: PromptVia,
-    /// Variables to set.
     pub env: BTreeMap<String, String>,
-    /// Variables to remove.
     pub env_remove: Vec<String>,
     /// Whether its output is asked for as a stream of events and shown as it comes.
     pub stream: bool,
@@ -253,11 +245,9 @@ pub struct AgentPolicy {
 /// Everything that rules a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
-    /// What the run is for.
     pub kind: Kind,
     /// The task, which picks the task folder.
     pub task: TaskName,
-    /// The base text.
     pub prompt: PromptSource,
     /// Once or until done.
     pub passes: Passes,
@@ -277,7 +267,6 @@ pub struct Policy {
     pub limits: Limits,
     /// Memory between iterations.
     pub memory: MemoryPolicy,
-    /// The agent.
     pub agent: AgentPolicy,
     /// Who works while the agent is limited, in the order of preference.
     pub fallback: Vec<AgentPolicy>,

@@ -11,7 +11,6 @@ use crate::policy::{Policy, StopCriteria};
 pub struct Ingredients<'a> {
     /// The iteration's number.
     pub iteration: u32,
-    /// The base text.
     pub base: &'a str,
     /// Guardrails that failed in the previous iteration, in their order.
     pub failures: &'a [GuardrailFailure],

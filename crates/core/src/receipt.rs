@@ -8,15 +8,11 @@ use crate::time::{Millis, WallTime};
 pub struct Receipt {
     /// The number of the entry that it comes from.
     pub seq: u64,
-    /// The iteration that was checked.
     pub iteration: u32,
-    /// What was executed.
     pub command: String,
-    /// Whether it passed.
     pub passed: bool,
     /// Its exit code, if it ended by itself.
     pub exit_code: Option<i32>,
-    /// How long it took.
     pub duration: Millis,
     /// SHA-256 of its whole output.
     pub output_hash: String,
@@ -26,7 +22,6 @@ pub struct Receipt {
     pub log: String,
     /// The hash of the tree that was last seen before it, if it could be seen.
     pub tree: Option<String>,
-    /// When it ended.
     pub at: WallTime,
 }
 

@@ -17,7 +17,6 @@ const ADD: &str = "add";
 /// What is done with version control once all guardrails passed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ScmPolicy {
-    /// The program.
     pub command: String,
     /// Its tasks, in order; none means: do nothing.
     pub tasks: Vec<String>,
@@ -91,7 +90,6 @@ pub struct ScmSpec {
     pub index: usize,
     /// The task as it stands in the settings.
     pub task: String,
-    /// The program.
     pub program: String,
     /// Its arguments; a message is one of them, and no shell reads it.
     pub args: Vec<String>,
@@ -100,13 +98,9 @@ pub struct ScmSpec {
 /// How a task went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScmReport {
-    /// What was executed.
     pub spec: ScmSpec,
-    /// How it ended.
     pub ending: CheckEnding,
-    /// How long it took.
     pub duration: Millis,
-    /// The end of what it printed.
     pub output: String,
     /// What stood in its way and what to type about it; empty if nothing is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]

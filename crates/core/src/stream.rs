@@ -10,9 +10,7 @@ use std::fmt;
 /// What a stream is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StreamKind {
-    /// A run.
     Run,
-    /// A task.
     Task,
 }
 
@@ -103,15 +101,12 @@ pub trait Row: Serialize + DeserializeOwned {
 /// By what a row is found, and what is added up without reading it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Keys {
-    /// The task that it works on.
     pub task: TaskName,
     /// The run inside which it was started.
     pub parent: Option<RunId>,
-    /// Whether it goes on.
     pub standing: Standing,
     /// Money that it has spent, where stated.
     pub cost_usd: f64,
-    /// Tokens that it has used.
     pub tokens: u64,
 }
 

@@ -30,7 +30,6 @@ pub struct Supervision {
     pub project: String,
     /// The task folder, where DONE and the bus are.
     pub task_folder: String,
-    /// Where the agent is started.
     pub folder: String,
     /// The pause between two attempts.
     pub restart_delay: Millis,

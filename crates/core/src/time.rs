@@ -35,9 +35,7 @@ impl WallTime {
 pub struct LocalTime {
     /// Year, month and day from 1; `None` means today.
     pub date: Option<(i16, i8, i8)>,
-    /// Hour, from 0 to 23.
     pub hour: i8,
-    /// Minute.
     pub minute: i8,
 }
 

@@ -50,7 +50,6 @@ impl<M: Machine<Event: Serialize, Row: Row>> Remembers<M> for Store {
 pub(crate) struct Journal<M: Machine> {
     pub(crate) machine: M,
     pending: Vec<Entry<M::Event>>,
-    /// What they prove.
     receipts: Vec<Receipt>,
     /// Some of them must survive a power cut.
     sync: bool,

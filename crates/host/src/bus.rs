@@ -62,50 +62,22 @@ pub enum Posted {
 pub enum BusError {
     /// A link, folder, pipe or device stands where the file should be.
     #[error("the bus {} is a {kind}, not a file: move it away, or name another with --bus FILE", .path.display())]
-    NotAFile {
-        /// The bus.
-        path: PathBuf,
-        /// What it is instead.
-        kind: &'static str,
-    },
+    NotAFile { path: PathBuf, kind: &'static str },
     /// The file holds something else.
     #[error("{} holds no message and is not called like a bus, so nothing was posted to it", .path.display())]
-    NotABus {
-        /// The file.
-        path: PathBuf,
-    },
+    NotABus { path: PathBuf },
     /// The folder in which it should be made is not there.
     #[error("the bus {} cannot be made, because its folder is missing: mkdir -p {}", .path.display(), folder(.path).display())]
-    NoFolder {
-        /// The bus.
-        path: PathBuf,
-    },
+    NoFolder { path: PathBuf },
     /// Somebody keeps the lock.
     #[error("the bus {} has been locked for {PATIENCE} by {holder}; if it hangs, end it and post again", .path.display())]
-    Locked {
-        /// The bus.
-        path: PathBuf,
-        /// Who to look for.
-        holder: String,
-    },
+    Locked { path: PathBuf, holder: String },
     /// A message that would not be read back.
     #[error("nothing was posted to {}: {source}", .path.display())]
-    TooLarge {
-        /// The bus.
-        path: PathBuf,
-        /// What of it.
-        source: TooLarge,
-    },
+    TooLarge { path: PathBuf, source: TooLarge },
     /// The system refused.
     #[error("the bus {} cannot be {doing}: {source}", .path.display())]
-    Io {
-        /// The bus.
-        path: PathBuf,
-        /// What was tried.
-        doing: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, doing: &'static str, source: io::Error },
 }
 
 impl BusError {

@@ -66,20 +66,13 @@ pub enum RegisterError {
     Lock(#[from] lock::LockError),
     /// The run's folder or its parent's cannot be used.
     #[error("{} cannot be written: {source}", .path.display())]
-    Io {
-        /// What was to be written.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 /// A living run that was started inside another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Child {
-    /// Its id.
     pub run: RunId,
-    /// The process that carries it.
     pub identity: Identity,
     /// Its folder in the state directory, perhaps another project's.
     pub folder: PathBuf,
@@ -89,7 +82,6 @@ pub struct Child {
 /// children, and nobody asks it.
 #[derive(Debug, Clone, Default)]
 pub struct Origin {
-    /// Its parent.
     pub parent: Option<PathBuf>,
     /// The run whose agent started it. It is the parent, unless somebody said otherwise.
     pub started_in: Option<PathBuf>,

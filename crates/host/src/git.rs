@@ -65,7 +65,6 @@ pub struct Inquiry<'a> {
 pub struct Unlisted {
     /// Nothing was seen, and why.
     pub print: TreePrint,
-    /// What was done to the repository.
     pub changes: Vec<PinnedChange>,
 }
 

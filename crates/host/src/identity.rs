@@ -31,7 +31,6 @@ const POLL: Duration = Duration::from_millis(10);
 /// One process, for ever.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Its number.
     pub pid: i32,
     /// When it started, in the kernel's ticks since boot; 0 where the system does not tell.
     #[serde(default)]

@@ -54,16 +54,13 @@ struct Held {
 /// Who owns a work tree, as far as people want to know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
-    /// The process.
     #[serde(flatten)]
     pub identity: Identity,
     /// The machine's name.
     pub host: String,
-    /// The run that it works on.
     pub run: Option<RunId>,
     /// When it took the lock.
     pub since: WallTime,
-    /// What was typed.
     pub command: String,
     /// The run as whose guest it worked here, if it did: it owns the tree in that run's place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,20 +75,10 @@ pub enum LockError {
     Held(Box<Owner>),
     /// This file system has no locks.
     #[error("{} cannot be locked ({source}): set RALPH_STATE_DIR to a folder on a local disk", .path.display())]
-    Unsupported {
-        /// What was to be locked.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Unsupported { path: PathBuf, source: io::Error },
     /// The system refused.
     #[error("{} cannot be opened for locking: {source}", .path.display())]
-    Io {
-        /// What was to be opened.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 /// What the holder finds when it looks at its own lock.

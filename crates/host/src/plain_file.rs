@@ -62,7 +62,6 @@ pub(crate) fn read(dir: impl AsFd, path: impl rustix::path::Arg, links: Links, l
 pub(crate) struct Contents {
     /// The bytes up to the limit.
     pub(crate) bytes: Vec<u8>,
-    /// Whether that is all.
     pub(crate) complete: bool,
 }
 

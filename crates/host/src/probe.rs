@@ -16,19 +16,11 @@ const LONGEST_ANSWER: usize = 16 << 10;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// It ended by itself, having printed this on either stream.
-    Said {
-        /// Its exit code.
-        code: i32,
-        /// The beginning of what it printed.
-        text: String,
-    },
+    Said { code: i32, text: String },
     /// It was ended by a signal, or took longer than it was given and was cut.
     Silent,
     /// It could not be started.
-    NotStarted {
-        /// Why.
-        reason: String,
-    },
+    NotStarted { reason: String },
 }
 
 /// Asks one program. Each question has a keeper of its own, so several can be asked at once; `name`

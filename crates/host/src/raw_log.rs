@@ -84,9 +84,7 @@ pub struct RawLog {
 struct Files {
     index: File,
     log: File,
-    /// The number of the log.
     number: u32,
-    /// Where the log ends.
     end: u64,
     /// Logs that were left because they were large, each with the last iteration in it.
     left: VecDeque<(u32, u32)>,

@@ -27,42 +27,23 @@ const HASH_DIGITS: usize = 12;
 pub enum StateDirError {
     /// It is a link, a file or something else.
     #[error("the state folder {} is a {kind}: remove it, or set RALPH_STATE_DIR to another folder", .path.display())]
-    NotAFolder {
-        /// The folder.
-        path: PathBuf,
-        /// What it is instead.
-        kind: &'static str,
-    },
+    NotAFolder { path: PathBuf, kind: &'static str },
     /// Somebody else's.
     #[error("the state folder {} belongs to user {owner}, not to you: set RALPH_STATE_DIR to a folder of your own", .path.display())]
     Foreign {
-        /// The folder.
         path: PathBuf,
         /// The owner's number.
         owner: u32,
     },
     /// Anybody could have written into it.
     #[error("the state folder {} can be written by everybody: look at what is in it, then `chmod 700` it", .path.display())]
-    WorldWritable {
-        /// The folder.
-        path: PathBuf,
-    },
+    WorldWritable { path: PathBuf },
     /// The agent would work next to the evidence about its work.
     #[error("the state folder {} is inside the project {}: set RALPH_STATE_DIR to a folder outside it", .path.display(), .root.display())]
-    InsideProject {
-        /// The folder.
-        path: PathBuf,
-        /// The project.
-        root: PathBuf,
-    },
+    InsideProject { path: PathBuf, root: PathBuf },
     /// The system refused.
     #[error("the state folder {} cannot be used: {source}", .path.display())]
-    Io {
-        /// The folder.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 /// The folder of one project below `state_root`: the same project always finds the same one.
@@ -115,7 +96,6 @@ const LARGEST_HOME: u64 = 16 << 10;
 /// the same time, and the time of its birth, because numbers are given again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
-    /// Its path.
     pub root: PathBuf,
     device: u64,
     inode: u64,

@@ -98,7 +98,6 @@ struct FileState {
 /// A work tree that is looked at, as git told of it.
 #[derive(Debug)]
 pub struct Listing {
-    /// Its root.
     pub root: PathBuf,
     /// The commit that HEAD names; empty before the first one.
     pub head: String,

@@ -74,26 +74,13 @@ struct Written {
 pub enum ViewError {
     /// A link or file stands where a folder should be.
     #[error("{} is a {kind}, not a directory: move it away", .path.display())]
-    NotAFolder {
-        /// The folder.
-        path: PathBuf,
-        /// What it is instead.
-        kind: &'static str,
-    },
+    NotAFolder { path: PathBuf, kind: &'static str },
     /// A name that could lead elsewhere.
     #[error("`{name}` is not a plain file name: it may hold no slash and not be `.` or `..`")]
-    NotAName {
-        /// The name.
-        name: String,
-    },
+    NotAName { name: String },
     /// The system refused.
     #[error("{} cannot be written: {source}", .path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 /// Whether a file's content must be on the disk before its name is.

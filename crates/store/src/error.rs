@@ -16,9 +16,7 @@ pub enum StoreError {
     Io {
         /// The database, or the folder that should hold it.
         path: PathBuf,
-        /// What was tried.
         doing: &'static str,
-        /// Which kind of trouble.
         problem: IoProblem,
         /// What the system or SQLite said.
         source: Source,
@@ -26,70 +24,38 @@ pub enum StoreError {
     /// A write failed earlier. A second try could succeed without the first one's pages, so nothing
     /// more is written until the database was opened anew and read.
     #[error("an earlier write to {} failed, so nothing more is written to it", path.display())]
-    Suspect {
-        /// The database.
-        path: PathBuf,
-    },
+    Suspect { path: PathBuf },
     /// Somebody deleted or replaced the database while it was in use.
     #[error("{} was deleted or replaced, so what happens from here on could not be remembered", path.display())]
-    Gone {
-        /// The database.
-        path: PathBuf,
-    },
+    Gone { path: PathBuf },
     /// The file is not a database, or its structure is damaged.
     #[error("{} is damaged", path.display())]
-    Corrupt {
-        /// The database.
-        path: PathBuf,
-        /// What SQLite said.
-        source: Source,
-    },
+    Corrupt { path: PathBuf, source: Source },
     /// A newer ralph wrote the database.
     #[error("{} was written by a newer ralph: its format is {found}, this ralph knows formats up to {known}", path.display())]
     Newer {
-        /// The database.
         path: PathBuf,
-        /// Its format.
         found: u32,
         /// The newest format that this ralph knows.
         known: u32,
     },
     /// A stored entry is not what was written.
     #[error("entry {seq} of {stream} is damaged: {why}")]
-    Damaged {
-        /// The stream.
-        stream: StreamId,
-        /// The entry.
-        seq: u64,
-        /// How that was seen.
-        why: String,
-    },
+    Damaged { stream: StreamId, seq: u64, why: String },
     /// The entries to append do not continue the stream.
     #[error("{stream} goes on with entry {expected}, not {found}")]
     Gap {
-        /// The stream.
         stream: StreamId,
         /// The number that would have continued it.
         expected: u64,
-        /// The number that was given.
         found: u64,
     },
     /// Another process kept the database locked for longer than is waited.
     #[error("{} is locked by another process", path.display())]
-    Busy {
-        /// The database.
-        path: PathBuf,
-    },
+    Busy { path: PathBuf },
     /// A fault in ralph itself.
     #[error("cannot {doing} {}", path.display())]
-    Internal {
-        /// The database.
-        path: PathBuf,
-        /// What was tried.
-        doing: &'static str,
-        /// What SQLite said.
-        source: Source,
-    },
+    Internal { path: PathBuf, doing: &'static str, source: Source },
 }
 
 /// The cause of an error, with the type of whoever raised it kept at home.

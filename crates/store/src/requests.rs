@@ -9,9 +9,7 @@ use ralph_core::time::WallTime;
 /// A request that stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked {
-    /// Its number, by which it is cleared.
     pub no: i64,
-    /// What is asked for.
     pub request: Request,
     /// When it was asked first.
     pub at: WallTime,

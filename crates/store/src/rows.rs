@@ -18,9 +18,7 @@ pub type Stored<R> = Result<R, DamagedRow>;
 pub struct DamagedRow {
     /// The stream, unless its name is damaged too.
     pub stream: Option<StreamId>,
-    /// Its number in the database.
     pub no: i64,
-    /// How the damage was seen.
     pub why: String,
 }
 

@@ -26,7 +26,6 @@ use std::path::Path;
 pub struct Remains<E> {
     /// Its name; `None` if nothing proves one.
     pub stream: Option<StreamId>,
-    /// Its number in the database.
     pub no: i64,
     /// Its entries from the first on, each of them proven.
     pub entries: Vec<Entry<E>>,

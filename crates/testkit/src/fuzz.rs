@@ -3,8 +3,6 @@
 //! A fuzz target and its test call the same function. The fuzzer finds new inputs by the hour; the test holds
 //! what was found in every run. Whatever broke something becomes a seed.
 
-#![allow(clippy::indexing_slicing, reason = "a test fails where this panics")]
-
 use std::fs;
 use std::path::Path;
 

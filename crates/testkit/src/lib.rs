@@ -19,7 +19,7 @@
 //! [`Running::wait_for_file`], [`eventually`]), and every wait has an end.
 
 // A test that cannot go on must stop and say where: here a panic is the message.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod binaries;
 mod capture;

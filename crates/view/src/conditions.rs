@@ -14,11 +14,9 @@ use serde_json::{Value, json};
 
 /// One thing that had to be so.
 pub struct Condition {
-    /// What, in a few words.
     pub name: String,
     /// Whether it was so; `None` if nobody got as far as to look.
     pub met: Option<bool>,
-    /// How that is known.
     pub detail: String,
     /// What would have had to be true, as a sentence without its full stop; empty if it was met.
     pub needed: String,

@@ -13,11 +13,8 @@ use std::fmt::Write as _;
 
 /// Everything that there is to say.
 pub struct Explanation {
-    /// The run.
     pub view: RunView,
-    /// The run at a glance.
     pub row: RunRow,
-    /// Whether it goes on.
     pub state: State,
     /// What `complete` needed.
     pub conditions: Vec<Condition>,

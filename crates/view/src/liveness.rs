@@ -103,9 +103,7 @@ pub enum Beat {
 /// The newest sign of life of a running run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heartbeat {
-    /// How long ago it was.
     pub age: Millis,
-    /// What to think of it.
     pub beat: Beat,
 }
 

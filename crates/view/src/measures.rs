@@ -6,20 +6,16 @@ use ralph_core::observation::Tokens;
 
 /// One measure over the iterations.
 pub struct Plot {
-    /// What is measured.
     pub title: &'static str,
-    /// In their order.
     pub bars: Vec<Bar>,
 }
 
 /// One bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
-    /// Which iterations it stands for.
     pub label: String,
     /// How long it is; `None` if nobody knows.
     pub value: Option<f64>,
-    /// Its value in words.
     pub shown: String,
 }
 

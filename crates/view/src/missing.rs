@@ -23,14 +23,12 @@ pub struct Damaged {
     pub run: Option<RunId>,
     /// Its id, or what else it is known by.
     pub name: String,
-    /// What is wrong with it.
     pub why: String,
 }
 
 /// A run of which the journal knows less than its folder.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// The run.
     pub run: RunId,
     /// The last iteration in its folder.
     pub logged: u32,

@@ -49,7 +49,6 @@ pub enum Said {
 
 /// Tells a run.
 pub struct Narrator {
-    /// The look of narration.
     style: Style,
     /// The look of the agent's lines and of the end.
     render: RenderOptions,

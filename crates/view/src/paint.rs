@@ -23,9 +23,7 @@ pub enum Tone {
 /// Colours and marks for one end: a terminal, a pipe or a file. By default there is no colour.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Paint {
-    /// Whether to colour.
     pub on: bool,
-    /// Emoji or words.
     pub marks: Marks,
 }
 

@@ -20,15 +20,12 @@ use ralph_core::words::Reason;
 
 /// A run from its beginning to where its journal ends.
 pub struct RunView {
-    /// How it began.
     pub started: Started,
-    /// Where it stands.
     pub machine: Run,
     /// How the checks were before the first iteration, if the settings ask for that.
     pub baseline: Vec<Check>,
     /// One for every agent process that was started, oldest first.
     pub attempts: Vec<AttemptView>,
-    /// Remarks, with their times.
     pub notes: Vec<(WallTime, String)>,
     /// Every wait for a provider's limit or for trouble to pass, oldest first.
     pub waits: Vec<Wait>,
@@ -45,7 +42,6 @@ pub struct RunView {
 /// Whose prompts are kept: a thousand of them need not fit into memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prompts {
-    /// None.
     None,
     /// That of this iteration.
     Of(u32),
@@ -55,11 +51,9 @@ pub enum Prompts {
 
 /// One agent process and what followed it.
 pub struct AttemptView {
-    /// The iteration.
     pub iteration: u32,
     /// Which try of that number, from 1.
     pub attempt: u32,
-    /// When it began.
     pub at: WallTime,
     /// The exact prompt; empty unless this iteration's was asked for.
     pub prompt: String,
@@ -83,9 +77,7 @@ pub struct AttemptView {
 
 /// The end of an agent process.
 pub struct AgentEnd {
-    /// Everything that was seen.
     pub seen: Box<Observation>,
-    /// How it ended, as a sentence.
     pub how: String,
     /// Whether it ended well, so that its words count.
     pub well: bool,
@@ -95,15 +87,11 @@ pub struct AgentEnd {
 pub struct Check {
     /// The iteration; 0 before the first one.
     pub iteration: u32,
-    /// Which try of that number.
     pub attempt: u32,
-    /// Which kind.
     pub kind: CheckKind,
-    /// The receipt.
     pub report: Box<CheckReport>,
     /// The tree on which it ran, if that was looked at.
     pub tree: Option<TreePrint>,
-    /// When it ended.
     pub at: WallTime,
     /// Why it does not count; `None` if it does.
     pub set_aside: Option<&'static str>,
@@ -111,13 +99,9 @@ pub struct Check {
 
 /// A check that executed nothing: something holds or does not hold.
 pub struct Finding {
-    /// Which kind.
     pub kind: CheckKind,
-    /// Its name.
     pub name: String,
-    /// Whether it holds.
     pub passed: bool,
-    /// Why not.
     pub problem: String,
     /// How long it took to find out.
     pub duration: Millis,
@@ -127,27 +111,21 @@ pub struct Finding {
 
 /// A command of version control.
 pub struct ScmCommand {
-    /// As it stands in the settings.
     pub name: String,
     /// Whether it went well.
     pub passed: bool,
     /// Why not, or what there is to know.
     pub detail: String,
-    /// Its exit code, where it has one.
     pub exit_code: Option<i32>,
-    /// How long it took.
     pub duration: Millis,
 }
 
 /// A wait, after which the same iteration is tried again.
 pub struct Wait {
-    /// The iteration.
     pub iteration: u32,
-    /// When it began.
     pub at: WallTime,
     /// Until when it was to last.
     pub until: WallTime,
-    /// For what.
     pub why: String,
     /// How long it was; `None` if its end was never seen.
     pub waited: Option<Millis>,
@@ -155,17 +133,13 @@ pub struct Wait {
 
 /// The verdict on an iteration.
 pub struct Judged {
-    /// The claim, where it counts.
     pub claim: Claim,
-    /// What followed.
     pub verdict: VerdictWord,
-    /// Why.
     pub reasons: Vec<Reason>,
     /// Whether the run is complete by it.
     pub accepted: bool,
     /// Money, the question for a commit message included.
     pub cost_usd: Option<f64>,
-    /// Tokens, the same.
     pub tokens: Tokens,
     /// Processes that outlived the agent.
     pub leaked: u32,

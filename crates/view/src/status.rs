@@ -21,7 +21,6 @@ const ADVISED: usize = 3;
 
 /// The runs of a project.
 pub struct Runs {
-    /// Newest first.
     runs: Vec<(RunRow, Seen)>,
     missing: Missing,
     /// How many there are beside these.

@@ -12,7 +12,6 @@ const WHEEL: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧
 /// What the line shows.
 #[derive(Debug, Default)]
 pub struct StatusLine {
-    /// What one of them is called.
     pub step: &'static str,
     /// The iteration and how many there may be.
     pub iteration: (u32, u32),

@@ -12,7 +12,6 @@ const NAME_WIDTH: usize = 32;
 /// A run as it looks at this moment.
 #[derive(Debug)]
 pub struct Seen {
-    /// Whether it runs.
     pub state: State,
     /// Its newest sign of life, if it runs.
     pub heartbeat: Option<Heartbeat>,
@@ -22,9 +21,7 @@ pub struct Seen {
 
 /// A line of the table.
 pub struct Line<'a> {
-    /// The run in its place.
     pub run: Grown<'a>,
-    /// How it looks.
     pub seen: &'a Seen,
 }
 

@@ -16,7 +16,6 @@ fn pieces(marks: Marks) -> [&'static str; 4] {
 /// A run in its place.
 #[derive(Debug)]
 pub struct Grown<'a> {
-    /// What is stored about it.
     pub row: &'a RunRow,
     /// The branches before its name.
     pub branch: String,

@@ -23,11 +23,64 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("xtask", &[]),
 ];
 
+/// Laws of the architecture that types and clippy do not hold: where these words may not stand, and the way out.
+/// A path that ends with `!` is an exception to those before it.
+const LAWS: [(&[&str], &[&str], &str); 6] = [
+    (
+        &["crates/store/src/", "crates/store/src/sample.rs!"],
+        &["Event::"],
+        "the store interprets nothing: core gives it rows, keys and receipts",
+    ),
+    (
+        &["crates/engine/src/", "crates/host/src/"],
+        &["Role::", "LoopKind::", "Kind::Supervised", ".supervision()"],
+        "engine and host do not ask what a run or an agent is for: what they need stands in the activity",
+    ),
+    (
+        &["crates/core/src/run/", "crates/core/src/run/seams.rs!", "crates/core/src/run/kinds/!"],
+        &["Kind::Supervised", "Kind::Prompt"],
+        "what differs by kind stands in run/seams.rs, one match a seam",
+    ),
+    (
+        &["crates/core/src/run/"],
+        &["let Notice::", ".tell.iter()"],
+        "no notice is read back: keep what you know where you learn it",
+    ),
+    (
+        &["crates/engine/src/"],
+        &["let Notice::", "match notice"],
+        "the engine hands notices on and decides nothing by them",
+    ),
+    (
+        &["crates/view/src/", "crates/ralph/src/", "crates/engine/src/", "crates/host/src/", "crates/store/src/"],
+        &["counted_claim", "verdict::judge", "evidence::judge"],
+        "core::verdict alone knows what done means; others render its conditions",
+    ),
+];
+
+/// Production code against a law.
+fn broken_laws(files: &[Text]) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in files.iter().filter(|file| is_production(file)) {
+        for (places, words, instead) in LAWS {
+            let stands = |place: &&&str| file.path.starts_with(place.trim_end_matches('!'));
+            if places.iter().rfind(stands).is_none_or(|place| place.ends_with('!')) {
+                continue;
+            }
+            let code = || production(&file.text).lines().filter(|line| !line.trim_start().starts_with("//"));
+            let broken = words.iter().filter(|word| code().any(|line| line.contains(*word)));
+            found.extend(broken.map(|word| format!("{}: `{word}`: {instead}", file.path)));
+        }
+    }
+    found
+}
+
 /// Everything that is against any rule.
 pub fn all(files: &[Text], own_places: &[String]) -> Vec<String> {
     let mut found = wrong_arrows(files);
     found.extend(forgotten_files(files));
     found.extend(long(files));
+    found.extend(broken_laws(files));
     found.extend(crates_without_walls(files));
     found.extend(places_of_this_machine(files, own_places));
     found
@@ -159,6 +212,22 @@ mod tests {
         for (said, part) in found.iter().zip(expected) {
             assert!(said.contains(part), "{said}");
         }
+    }
+
+    #[test]
+    fn a_law_that_is_broken_is_found_and_its_exception_is_not() {
+        let by_kind = "match kind { Kind::Prompt => {} }";
+        let found = broken_laws(&[
+            file("crates/store/src/rows.rs", "fn a() {}\n// Event::Woke\nlet x = Event::Woke;\n"),
+            file("crates/store/src/tests.rs", "Event::Woke"),
+            file("crates/engine/src/run/agent.rs", "if launch.role == Role::Root {}"),
+            file("crates/core/src/run/working.rs", by_kind),
+            file("crates/core/src/run/seams.rs", by_kind),
+            file("crates/core/src/run/kinds/prompt.rs", by_kind),
+            file("crates/view/src/conditions.rs", "verdict::judge(case)"),
+        ]);
+        let rooms: Vec<&str> = found.iter().filter_map(|said| said.split('/').nth(1)).collect();
+        assert_eq!(rooms, ["store", "engine", "core", "view"], "{found:?}");
     }
 
     #[test]

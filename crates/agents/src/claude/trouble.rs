@@ -19,9 +19,7 @@ pub(super) struct Trouble {
     /// Words for the cause, from the most precise to the least: the client's own (`usage_limit_reached`,
     /// `connection_failed`), the class of the error (`rate_limit`, `billing_error`), the provider's.
     kinds: Vec<String>,
-    /// The HTTP status.
     status: Option<u16>,
-    /// The sentence.
     message: String,
 }
 

@@ -50,7 +50,6 @@ fields! {
 /// Reads one process.
 pub(super) struct Events {
     help: Help,
-    /// The last message.
     answer: String,
     /// Calls that only write the todo list.
     lists: Held,

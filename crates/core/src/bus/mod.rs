@@ -54,23 +54,16 @@ const START: &str = "---\nid: ";
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Its id.
     pub id: MessageId,
-    /// When it was posted.
     pub at: WallTime,
-    /// Its type.
     pub kind: Kind,
-    /// The project that it is about.
     pub project: Option<String>,
-    /// The task that it is about.
     pub task: Option<TaskName>,
     /// The run that it comes from.
     pub run: Option<RunId>,
-    /// What it answers.
     pub parents: Vec<MessageId>,
     /// Who posted it, as ralph saw it.
     pub from: String,
-    /// What it says.
     pub body: String,
 }
 
@@ -196,11 +189,8 @@ impl fmt::Display for Kind {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the message's {part} has {bytes} bytes, and {most} is the most: put it into a file and post its path")]
 pub struct TooLarge {
-    /// What of it.
     pub part: &'static str,
-    /// Its bytes.
     pub bytes: usize,
-    /// The most.
     pub most: usize,
 }
 

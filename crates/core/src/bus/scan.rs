@@ -183,7 +183,6 @@ struct Header<'a> {
     parents: Vec<MessageId>,
     from: Option<&'a str>,
     quoted: bool,
-    /// The bytes of the body.
     body: usize,
     /// The bytes of the header itself.
     length: usize,

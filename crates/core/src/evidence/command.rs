@@ -22,12 +22,7 @@ pub(super) enum Meaning {
         purposes: Vec<Purpose>,
     },
     /// A shell that is given a line.
-    Shell {
-        /// The line.
-        line: String,
-        /// The options that it begins with.
-        options: Vec<String>,
-    },
+    Shell { line: String, options: Vec<String> },
 }
 
 /// Wrappers inside wrappers that are taken off; `sudo env timeout 9 uv run python -m pytest` has five.

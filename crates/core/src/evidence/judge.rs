@@ -11,9 +11,7 @@ use crate::text;
 /// What became of one required criterion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Which one.
     pub criterion: Criterion,
-    /// Whether it is met.
     pub passed: bool,
     /// One sentence for people and for the next prompt.
     pub reason: String,

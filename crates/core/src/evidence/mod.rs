@@ -38,7 +38,6 @@ pub enum Purpose {
 /// A command that a project adds to the known ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extra {
-    /// What it is for.
     pub purpose: Purpose,
     /// The program and its first words, as in `scripts/ci.sh unit`; alternatives are separated by
     /// `|`, and a word that begins with a dash may stand anywhere.

@@ -18,7 +18,6 @@ use brush_parser::ast::{
 /// A recognised command in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sighting {
-    /// What it is for.
     pub(super) purpose: Purpose,
     /// The program's name.
     pub(super) program: String,

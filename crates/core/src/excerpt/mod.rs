@@ -31,7 +31,6 @@ const ERRORS_PRINTED: u32 = 5000;
 /// Some lines of an output, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Excerpt {
-    /// The lines that were kept.
     pub lines: Vec<ExcerptLine>,
     /// How many lines the output has.
     pub total: u64,
@@ -40,11 +39,9 @@ pub struct Excerpt {
 /// One line of an output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExcerptLine {
-    /// Its number, from 1.
     pub number: u64,
     /// Its text without control characters, cut if it is long.
     pub text: String,
-    /// Why it was kept.
     pub part: Part,
 }
 

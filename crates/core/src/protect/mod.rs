@@ -20,7 +20,6 @@ pub struct ProtectPolicy {
     /// Whether the scripts that guardrails name are pinned too; runs that began before there were pins say no.
     #[serde(default)]
     pub scripts: bool,
-    /// What follows a change.
     pub on_change: OnChange,
 }
 
@@ -40,7 +39,6 @@ pub enum OnChange {
 /// Everything whose state at the start counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Pins {
-    /// Files of the project.
     pub files: Vec<Pinned>,
     /// Programs that checks find by their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -57,7 +55,6 @@ pub struct Pins {
 /// agent that damages a repository is told apart from a machine on which git fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepositoryPart {
-    /// Where it is.
     pub path: String,
     /// What people call its kind.
     pub kind: String,
@@ -71,7 +68,6 @@ pub struct RepositoryPart {
 /// Why nothing can be pinned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinFailure {
-    /// One sentence.
     pub why: String,
     /// Whether the machine is to blame, and not what was asked for.
     pub fault: bool,
@@ -80,9 +76,7 @@ pub struct PinFailure {
 /// A file whose state at the start counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pinned {
-    /// Where it is, relative to the project.
     pub path: String,
-    /// What stood there.
     pub state: PinnedState,
     /// The checks whose script it is; none for a file that is only protected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -106,10 +100,7 @@ pub enum PinnedState {
         target: String,
     },
     /// A folder, a pipe, something that cannot be read.
-    Other {
-        /// What people call it.
-        name: String,
-    },
+    Other { name: String },
     /// Nothing at all.
     Nothing,
 }
@@ -117,9 +108,7 @@ pub enum PinnedState {
 /// A program, as it was found by its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinnedProgram {
-    /// The name.
     pub name: String,
-    /// The file that it led to.
     pub file: String,
     /// What cannot stay the same when the file is replaced or written to, and does when the machine starts
     /// anew: its inode and the time of its last change, in seconds and nanoseconds.
@@ -129,9 +118,7 @@ pub struct PinnedProgram {
 /// How something pinned differs from its state at the start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinnedChange {
-    /// Where it is.
     pub path: String,
-    /// What happened to it.
     pub how: Change,
 }
 
@@ -139,7 +126,6 @@ pub struct PinnedChange {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Change {
-    /// Its content.
     Content {
         /// What that did to the tests in it; empty if nothing can be seen.
         losses: String,
@@ -151,22 +137,13 @@ pub enum Change {
     /// It is there, and was not.
     Added,
     /// Something else stands there.
-    Replaced {
-        /// What people call it.
-        by: String,
-    },
+    Replaced { by: String },
     /// The same program's file.
     Program,
     /// The program's name leads to another file.
-    Hidden {
-        /// To which.
-        by: String,
-    },
+    Hidden { by: String },
     /// It can no longer be looked at.
-    Unseen {
-        /// Why.
-        why: String,
-    },
+    Unseen { why: String },
 }
 
 impl PinnedChange {

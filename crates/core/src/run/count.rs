@@ -11,7 +11,6 @@ pub(super) struct Count {
     attempt: u32,
     /// When that began, as time that the run was worked on.
     began: Millis,
-    /// Iterations that were judged.
     judged: u32,
     failures_in_row: u32,
 }

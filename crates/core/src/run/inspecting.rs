@@ -32,7 +32,6 @@ const MOST_ROUNDS: u32 = 3;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Inspection {
     pub(super) seen: Observation,
-    /// What runs now.
     now: Inspect,
     /// What comes behind it; the judgement comes behind everything.
     queue: VecDeque<Inspect>,
@@ -323,7 +322,8 @@ impl Run {
 
     /// Tells about something that holds or does not hold, and for which nothing was executed.
     pub(super) fn tell_looked_at(&mut self, kind: CheckKind, name: &str, problem: String) -> RunStep {
-        self.tell_check(Notice::looked_at(self.count.iteration(), kind, name, problem))
+        self.last.tell_check(name, problem.is_empty());
+        Step::telling([Notice::looked_at(self.count.iteration(), kind, name, problem)])
     }
 
     pub(super) fn on_tree_seen(
@@ -374,8 +374,11 @@ impl Run {
         let mut told = Step::default();
         if moved {
             at.round += 1;
-            let during_message = moment == Moment::AfterMessage;
-            told = Run::note(Note::FilesMoved { during_message, files: changed.to_vec() });
+            let files = changed.to_vec();
+            told = Run::note(match moment {
+                Moment::AfterMessage => Note::FilesMovedByAnswer { files },
+                Moment::BeforeChecks | Moment::AfterChecks => Note::FilesMoved { files },
+            });
         }
         told.then(self.tell_protected(&at)).then(self.begin_round(at))
     }
@@ -412,7 +415,7 @@ impl Run {
             let cause = Cause::CheckNotStarted { command, why, code: fault.exit_code() };
             return self.finish(cause, Continuation::Inspection(at));
         }
-        let mut told = self.tell_check(Notice::executed(self.count.iteration(), report));
+        let mut told = self.tell_executed(self.count.iteration(), report);
         if report.leaked > 0 {
             let (command, count) = (report.spec.command.clone(), report.leaked);
             told = told.then(Run::note(Note::CheckLeaked { command, count }));
@@ -523,8 +526,10 @@ impl Run {
         let Judgement { decision, reasons, failing, .. } = judgement;
         match decision {
             Decision::Complete => {
-                let unverified = (!judgement.verified).then_some(judgement.unverified);
-                let work = Cause::Complete { iterations: self.count.iteration(), unverified };
+                let (iterations, why) = (self.count.iteration(), judgement.unverified);
+                let verified = judgement.verified;
+                let work =
+                    if verified { Cause::Verified { iterations } } else { Cause::Unverified { iterations, why } };
                 return match self.scm_failure.take() {
                     Some(failure) => self.end_uncommitted(at, work, failure),
                     None => self.finish(work, Continuation::Nothing),

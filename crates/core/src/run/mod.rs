@@ -36,6 +36,7 @@ mod working;
 pub use row::RunRow;
 
 use crate::activity::{Act, Activity};
+use crate::check::CheckReport;
 use crate::event::{Entry, Event, Gathered, Started};
 use crate::history::History;
 use crate::id::RunId;
@@ -79,7 +80,6 @@ pub struct Run {
     brief: Brief,
     integrity: Integrity,
     history: History,
-    /// What was heard on the bus.
     inbox: Inbox,
     kind: KindState,
     last: Last,
@@ -322,12 +322,10 @@ impl Run {
         Step::telling([Notice::Note(note)])
     }
 
-    /// Tells how a check went; the last one that was told is the run's last check.
-    fn tell_check(&mut self, told: Notice) -> RunStep {
-        if let Notice::CheckFinished { name, passed, .. } = &told {
-            self.last.tell_check(name, *passed);
-        }
-        Step::telling([told])
+    /// Tells how an executed check went; the last one that was told is the run's last check.
+    fn tell_executed(&mut self, iteration: u32, report: &CheckReport) -> RunStep {
+        self.last.tell_check(&report.spec.command, report.ending.passed());
+        Step::telling([Notice::executed(iteration, report)])
     }
 }
 

@@ -118,7 +118,7 @@ impl Run {
         if let Some(cause) = self.wish.cause() {
             return Some(self.finish_stopped(cause, Continuation::NextIteration));
         }
-        let told = self.tell_check(Notice::executed(0, report));
+        let told = self.tell_executed(0, report);
         if report.ending != CheckEnding::Stopped {
             reports.push(report.clone());
         }

@@ -11,19 +11,15 @@ use serde::{Deserialize, Serialize};
 /// A run at a glance. Always equal to what folding the run's journal gives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunRow {
-    /// The run.
     pub run: RunId,
     /// The run inside which it was started.
     pub parent: Option<RunId>,
-    /// Its kind.
     pub kind: LoopKind,
-    /// Its task.
     pub task: TaskName,
     /// The agent's program.
     pub agent: String,
     /// Why it stopped; `None` while it runs (or since it crashed).
     pub stop_reason: Option<StopReason>,
-    /// The sentence that goes with it.
     pub message: String,
     /// Whether completion was verified.
     pub verified: bool,
@@ -33,7 +29,6 @@ pub struct RunRow {
     pub iteration: u32,
     /// How many there may be.
     pub max_iterations: u32,
-    /// When it began.
     pub started_at: WallTime,
     /// When it last did anything.
     pub updated_at: WallTime,

@@ -14,9 +14,7 @@ use crate::words::Reason;
 /// One thing that must be so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
-    /// What.
     pub about: About,
-    /// Whether it is so.
     pub state: State,
 }
 

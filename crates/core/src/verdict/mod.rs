@@ -19,11 +19,9 @@ use std::collections::BTreeMap;
 /// Everything that a verdict rests on, as far as it is known.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
-    /// The rules.
     pub policy: &'a Policy,
     /// What the agent did and said; `None` if its end was not seen.
     pub seen: Option<&'a Observation>,
-    /// The checks of the iteration.
     pub checks: &'a [CheckSpec],
     /// What ralph executed of them on the tree as it is now.
     pub reports: &'a [CheckReport],
@@ -57,9 +55,7 @@ pub enum TreeState<'a> {
 pub struct Judgement {
     /// What the agent claimed, where it counts.
     pub claim: Claim,
-    /// What follows.
     pub decision: Decision,
-    /// Why.
     pub reasons: Vec<Reason>,
     /// Everything that was needed, and whether it was so.
     pub conditions: Vec<Condition>,
@@ -96,7 +92,6 @@ pub fn counted_claim(seen: &Observation) -> Claim {
 /// What DONE means in the task folder of a supervised agent, which is asked for nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Done<'a> {
-    /// It is not there.
     NotYet,
     /// It is there, and people still want something: the agent must go on.
     Premature,

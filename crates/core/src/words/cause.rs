@@ -3,187 +3,98 @@
 use super::Reason;
 use crate::id::TaskName;
 use crate::outcome::{StopReason, exit};
-use crate::text;
+use crate::text::{count, money};
 use crate::time::Millis;
-use std::fmt;
 
-/// Why a run ended.
-#[derive(Debug, Clone, PartialEq)]
+/// Why a run ended, with its sentence.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Cause {
-    /// All iterations are used up.
+    #[error("{} used up, and the task is not complete", count((*.0).into(), "iteration"))]
     Iterations(u32),
-    /// The wall time is used up.
+    #[error("the wall time of {0} is used up")]
     WallTime(Millis),
-    /// A budget is used up.
+    #[error("{0}")]
     Budget(Budget),
-    /// Somebody stopped it in this step.
-    Interrupted {
-        /// `iteration` or `start`.
-        step: &'static str,
-        /// Its number.
-        number: u32,
-    },
-    /// Somebody cancelled it in this step.
-    Cancelled {
-        /// `iteration` or `start`.
-        step: &'static str,
-        /// Its number.
-        number: u32,
-    },
-    /// The files that must not change cannot be read.
-    PinsUnreadable {
-        /// Why.
-        why: String,
-        /// The machine is to blame, and not what was asked for.
-        fault: bool,
-    },
-    /// The task folder cannot be used.
+    /// `step` is `iteration` or `start`.
+    #[error("interrupted in {step} {number}; nothing is lost")]
+    Interrupted { step: &'static str, number: u32 },
+    #[error("cancelled in {step} {number}")]
+    Cancelled { step: &'static str, number: u32 },
+    /// `fault`: the machine is to blame, and not what was asked for.
+    #[error("the files that must not change cannot be read: {why}")]
+    PinsUnreadable { why: String, fault: bool },
+    #[error("the task folder cannot be used: {0}")]
     TaskFolder(String),
-    /// The prompt cannot be made, in the words of whoever read its parts.
+    /// In the words of whoever read its parts.
+    #[error("{0}")]
     NoPrompt(String),
-    /// Something else than a file stands where a marker should be.
-    NotAFile {
-        /// Where.
-        path: String,
-        /// What it is.
-        kind: String,
-    },
-    /// The agent cannot run, in the words of its dialect.
-    Agent {
-        /// What failed, and what to do about it.
-        message: String,
-        /// The exit code that fits it.
-        code: u8,
-    },
-    /// The agent failed so often in a row.
-    AgentInRow {
-        /// How often, as a number with its word.
-        times: u32,
-        /// How it failed last.
-        why: String,
-    },
-    /// The network or the provider failed so often in a row.
-    Transient {
-        /// The agent.
-        agent: String,
-        /// How often.
-        times: u32,
-        /// How it failed last.
-        why: String,
-    },
-    /// A limit is not waited for.
+    #[error("{path} is a {kind}, not a file; remove it and resume")]
+    NotAFile { path: String, kind: String },
+    /// In the words of the agent's dialect.
+    #[error("{message}")]
+    Agent { message: String, code: u8 },
+    #[error("the agent failed {} in a row: {why}", count((*.times).into(), "time"))]
+    AgentInRow { times: u32, why: String },
+    #[error("{agent} failed {times} times in a row: {why}")]
+    Transient { agent: String, times: u32, why: String },
+    #[error("{0}; not waited for, as --no-wait or limits.waitForReset says")]
     NotWaited(String),
-    /// A check could not be started on this machine.
-    CheckNotStarted {
-        /// Its command.
-        command: String,
-        /// Why.
-        why: String,
-        /// The exit code that fits it.
-        code: u8,
-    },
-    /// It is complete.
-    Complete {
-        /// After so many iterations.
-        iterations: u32,
-        /// Why it is not verified; `None` if it is.
-        unverified: Option<String>,
-    },
-    /// It is complete, but its version control failed.
-    Uncommitted {
-        /// As it would have ended.
-        work: Box<Cause>,
-        /// Everything was committed, and only something else failed.
-        committed: bool,
-        /// What failed.
-        failure: String,
-    },
-    /// The agent needs a person.
+    #[error("guardrail \"{command}\" could not be started: {why}")]
+    CheckNotStarted { command: String, why: String, code: u8 },
+    #[error("complete and verified after {}", count((*.iterations).into(), "iteration"))]
+    Verified { iterations: u32 },
+    #[error("claimed, not verified, after {}: {why}", count((*.iterations).into(), "iteration"))]
+    Unverified { iterations: u32, why: String },
+    #[error("the work is {work}, but {}: {failure}", if *.committed { "not all of version control was done" } else { "not committed" })]
+    Uncommitted { work: Box<Cause>, committed: bool, failure: String },
+    #[error("{0}")]
     Blocked(Reason),
-    /// A single pass did not earn completion.
-    SinglePass {
-        /// Why not.
-        reasons: Vec<Reason>,
-        /// Nothing failed.
-        fine: bool,
-    },
-    /// The iterations led nowhere.
-    Stalled {
-        /// How many in a row.
-        iterations: u32,
-        /// They left the files alone, instead of changing them back and forth.
-        untouched: bool,
-        /// What still fails; empty if nothing does.
-        failing: String,
-    },
-    /// The same failure, whatever was changed.
-    SameFailure {
-        /// How many in a row.
-        iterations: u32,
-        /// Which.
-        failing: String,
-    },
-    /// The restarts of a supervised agent are used up.
-    Restarts {
-        /// How many starts there were.
-        starts: u32,
-        /// A DONE was there that did not count.
-        refused: bool,
-    },
-    /// A supervised agent asked to wait, and how.
+    /// `fine`: nothing failed.
+    #[error("single pass: {}", joined(.reasons))]
+    SinglePass { reasons: Vec<Reason>, fine: bool },
+    /// `untouched`: the iterations left the files alone, instead of changing them back and forth.
+    #[error("{} in {}{}", if *.untouched { "nothing changed" } else { "nothing new came up" }, count((*.iterations).into(), "iteration"), still(.failing))]
+    Stalled { iterations: u32, untouched: bool, failing: String },
+    #[error("the same failure in {} in a row, whatever was changed: {failing}", count((*.iterations).into(), "iteration"))]
+    SameFailure { iterations: u32, failing: String },
+    /// `refused`: a DONE was there that did not count.
+    #[error("max restarts exceeded: {} without {}", count((*.starts).into(), "start"), if *.refused { "an accepted DONE" } else { "DONE" })]
+    Restarts { starts: u32, refused: bool },
+    #[error("the agent asked to wait ({0}), so it is not started again")]
     Waits(String),
-    /// A supervised agent could not be started.
-    Fatal {
-        /// Why.
-        why: String,
-        /// The exit code that fits it.
-        code: u8,
-    },
+    #[error("Fatal error: {why}")]
+    Fatal { why: String, code: u8 },
     /// A supervised agent fails as soon as it is started.
+    #[error("{0}")]
     AtOnce(String),
-    /// DONE was there so often without an acknowledgement.
+    #[error("the agent was DONE {} in a row without acknowledging what people want", count((*.0).into(), "time"))]
     DoneRefused(u32),
-    /// A supervised agent's task is complete.
+    #[error("{0}")]
     Done(String),
 }
 
 /// A budget that is used up.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Budget {
-    /// Money of the run.
-    Cost {
-        /// The budget.
-        limit: f64,
-        /// What was spent.
-        spent: f64,
-    },
-    /// Tokens of the run.
-    Tokens {
-        /// The budget.
-        limit: u64,
-        /// What was spent.
-        spent: u64,
-    },
-    /// Money of all runs of the task.
-    TaskCost {
-        /// The task.
-        task: TaskName,
-        /// The budget.
-        limit: f64,
-        /// What was spent.
-        spent: f64,
-    },
-    /// Tokens of all runs of the task.
-    TaskTokens {
-        /// The task.
-        task: TaskName,
-        /// The budget.
-        limit: u64,
-        /// What was spent.
-        spent: u64,
-    },
+    #[error("the budget of ${} is used up (${} spent)", money(*.limit), money(*.spent))]
+    Cost { limit: f64, spent: f64 },
+    #[error("the budget of {limit} tokens is used up ({spent} spent)")]
+    Tokens { limit: u64, spent: u64 },
+    #[error("the budget of ${} for task {task} is used up (${} spent by all its runs)", money(*.limit), money(*.spent))]
+    TaskCost { task: TaskName, limit: f64, spent: f64 },
+    #[error("the budget of {limit} tokens for task {task} is used up ({spent} spent by all its runs)")]
+    TaskTokens { task: TaskName, limit: u64, spent: u64 },
     /// By the agent's own count while it ran.
+    #[error("the budget is used up")]
     Unsaid,
+}
+
+fn joined(reasons: &[Reason]) -> String {
+    reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+fn still(failing: &str) -> String {
+    if failing.is_empty() { String::new() } else { format!("; still failing: {failing}") }
 }
 
 impl Cause {
@@ -205,7 +116,7 @@ impl Cause {
             Cause::AgentInRow { .. } | Cause::Transient { .. } | Cause::NotWaited(_) | Cause::AtOnce(_) => {
                 (StopReason::Error, exit::AGENT)
             }
-            Cause::Complete { .. } | Cause::Done(_) => (StopReason::Complete, exit::OK),
+            Cause::Verified { .. } | Cause::Unverified { .. } | Cause::Done(_) => (StopReason::Complete, exit::OK),
             Cause::Uncommitted { .. } => (StopReason::Error, exit::USED_UP),
             Cause::Blocked(_) => (StopReason::Blocked, exit::BLOCKED),
             Cause::SinglePass { fine, .. } => (StopReason::SinglePass, if *fine { exit::OK } else { exit::USED_UP }),
@@ -220,96 +131,9 @@ impl Cause {
     /// Whether the work was verified.
     pub fn is_verified(&self) -> bool {
         match self {
-            Cause::Complete { unverified, .. } => unverified.is_none(),
+            Cause::Verified { .. } => true,
             Cause::Uncommitted { work, .. } => work.is_verified(),
             _ => false,
         }
     }
-}
-
-impl fmt::Display for Cause {
-    #[allow(clippy::too_many_lines, reason = "one sentence for each cause")]
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Cause::Iterations(most) => {
-                write!(f, "{} used up, and the task is not complete", text::count((*most).into(), "iteration"))
-            }
-            Cause::WallTime(wall) => write!(f, "the wall time of {wall} is used up"),
-            Cause::Budget(budget) => budget.fmt(f),
-            Cause::Interrupted { step, number } => write!(f, "interrupted in {step} {number}; nothing is lost"),
-            Cause::Cancelled { step, number } => write!(f, "cancelled in {step} {number}"),
-            Cause::PinsUnreadable { why, .. } => write!(f, "the files that must not change cannot be read: {why}"),
-            Cause::TaskFolder(problem) => write!(f, "the task folder cannot be used: {problem}"),
-            Cause::NotAFile { path, kind } => write!(f, "{path} is a {kind}, not a file; remove it and resume"),
-            Cause::NoPrompt(said) | Cause::Agent { message: said, .. } | Cause::Done(said) => f.write_str(said),
-            Cause::AgentInRow { times, why } => {
-                write!(f, "the agent failed {} in a row: {why}", text::count((*times).into(), "time"))
-            }
-            Cause::Transient { agent, times, why } => write!(f, "{agent} failed {times} times in a row: {why}"),
-            Cause::NotWaited(why) => write!(f, "{why}; not waited for, as --no-wait or limits.waitForReset says"),
-            Cause::CheckNotStarted { command, why, .. } => {
-                write!(f, "guardrail \"{command}\" could not be started: {why}")
-            }
-            Cause::Complete { iterations, unverified } => {
-                let after = text::count((*iterations).into(), "iteration");
-                match unverified {
-                    None => write!(f, "complete and verified after {after}"),
-                    Some(why) => write!(f, "claimed, not verified, after {after}: {why}"),
-                }
-            }
-            Cause::Uncommitted { work, committed, failure } => {
-                let but = if *committed { "not all of version control was done" } else { "not committed" };
-                write!(f, "the work is {work}, but {but}: {failure}")
-            }
-            Cause::Blocked(reason) => reason.fmt(f),
-            Cause::SinglePass { reasons, .. } => write!(f, "single pass: {}", joined(reasons, "; ")),
-            Cause::Stalled { iterations, untouched, failing } => {
-                let what = if *untouched { "nothing changed" } else { "nothing new came up" };
-                let still = if failing.is_empty() { String::new() } else { format!("; still failing: {failing}") };
-                write!(f, "{what} in {}{still}", text::count((*iterations).into(), "iteration"))
-            }
-            Cause::SameFailure { iterations, failing } => {
-                let times = text::count((*iterations).into(), "iteration");
-                write!(f, "the same failure in {times} in a row, whatever was changed: {failing}")
-            }
-            Cause::Restarts { starts, refused } => {
-                let without = if *refused { "an accepted DONE" } else { "DONE" };
-                write!(f, "max restarts exceeded: {} without {without}", text::count((*starts).into(), "start"))
-            }
-            Cause::Waits(asked) => write!(f, "the agent asked to wait ({asked}), so it is not started again"),
-            Cause::Fatal { why, .. } => write!(f, "Fatal error: {why}"),
-            Cause::AtOnce(said) => f.write_str(said),
-            Cause::DoneRefused(times) => {
-                let times = text::count((*times).into(), "time");
-                write!(f, "the agent was DONE {times} in a row without acknowledging what people want")
-            }
-        }
-    }
-}
-
-impl fmt::Display for Budget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let money = |amount: &f64| text::money(*amount);
-        match self {
-            Budget::Cost { limit, spent } => {
-                write!(f, "the budget of ${} is used up (${} spent)", money(limit), money(spent))
-            }
-            Budget::Tokens { limit, spent } => write!(f, "the budget of {limit} tokens is used up ({spent} spent)"),
-            Budget::TaskCost { task, limit, spent } => write!(
-                f,
-                "the budget of ${} for task {task} is used up (${} spent by all its runs)",
-                money(limit),
-                money(spent)
-            ),
-            Budget::TaskTokens { task, limit, spent } => {
-                write!(f, "the budget of {limit} tokens for task {task} is used up ({spent} spent by all its runs)")
-            }
-            Budget::Unsaid => f.write_str("the budget is used up"),
-        }
-    }
-}
-
-/// Sentences side by side.
-fn joined(reasons: &[Reason], between: &str) -> String {
-    reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
 }

@@ -3,71 +3,52 @@
 use super::named;
 use crate::protect::PinnedChange;
 use crate::text;
-use std::fmt;
 
-/// Why an iteration was judged as it was.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why an iteration was judged as it was, with its sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
-    /// The agent failed, in the words of its dialect.
-    AgentFailed {
-        /// What failed, and what to do about it.
-        message: String,
-    },
-    /// The agent says that it needs a person.
-    Blocked {
-        /// What for; `None` if it did not say.
-        reason: Option<String>,
-    },
-    /// A pinned file is not as it was.
+    /// In the words of the agent's dialect.
+    #[error("{message}")]
+    AgentFailed { message: String },
+    #[error("the agent is blocked{}", .reason.as_ref().map_or(" and gave no reason".to_owned(), |why| format!(": {why}")))]
+    Blocked { reason: Option<String> },
+    #[error("{}; it must be as it was at the start: put it back, and leave it alone", .0.words())]
     Changed(PinnedChange),
-    /// Not everything is committed, or the commit cannot be judged.
-    Uncommitted {
-        /// What, as the beginning of a sentence.
-        what: String,
-    },
-    /// A required check did not pass.
-    CheckFailed {
-        /// Its command.
-        command: String,
-        /// How it failed.
-        problem: String,
-        /// Its log; empty if there is none.
-        log: String,
-        /// Whether it passed before the first iteration, if that is known.
-        before: Option<bool>,
-    },
-    /// The agent's own tool runs speak against the claim.
-    Evidence {
-        /// The criterion's name.
-        criterion: &'static str,
-        /// What speaks against it.
-        text: String,
-    },
-    /// A person's request is not acknowledged.
-    RequestOpen {
-        /// Its id.
-        id: String,
-        /// The request in a few words.
-        name: String,
-    },
-    /// So many more are not.
+    #[error("{what}: only what is committed is checked")]
+    Uncommitted { what: String },
+    #[error("guardrail \"{command}\" {problem}{}{}", see(.log), compared(*.before))]
+    CheckFailed { command: String, problem: String, log: String, before: Option<bool> },
+    #[error("{text}")]
+    Evidence { criterion: &'static str, text: String },
+    #[error("request {name} is not acknowledged")]
+    RequestOpen { id: String, name: String },
+    #[error("{} not acknowledged", text::count(*.0, "further request"))]
     MoreRequestsOpen(u64),
-    /// Files kept changing while the checks ran.
-    TreeChanging {
-        /// Some of them.
-        files: Vec<String>,
-    },
-    /// Nothing speaks against it, and nobody claimed that it is done.
+    #[error(
+        "files kept changing while the checks ran, so no check speaks for them{}; if a check writes them, or ralph's \
+         own output goes there, let git ignore them", named(.files)
+    )]
+    TreeChanging { files: Vec<String> },
+    #[error("completion was not claimed")]
     NotClaimed,
     /// How a start of a supervised agent went, in the seed's words.
-    Start {
-        /// Its number.
-        number: u32,
-        /// What happened.
-        line: String,
-    },
-    /// The last line that it wrote to standard error.
+    #[error("Attempt {number}: {line}")]
+    Start { number: u32, line: String },
+    #[error("stderr: {0}")]
     Stderr(String),
+}
+
+fn see(log: &str) -> String {
+    if log.is_empty() { String::new() } else { format!(" (see {log})") }
+}
+
+/// How a failed check went before anybody had worked.
+const fn compared(before: Option<bool>) -> &'static str {
+    match before {
+        Some(true) => "; it passed before the first iteration, so this run broke it",
+        Some(false) => "; it failed before the first iteration too",
+        None => "",
+    }
 }
 
 impl Reason {
@@ -104,40 +85,5 @@ impl Reason {
             | Reason::Start { .. }
             | Reason::Stderr(_) => return None,
         })
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Reason::AgentFailed { message } => f.write_str(message),
-            Reason::Blocked { reason: None } => f.write_str("the agent is blocked and gave no reason"),
-            Reason::Blocked { reason: Some(reason) } => write!(f, "the agent is blocked: {reason}"),
-            Reason::Changed(change) => {
-                write!(f, "{}; it must be as it was at the start: put it back, and leave it alone", change.words())
-            }
-            Reason::Uncommitted { what } => write!(f, "{what}: only what is committed is checked"),
-            Reason::CheckFailed { command, problem, log, before } => {
-                let log = if log.is_empty() { String::new() } else { format!(" (see {log})") };
-                let before = match before {
-                    Some(true) => "; it passed before the first iteration, so this run broke it",
-                    Some(false) => "; it failed before the first iteration too",
-                    None => "",
-                };
-                write!(f, "guardrail \"{command}\" {problem}{log}{before}")
-            }
-            Reason::Evidence { text, .. } => f.write_str(text),
-            Reason::RequestOpen { name, .. } => write!(f, "request {name} is not acknowledged"),
-            Reason::MoreRequestsOpen(more) => write!(f, "{} not acknowledged", text::count(*more, "further request")),
-            Reason::TreeChanging { files } => write!(
-                f,
-                "files kept changing while the checks ran, so no check speaks for them{}; if a check writes them, or \
-                 ralph's own output goes there, let git ignore them",
-                named(files)
-            ),
-            Reason::NotClaimed => f.write_str("completion was not claimed"),
-            Reason::Start { number, line } => write!(f, "Attempt {number}: {line}"),
-            Reason::Stderr(words) => write!(f, "stderr: {words}"),
-        }
     }
 }

@@ -17,6 +17,7 @@ use ralph_host::marker;
 use ralph_host::process::Command;
 use ralph_host::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
 use ralph_host::raw_log::{ProcessLog, Stream};
+use ralph_host::views::ViewError;
 use ralph_host::{child_runs, identity, side_file};
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
@@ -28,6 +29,7 @@ use tokio::time::Instant;
 
 /// Most agents end at once after DONE, and nothing need be said then.
 const SOON: Duration = Duration::from_secs(1);
+
 /// Runs the agent once.
 pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Links<Event>) -> Vec<Event> {
     let (face, alarm) = (hands.face, &links.alarm);
@@ -35,15 +37,7 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
     if launch.markers == MarkerUse::Claim {
         events.extend(remove_old_marker(hands));
     }
-    let mut prompt_file = None;
-    if let Some(file) = &launch.keep.prompt_file {
-        match hands.folder.write_prompt(file, &launch.prompt) {
-            Ok(path) => prompt_file = Some(path),
-            Err(error) => {
-                events.push(Event::Noted { note: Note::PromptUnwritten { error: error.to_string() } });
-            }
-        }
-    }
+    let prompt_file = show_prompt(hands, launch, &mut events);
     let dialect = ralph_agents::for_agent(&launch.agent);
     let line = dialect.command(&launch.agent);
     let (command, stdin) = command(hands, launch, line, prompt_file);
@@ -108,15 +102,26 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
     if launch.keep.logs > 0 {
         hands.raw_log.forget(launch.iteration.saturating_sub(launch.keep.logs));
     }
-    let task_folder = hands.folder.task_folder();
-    let markers = match launch.markers {
-        MarkerUse::Ignored => Markers::default(),
-        MarkerUse::Claim => Markers { done: marker::look(task_folder, marker::DONE), ..Markers::default() },
-        MarkerUse::Standing => marker::look_at_all(task_folder),
-    };
+    let markers = look_at_markers(hands, launch.markers);
     let read_side_file = |file: &SideFile| side_file_of(hands, &command, file);
     events.push(Event::AgentEnded(Box::new(sink.finish(facts, markers, read_side_file))));
     events
+}
+
+/// Writes the readable file with the prompt, where one is wanted, and says where it is.
+fn show_prompt(hands: &mut RunHands<'_>, launch: &Launch, events: &mut Vec<Event>) -> Option<PathBuf> {
+    let shown = hands.folder.write_prompt(launch.keep.prompt_file.as_ref()?, &launch.prompt);
+    let unwritten = |error: ViewError| Event::Noted { note: Note::PromptUnwritten { error: error.to_string() } };
+    shown.map_err(|error| events.push(unwritten(error))).ok()
+}
+
+fn look_at_markers(hands: &RunHands<'_>, used: MarkerUse) -> Markers {
+    let task_folder = hands.folder.task_folder();
+    match used {
+        MarkerUse::Ignored => Markers::default(),
+        MarkerUse::Claim => Markers { done: marker::look(task_folder, marker::DONE), ..Markers::default() },
+        MarkerUse::Standing => marker::look_at_all(task_folder),
+    }
 }
 
 /// Returns when DONE appears, where somebody watches for it.

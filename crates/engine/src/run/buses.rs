@@ -19,9 +19,7 @@ pub struct BusNames {
     pub project_bus: PathBuf,
     /// The project, as messages name it.
     pub project: String,
-    /// The task.
     pub task: TaskName,
-    /// The run.
     pub run: RunId,
 }
 

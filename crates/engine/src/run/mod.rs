@@ -42,9 +42,7 @@ pub type EndedChildren = Vec<(RunId, Option<StopReason>)>;
 
 /// The clock and the signals of the process that carries a run.
 pub struct RunSenses {
-    /// The clock.
     pub clock: Clock,
-    /// The signals.
     pub signals: Signals,
 }
 
@@ -87,7 +85,6 @@ impl Hands<Run> for RunHands<'_> {
 
 /// What the activities of a run act on, and who performs them.
 pub struct RunHands<'a> {
-    /// The run.
     pub run: RunId,
     /// The run inside which it was started.
     pub parent: Option<RunId>,
@@ -97,7 +94,6 @@ pub struct RunHands<'a> {
     pub git_root: Option<PathBuf>,
     /// The run's folder in the state directory.
     pub run_folder: PathBuf,
-    /// What agents print.
     pub raw_log: RawLog,
     /// A file in the state directory that is there while a task of version control runs.
     pub scm_note: PathBuf,
@@ -109,13 +105,10 @@ pub struct RunHands<'a> {
     pub temp: Option<RunTemp>,
     /// Who is shown what the agent does.
     pub face: &'a RefCell<dyn Face>,
-    /// The clock.
     pub clock: Clock,
     /// Asks the store which child runs of this run have ended, and why.
     pub ended_children: fn(&Path, &RunId) -> Result<EndedChildren, String>,
-    /// The folder of the store.
     pub state: PathBuf,
-    /// Knows the tree.
     pub fingerprinter: tree::Fingerprinter,
     /// What a claim looks like.
     pub patterns: Patterns,
@@ -133,7 +126,6 @@ pub struct RunHands<'a> {
     pub lock: Option<WorkTreeLock>,
     /// Hash of the prompt file's text as core knows it.
     pub base_known: Option<String>,
-    /// The buses of the run.
     pub buses: Buses,
     /// Notices markers in the task folder, where somebody waits for them.
     pub watch: Option<FolderWatch>,

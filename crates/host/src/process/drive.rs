@@ -51,7 +51,6 @@ const STDERR_TAIL: usize = 4096;
 /// A process to drive.
 #[derive(Debug)]
 pub struct Job<'a> {
-    /// What to start.
     pub command: &'a Command,
     /// What to write to its standard input before closing it.
     pub stdin: &'a [u8],
@@ -227,7 +226,6 @@ struct Drive<'a> {
     ending: Option<Ending>,
     /// Until when the keeper must have ended it.
     answer_by: Option<Instant>,
-    /// Whether the keeper is there.
     pulse: Pulse,
 }
 

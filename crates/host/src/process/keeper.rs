@@ -78,7 +78,6 @@ struct Keeper {
     children: OwnedFd,
     /// The run whose group is still to be made.
     ungrouped: Option<RunId>,
-    /// When it is.
     group_at: Option<Instant>,
     group: Option<PathBuf>,
     /// Where child runs of this run register.

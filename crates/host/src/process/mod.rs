@@ -120,14 +120,11 @@ const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
 pub struct Command {
     /// The program, by name or path.
     pub program: OsString,
-    /// Its arguments.
     pub args: Vec<OsString>,
-    /// Where it starts.
     #[serde(with = "protocol::path")]
     pub folder: PathBuf,
     /// Variables to set, beyond what ralph itself was started with.
     pub set: Vec<(OsString, OsString)>,
-    /// Variables to remove.
     pub remove: Vec<OsString>,
 }
 
@@ -142,12 +139,7 @@ pub enum ProcessError {
     KeeperLost,
     /// The program did not start.
     #[error("{reason}")]
-    NotStarted {
-        /// Why.
-        reason: String,
-        /// What has to be mended.
-        fault: StartFault,
-    },
+    NotStarted { reason: String, fault: StartFault },
 }
 
 /// A started process's ends of its standard streams.

@@ -15,13 +15,10 @@ use tokio::io::unix::AsyncFd;
 
 /// What a process is started with.
 pub(super) struct Start<'a> {
-    /// The file to execute.
     pub(super) program: &'a Path,
     /// Its arguments, its own name first.
     pub(super) args: Vec<CString>,
-    /// Its whole environment.
     pub(super) environment: Vec<Cow<'a, CStr>>,
-    /// Where it starts.
     pub(super) folder: &'a Path,
     /// Its standard input, output and error.
     pub(super) ends: [OwnedFd; 3],

@@ -25,7 +25,6 @@ struct Stat {
     parent: i32,
     /// It has ended and waits for its parent to take note: it cannot be signalled, but what it did counts.
     ended: bool,
-    /// What it computed itself…
     cpu_ms: u64,
     /// …and what those of its children did that have ended.
     children_cpu_ms: u64,

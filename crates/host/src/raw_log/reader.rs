@@ -15,9 +15,7 @@ const TAIL: usize = 100 * Entry::LENGTH;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) iteration: u32,
-    /// The number of the log.
     pub(super) log: u32,
-    /// Where in it the records begin.
     pub(super) offset: u64,
 }
 
@@ -114,7 +112,6 @@ pub struct LogReader {
     file: Option<File>,
     /// Where in that file the next bytes are.
     at: u64,
-    /// What is left of the record there.
     left: usize,
 }
 

@@ -123,7 +123,6 @@ pub(super) struct Merge {
     old: Option<Reader>,
     writer: Option<io::Result<Writer>>,
     identical: bool,
-    /// Where the entries end that are as they were.
     end_of_same: u64,
 }
 

@@ -602,6 +602,7 @@ fn e05_a_keeper_that_leaves_is_nothing_that_was_left_alive() {
         .stderr_has("will be repeated")
         .stderr_has("note: the wall time of 1h00m")
         .spawn();
+    first.wait_for_stdout("limit reached");
     first.wait_for_stderr("waiting until ");
     assert!(first.signal(SIGKILL));
     first.finish();

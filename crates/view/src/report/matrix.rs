@@ -8,7 +8,6 @@ use ralph_core::time::Millis;
 pub struct Matrix<'s> {
     /// The checks, in the order in which they first were told.
     pub checks: Vec<Name>,
-    /// In their order.
     pub rows: Vec<Row<'s>>,
 }
 
@@ -16,7 +15,6 @@ pub struct Matrix<'s> {
 pub struct Row<'s> {
     /// The iteration; 0 before the first one.
     pub iteration: u32,
-    /// Which try of that number.
     pub attempt: u32,
     /// One place for each check; those behind the last one that was made may be missing.
     pub cells: Vec<Option<Cell<'s>>>,
@@ -25,9 +23,7 @@ pub struct Row<'s> {
 /// A check. One that stands in the settings twice has two columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name {
-    /// Its kind.
     pub kind: CheckKind,
-    /// Its command or name.
     pub name: String,
 }
 
@@ -43,20 +39,15 @@ impl Name {
 
 /// How a check went.
 pub struct Cell<'s> {
-    /// How.
     pub how: How,
-    /// How long it took.
     pub duration: Millis,
-    /// Where its output is, if it has one.
     pub log: Option<&'s str>,
 }
 
 /// How a check went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// It passed.
     Passed,
-    /// It failed.
     Failed,
     /// Not found, killed, timed out: it says nothing about the work.
     CouldNotRun,

@@ -18,23 +18,18 @@ use crate::measures::Plot;
 
 /// A document without a format.
 pub struct Document {
-    /// What it is about.
     pub title: String,
-    /// Its parts.
     pub sections: Vec<Section>,
 }
 
 /// A part under its own heading.
 pub struct Section {
-    /// The heading.
     pub heading: &'static str,
-    /// What stands under it.
     pub blocks: Vec<Block>,
 }
 
 /// Something that stands by itself.
 pub enum Block {
-    /// Pieces on one line.
     Line(Vec<Piece>),
     /// Names with what belongs to them.
     Facts(Vec<(&'static str, Piece)>),
@@ -50,7 +45,6 @@ pub enum Block {
 
 /// Rows under heads.
 pub struct Table {
-    /// One for each column.
     pub heads: Vec<Piece>,
     /// As many pieces in each as there are heads.
     pub rows: Vec<Vec<Piece>>,
@@ -61,7 +55,6 @@ pub struct Table {
 pub struct Piece {
     /// As somebody wrote them: not escaped, not cut.
     pub words: String,
-    /// What they are.
     pub look: Look,
 }
 
@@ -117,7 +110,6 @@ struct Fold {
 
 /// What is shown of many things.
 enum Shown<'t, T> {
-    /// One of them.
     One(&'t T),
     /// So many were left out here.
     LeftOut(usize),
