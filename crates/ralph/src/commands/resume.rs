@@ -7,7 +7,7 @@ use crate::error::CommandError;
 use crate::live::Live;
 use crate::missing;
 use crate::project::Project;
-use crate::runs::Listing;
+use crate::runs::{self, Listing};
 use crate::session::{Beginning, Claimed};
 use crate::settings::Loaded;
 use crate::terminal::page;

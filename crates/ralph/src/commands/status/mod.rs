@@ -8,7 +8,7 @@ use crate::error::CommandError;
 use crate::live::{self, Live};
 use crate::missing;
 use crate::project::Project;
-use crate::runs::Listing;
+use crate::runs::{self, Listing};
 use crate::terminal::page;
 use clap::Args;
 use ralph_core::id::RunId;
