@@ -2,7 +2,6 @@
 
 use crate::dialect::{CommandLine, Delivery, session_markers};
 use ralph_core::policy::{AgentPolicy, PromptVia};
-use ralph_core::text;
 
 /// The user's flags as arguments. Settings often hold a flag with its value in one entry, as in
 /// `"--model opus"`; such an entry is split the way a shell would.
@@ -22,7 +21,7 @@ pub(crate) fn arguments(flags: &[String]) -> Vec<String> {
 
 fn split(entry: &str) -> Option<Vec<String>> {
     let (first, _) = entry.split_once(char::is_whitespace)?;
-    if first.starts_with('-') && !first.contains('=') { text::shell_words(entry) } else { None }
+    if first.starts_with('-') && !first.contains('=') { shlex::split(entry) } else { None }
 }
 
 /// Whether one of these flags is among the arguments, alone or as `--flag=value`.

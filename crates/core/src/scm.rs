@@ -57,7 +57,7 @@ impl ScmPolicy {
         let args = if is_commit(task) {
             vec![COMMIT.to_owned(), "-am".to_owned(), message.to_owned()]
         } else {
-            text::shell_words(task).unwrap_or_else(|| vec![task.clone()])
+            shlex::split(task).unwrap_or_else(|| vec![task.clone()])
         };
         Some(ScmSpec { index, task: task.clone(), program: self.command.clone(), args })
     }
