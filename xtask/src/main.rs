@@ -5,8 +5,10 @@ mod clients;
 mod docs;
 mod faults;
 mod honesty;
+mod macos;
 mod step;
 mod test;
+mod tidy;
 mod tools;
 mod trials;
 
@@ -16,6 +18,8 @@ const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   test            everything that must be green before a change is done
+  tidy            only the rules that no compiler holds: who may know whom, no forgotten file, sizes
+  record          take the snapshots and the recorded journals anew; look at the difference
   bench [NAME]    measure ralph: iteration, stream, idle, start, stop, crash, bus,
                   supervise, tree, growth
   clients [NAME]  install the real agent programs, try them below ralph and write docs/clients.md
@@ -29,6 +33,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
         ["test"] => test::run(),
+        ["tidy"] => tidy::check(),
+        ["record"] => test::record(),
         ["bench"] => bench::run(None),
         ["bench", only] => bench::run(Some(only)),
         ["clients", names @ ..] => trials::run(names),

@@ -9,7 +9,7 @@ use std::time::Instant;
 pub struct Step {
     program: String,
     arguments: Vec<String>,
-    variables: Vec<(&'static str, &'static str)>,
+    variables: Vec<(&'static str, String)>,
     path_first: Option<PathBuf>,
 }
 
@@ -32,8 +32,8 @@ impl Step {
     }
 
     /// Sets a variable for this command only.
-    pub fn env(mut self, name: &'static str, value: &'static str) -> Step {
-        self.variables.push((name, value));
+    pub fn env(mut self, name: &'static str, value: &str) -> Step {
+        self.variables.push((name, value.to_owned()));
         self
     }
 
@@ -49,7 +49,10 @@ impl Step {
         println!("==> {line}");
         let begun = Instant::now();
         let mut command = Command::new(program(&self.program));
-        command.args(&self.arguments).envs(self.variables.iter().copied()).current_dir(root());
+        command
+            .args(&self.arguments)
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .current_dir(root());
         if let Some(folder) = &self.path_first {
             command.env("PATH", with_first(folder)?);
         }

@@ -1,6 +1,8 @@
 //! Checks: what ralph itself executes, and the receipts that it keeps of them.
 
 use crate::excerpt::Excerpt;
+use crate::guardrail::{FailAction, OutputPart};
+use crate::id::CheckId;
 use crate::observation::{Ending, StartFault};
 use crate::text;
 use crate::time::Millis;
@@ -35,8 +37,10 @@ impl CheckKind {
 /// A command to execute as a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckSpec {
-    /// Its place in the policy's list of guardrails.
-    pub index: usize,
+    /// What tells it from other checks.
+    pub id: CheckId,
+    /// Who asks for it.
+    pub source: CheckKind,
     /// The shell command, which is also its name.
     pub command: String,
     /// How long it may run.
@@ -44,8 +48,36 @@ pub struct CheckSpec {
     /// The log's file name in `.ralph/`.
     pub log_name: String,
     /// Where it runs.
-    #[serde(default)]
     pub ground: Ground,
+    /// Whether a claim counts only if it passes; one that is not required is told, and judges nothing.
+    pub required: bool,
+    /// What its failure does to the next prompt.
+    pub fail_action: FailAction,
+    /// Guidance for the agent if it fails, never cut; empty means none.
+    pub hint: String,
+    /// Which part of its output the next prompt shows.
+    pub output: OutputPart,
+    /// Characters of its output in the next prompt.
+    pub output_chars: usize,
+}
+
+impl CheckSpec {
+    /// A command that must pass in the project, with nothing else to say about it.
+    pub fn new(id: CheckId, command: impl Into<String>) -> CheckSpec {
+        CheckSpec {
+            log_name: format!("{id}.log"),
+            id,
+            source: CheckKind::Guardrail,
+            command: command.into(),
+            timeout: Millis::ZERO,
+            ground: Ground::Project,
+            required: true,
+            fail_action: FailAction::default(),
+            hint: String::new(),
+            output: OutputPart::default(),
+            output_chars: 0,
+        }
+    }
 }
 
 /// Where a check runs.
@@ -168,6 +200,16 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
+    /// Whether it speaks for the work: it is required, and passed.
+    pub fn supports(&self) -> bool {
+        self.spec.required && self.ending.passed()
+    }
+
+    /// Whether it speaks against the work: it is required, and did not pass.
+    pub fn refutes(&self) -> bool {
+        self.spec.required && !self.ending.passed()
+    }
+
     /// Of a check that printed nothing: it was not executed, or nobody was there when it ended.
     pub fn silent(spec: CheckSpec, ending: CheckEnding, log: String) -> CheckReport {
         CheckReport {
@@ -224,6 +266,14 @@ impl TreePrint {
         TreePrint::Unknown { why: why.into(), cause: Blindness::Fault }
     }
 
+    /// The tree's hash, if it could be seen.
+    pub fn hash(&self) -> Option<&str> {
+        match self {
+            TreePrint::Seen { tree, .. } => Some(tree),
+            TreePrint::Unknown { .. } => None,
+        }
+    }
+
     /// Why the look failed, if the machine made it fail.
     pub fn fault_in_words(&self) -> Option<&str> {
         match self {
@@ -249,19 +299,5 @@ impl TreePrint {
     /// Whether both are known and differ.
     pub fn surely_differs(&self, other: &TreePrint) -> bool {
         matches!((self, other), (TreePrint::Seen { .. }, TreePrint::Seen { .. })) && self != other
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_receipt_from_before_excerpts_still_loads() {
-        let old = r#"{"spec":{"index":0,"command":"make","timeout":1,"log_name":"x.log"},"ending":{"how":"exited","code":1},
-            "duration":1,"output_head":"x","output_hash":"h","output_bytes":1,"log":"x.log","leaked":0}"#;
-        let report: Result<CheckReport, _> = serde_json::from_str(old);
-        let prints = report.map(|report| (report.excerpt, report.output_print)).ok();
-        assert_eq!(prints, Some((Excerpt::default(), String::new())));
     }
 }

@@ -11,6 +11,7 @@ use crate::policy::Policy;
 use crate::protect::{PinFailure, PinnedChange, Pins};
 use crate::scm::{Pending, ScmReport};
 use crate::time::{Millis, WallTime};
+use crate::words::Note;
 use serde::{Deserialize, Serialize};
 
 /// An event with its place in the journal.
@@ -114,6 +115,8 @@ pub enum Event {
     Interrupted,
     /// Somebody cancelled the run.
     Cancelled,
+    /// Somebody cancelled a run that no process carries, so that nothing of it runs any more.
+    CancelledUncarried,
     /// The wall time is used up while something runs.
     WallTimeUp,
     /// Money or tokens are used up while the agent runs.
@@ -125,9 +128,40 @@ pub enum Event {
     },
     /// Something worth telling that changes nothing: a stale marker removed, a file that could not be written.
     Noted {
-        /// One sentence.
-        text: String,
+        /// What.
+        note: Note,
     },
+}
+
+impl Event {
+    /// The name by which it stands in the journal.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Event::Started(_) => "started",
+            Event::Resumed(_) => "resumed",
+            Event::Gathered(_) => "gathered",
+            Event::AgentEnded(_) => "agent_ended",
+            Event::TreeSeen { .. } => "tree_seen",
+            Event::Pinned { .. } => "pinned",
+            Event::PinnedRestored { .. } => "pinned_restored",
+            Event::CheckedOut { .. } => "checked_out",
+            Event::CheckEnded(_) => "check_ended",
+            Event::ScmLooked { .. } => "scm_looked",
+            Event::ScmEnded(_) => "scm_ended",
+            Event::MarkersSeen { .. } => "markers_seen",
+            Event::Heard { .. } => "heard",
+            Event::ChildrenSeen { .. } => "children_seen",
+            Event::Posted { .. } => "posted",
+            Event::Woke => "woke",
+            Event::Interrupted => "interrupted",
+            Event::Cancelled => "cancelled",
+            Event::CancelledUncarried => "cancelled_uncarried",
+            Event::WallTimeUp => "wall_time_up",
+            Event::BudgetUp => "budget_up",
+            Event::SettingsEdited { .. } => "settings_edited",
+            Event::Noted { .. } => "noted",
+        }
+    }
 }
 
 /// The beginning of a run.
@@ -146,9 +180,10 @@ pub struct Started {
     /// What earlier runs of the same task used.
     #[serde(default)]
     pub task_spent: Spent,
-    /// What the run before left changed of that by which it was to be judged: it counts as it stands now.
+    /// Settings, scripts or protected files that the previous run's agent changed. This run uses them as they are;
+    /// listed so that a person can look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inherited: Vec<String>,
+    pub inherited: Vec<Note>,
 }
 
 /// Money and tokens.

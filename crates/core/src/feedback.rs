@@ -8,7 +8,6 @@ use crate::claim::Claim;
 use crate::guardrail::OutputPart;
 use crate::history::{History, Lap, quoted};
 use crate::memory::{fence, one_line};
-use crate::policy::Policy;
 use crate::text;
 use crate::verdict::Judgement;
 use std::fmt::Write as _;
@@ -31,8 +30,6 @@ const TIMES_TO_TURN: usize = 3;
 /// What feedback is made from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookback<'a> {
-    /// The rules.
-    pub(crate) policy: &'a Policy,
     /// The iteration that was judged.
     pub(crate) iteration: u32,
     /// How.
@@ -55,7 +52,7 @@ pub(crate) fn feedback(on: Lookback<'_>) -> String {
         };
     }
     let mut parts = vec![verdict(iteration, judgement)];
-    parts.extend(excerpts(on.policy, reports));
+    parts.extend(excerpts(reports));
     parts.extend(changes(on.history));
     parts.extend(earlier_laps(on.history));
     let claims = on.history.false_claims_in_row();
@@ -75,7 +72,7 @@ fn verdict(iteration: u32, judgement: &Judgement) -> String {
         format!("Iteration {iteration} was not accepted:")
     };
     for reason in judgement.reasons.iter().take(REASONS_TOLD) {
-        let _ = write!(told, "\n- {}", text::cut(&one_line(reason), REASON_CHARS, "..."));
+        let _ = write!(told, "\n- {}", text::cut(&one_line(&reason.to_string()), REASON_CHARS, "..."));
     }
     let more = judgement.reasons.len().saturating_sub(REASONS_TOLD);
     if more > 0 {
@@ -85,14 +82,13 @@ fn verdict(iteration: u32, judgement: &Judgement) -> String {
 }
 
 /// The decisive lines of checks whose output the prompt does not show anyway.
-fn excerpts<'a>(policy: &'a Policy, reports: &'a [CheckReport]) -> impl Iterator<Item = String> + 'a {
+fn excerpts<'a>(reports: &'a [CheckReport]) -> impl Iterator<Item = String> + 'a {
     let shown_elsewhere = |report: &CheckReport| {
-        let decisive = policy.guardrails.get(report.spec.index).is_some_and(|rule| rule.output == OutputPart::Decisive);
-        let whole =
-            report.output_bytes <= report.output_head.len() as u64 && fits(&report.output_head, policy.output_chars);
-        decisive || whole
+        let whole = report.output_bytes <= report.output_head.len() as u64
+            && fits(&report.output_head, report.spec.output_chars);
+        report.spec.output == OutputPart::Decisive || whole
     };
-    let cut = reports.iter().filter(move |report| !report.ending.passed() && !shown_elsewhere(report));
+    let cut = reports.iter().filter(move |report| report.refutes() && !shown_elsewhere(report));
     cut.filter(|report| !report.excerpt.is_empty()).take(EXCERPTS_SHOWN).map(|report| {
         let command = text::cut(&one_line(&report.spec.command), REASON_CHARS, "...");
         let lines = text::without_controls(&report.excerpt.within(EXCERPT_CHARS));
@@ -147,7 +143,7 @@ fn earlier_laps(history: &History) -> Option<String> {
 /// What a run that leads nowhere keeps failing at, as the end of a sentence; empty if nothing fails.
 pub(crate) fn common_cause(judgement: &Judgement, reports: &[CheckReport]) -> String {
     let Some(first) = judgement.failing.first() else { return String::new() };
-    let failed = reports.iter().find(|report| !report.ending.passed() && first.starts_with(&report.spec.command));
+    let failed = reports.iter().find(|report| report.refutes() && first.starts_with(&report.spec.command));
     let line = failed.and_then(|report| report.excerpt.first_error());
     let line = line.map_or(String::new(), |line| format!(" ({})", text::cut(&one_line(line), CAUSE_CHARS, "...")));
     let more = match judgement.failing.len() - 1 {

@@ -1,6 +1,8 @@
 //! Guardrails: commands that must pass after every iteration, and the exact words in which a
 //! failure is told to the agent.
 
+use crate::check::{CheckSpec, Ground};
+use crate::id::CheckId;
 use crate::text;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -86,17 +88,32 @@ pub fn slug(command: &str) -> String {
     words.join("_").chars().take(SLUG_CHARS).collect()
 }
 
-/// The names of the guardrails' logs in one iteration; equal names get `_1`, `_2` and so on.
-pub fn log_names(iteration: u32, guardrails: &[Guardrail]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::with_capacity(guardrails.len());
+/// The ids of these guardrails, in their order; equal names get `_1`, `_2` and so on.
+pub fn ids(guardrails: &[Guardrail]) -> Vec<CheckId> {
+    let mut ids: Vec<CheckId> = Vec::with_capacity(guardrails.len());
     for guardrail in guardrails {
-        let stem = format!("guardrail_{iteration:03}_{}", slug(&guardrail.command));
-        let name = std::iter::once(format!("{stem}.log"))
-            .chain((1..).map(|n| format!("{stem}_{n}.log")))
-            .find(|name| !names.contains(name));
-        names.extend(name);
+        let stem = slug(&guardrail.command);
+        let named = std::iter::once(stem.clone()).chain((1..).map(|n| format!("{stem}_{n}")));
+        let free = named.map(CheckId::new).find(|id| !ids.contains(id));
+        ids.extend(free);
     }
-    names
+    ids
+}
+
+impl Guardrail {
+    /// The guardrail as a check to execute in this iteration.
+    pub fn spec(&self, id: CheckId, iteration: u32, ground: Ground, output_chars: usize) -> CheckSpec {
+        CheckSpec {
+            log_name: format!("guardrail_{iteration:03}_{id}.log"),
+            timeout: self.timeout,
+            ground,
+            fail_action: self.fail_action,
+            hint: self.hint.clone(),
+            output: self.output,
+            output_chars,
+            ..CheckSpec::new(id, self.command.clone())
+        }
+    }
 }
 
 /// A guardrail that failed, as the next prompt tells it.
@@ -109,16 +126,16 @@ pub struct GuardrailFailure {
 }
 
 /// The words for a failed guardrail. `problem` is `failed with exit code 2` or why it could not run.
-pub fn failure_message(guardrail: &Guardrail, problem: &str, log: &str, output: &str, limit: usize) -> String {
-    let hint = if guardrail.hint.is_empty() { String::new() } else { format!("Hint: {}\n", guardrail.hint) };
-    let output = text::truncate(&text::without_controls(output), limit);
-    let part = match guardrail.output {
+pub fn failure_message(check: &CheckSpec, problem: &str, log: &str, output: &str) -> String {
+    let hint = if check.hint.is_empty() { String::new() } else { format!("Hint: {}\n", check.hint) };
+    let output = text::truncate(&text::without_controls(output), check.output_chars);
+    let part = match check.output {
         OutputPart::First => "truncated",
         OutputPart::Decisive => "decisive lines",
     };
     // Parts of a prompt stand one blank line apart, however many newlines a program ends with.
     let message =
-        format!("Guardrail \"{}\" {problem}.\n{hint}Output file: {log}\nOutput ({part}):\n{output}", guardrail.command);
+        format!("Guardrail \"{}\" {problem}.\n{hint}Output file: {log}\nOutput ({part}):\n{output}", check.command);
     message.trim_end_matches('\n').to_owned()
 }
 
@@ -153,7 +170,9 @@ mod tests {
 
     #[test]
     fn equal_log_names_are_told_apart() {
-        let names = log_names(3, &[guardrail("make test"), guardrail("make  test"), guardrail("make test")]);
+        let rules = [guardrail("make test"), guardrail("make  test"), guardrail("make test")];
+        let specs = rules.iter().zip(ids(&rules)).map(|(rule, id)| rule.spec(id, 3, Ground::Project, 10));
+        let names: Vec<String> = specs.map(|spec| spec.log_name).collect();
         assert_eq!(
             names,
             ["guardrail_003_make_test.log", "guardrail_003_make_test_1.log", "guardrail_003_make_test_2.log"]
@@ -164,11 +183,10 @@ mod tests {
     fn the_failure_message_keeps_its_exact_form() {
         let lint = Guardrail { hint: "Fix lint errors only.".to_owned(), ..guardrail("make lint") };
         let message = failure_message(
-            &lint,
+            &lint.spec(CheckId::new("make_lint"), 3, Ground::Project, 10),
             "failed with exit code 2",
             ".ralph/guardrail_003_make_lint.log",
             &"x".repeat(30),
-            10,
         );
         assert_eq!(
             message,

@@ -45,7 +45,7 @@ pub(crate) struct FailurePrint(Vec<String>);
 impl FailurePrint {
     /// The names of what failed, with the prints of their outputs.
     pub(crate) fn of(judgement: &Judgement, reports: &[CheckReport]) -> FailurePrint {
-        let outputs = reports.iter().filter(|report| !report.ending.passed()).map(|report| report.output_print.clone());
+        let outputs = reports.iter().filter(|report| report.refutes()).map(|report| report.output_print.clone());
         FailurePrint(judgement.failing.iter().cloned().chain(outputs).collect())
     }
 

@@ -32,6 +32,29 @@ impl fmt::Display for RunId {
     }
 }
 
+/// The id of a check: what its command is called in file names, with a number where two would be called alike.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CheckId(String);
+
+impl CheckId {
+    /// The id of this name.
+    pub fn new(name: impl Into<String>) -> CheckId {
+        CheckId(name.into())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for CheckId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// This many characters of Crockford's base 32, five bits each.
 fn base32(bits: u64, places: u32) -> String {
     const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";

@@ -2,14 +2,15 @@
 //!
 //! Everything here is a pure function of its arguments: there is no clock, no file, no process, no
 //! environment and no async. What happens comes in as an [`event::Event`], what should be done goes
-//! out as an [`effect::Effect`], and what people and programs are told goes out as a
+//! out as an [`activity::Activity`], and what people and programs are told goes out as a
 //! [`notice::Notice`]. The state of a run is the fold of its events, so any run can be replayed.
 
+pub mod activity;
 pub mod agent_event;
 pub mod bus;
 pub mod check;
 pub mod claim;
-pub mod effect;
+
 pub mod event;
 pub mod evidence;
 pub mod excerpt;
@@ -18,6 +19,7 @@ pub mod guardrail;
 mod history;
 pub mod id;
 pub mod inbox;
+pub mod machine;
 pub mod memory;
 pub mod notice;
 pub mod observation;
@@ -25,9 +27,13 @@ pub mod outcome;
 pub mod policy;
 pub mod prompt;
 pub mod protect;
+pub mod receipt;
+pub mod request;
 pub mod run;
 pub mod scm;
+pub mod stream;
 pub mod supervise;
 pub mod text;
 pub mod time;
 pub mod verdict;
+pub mod words;

@@ -5,12 +5,13 @@
 
 use crate::check::{CheckKind, CheckReport};
 use crate::claim::Claim;
-use crate::guardrail::FailAction;
 use crate::id::RunId;
 use crate::observation::{LineCounts, Tokens};
 use crate::outcome::Outcome;
 use crate::policy::Policy;
 use crate::time::{Millis, WallTime};
+use crate::words::{Note, Reason};
+use std::sync::Arc;
 
 /// One thing worth telling.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +21,7 @@ pub enum Notice {
         /// The run.
         run: RunId,
         /// Its rules.
-        policy: Box<Policy>,
+        policy: Arc<Policy>,
         /// Where it goes on, if it is a resume.
         resumed: Option<ResumeKind>,
     },
@@ -108,8 +109,8 @@ pub enum Notice {
         claim: Claim,
         /// What follows.
         verdict: VerdictWord,
-        /// Why, one sentence each.
-        reasons: Vec<String>,
+        /// Why.
+        reasons: Vec<Reason>,
         /// Money of this iteration, where stated.
         cost_usd: Option<f64>,
         /// Tokens of this iteration.
@@ -134,10 +135,7 @@ pub enum Notice {
         now: bool,
     },
     /// Something worth a line.
-    Note {
-        /// One sentence.
-        text: String,
-    },
+    Note(Note),
     /// The run ended.
     RunFinished {
         /// How.
@@ -164,21 +162,22 @@ impl Notice {
         }
     }
 
-    /// A guardrail was executed. Its output is worth telling where something is done about a failure.
-    pub fn executed(iteration: u32, report: &CheckReport, fail_action: Option<FailAction>) -> Notice {
+    /// A check was executed. Its output is worth telling where something is done about a failure; before the first
+    /// iteration nothing is.
+    pub fn executed(iteration: u32, report: &CheckReport) -> Notice {
         let passed = report.ending.passed();
-        let fail_action = fail_action.filter(|_| !passed);
+        let acts = report.refutes() && iteration > 0;
         Notice::CheckFinished {
             iteration,
-            kind: CheckKind::Guardrail,
+            kind: report.spec.source,
             name: report.spec.command.clone(),
             passed,
             problem: if passed { String::new() } else { report.ending.problem() },
             exit_code: report.ending.code(),
             duration: report.duration,
             log: Some(report.log.clone()).filter(|log| !log.is_empty()),
-            fail_action: fail_action.map(FailAction::as_str),
-            output: fail_action.map_or(String::new(), |_| report.output_head.clone()),
+            fail_action: acts.then(|| report.spec.fail_action.as_str()),
+            output: if acts { report.output_head.clone() } else { String::new() },
         }
     }
 }

@@ -3,9 +3,10 @@
 //! The policy is pinned: it stands in the run's first journal entry, and nothing that is edited
 //! later changes the run.
 
+use crate::check::{CheckSpec, Ground};
 use crate::claim::Completion;
 use crate::evidence::Extra;
-use crate::guardrail::Guardrail;
+use crate::guardrail::{self, Guardrail};
 use crate::id::TaskName;
 use crate::protect::ProtectPolicy;
 use crate::scm::ScmPolicy;
@@ -14,13 +15,34 @@ use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Which front door a loop came through.
+/// What a run is for, with what only runs of that kind need.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A prompt, given as text or as a file, until its completion is verified.
+    #[default]
+    Prompt,
+    /// A root agent that is kept running until it is DONE.
+    Supervised(Supervision),
+}
+
+impl Kind {
+    /// The kind without what belongs to it.
+    pub const fn name(&self) -> LoopKind {
+        match self {
+            Kind::Prompt => LoopKind::Prompt,
+            Kind::Supervised(_) => LoopKind::Supervise,
+        }
+    }
+}
+
+/// The name of a run's kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoopKind {
-    /// A prompt, given as text or as a file.
+    /// A prompt.
     Prompt,
-    /// A root agent that is kept running until it is DONE.
+    /// A supervised root agent.
     Supervise,
 }
 
@@ -37,7 +59,7 @@ impl LoopKind {
     pub const fn step(self) -> &'static str {
         match self {
             LoopKind::Prompt => "iteration",
-            LoopKind::Supervise => "attempt",
+            LoopKind::Supervise => "start",
         }
     }
 }
@@ -80,35 +102,44 @@ pub struct Limits {
     /// Tokens of the whole run.
     pub max_tokens: u64,
     /// Money of all runs of the task together.
-    #[serde(default)]
     pub task_cost_usd: f64,
     /// Tokens of all runs of the task together.
-    #[serde(default)]
     pub task_tokens: u64,
     /// Whether a provider's limit is waited for; if not, it ends the run.
-    #[serde(default = "yes")]
     pub wait: bool,
     /// Iterations in a row without any change.
     pub stall_after: u32,
     /// Failed iterations in a row.
     pub max_consecutive_failures: u32,
     /// Iterations in a row in which the same checks fail in the same way, whatever else changes.
-    #[serde(default)]
     pub max_same_failures: u32,
     /// How long child runs are waited for; zero leaves them alone.
-    #[serde(default = "child_wait")]
     pub child_wait: Millis,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// Long enough for a child run to come to its checks, short enough for whoever waits for the parent.
 pub const CHILD_WAIT: Millis = Millis::from_secs(300);
 
-fn child_wait() -> Millis {
-    CHILD_WAIT
+impl Default for Limits {
+    /// One iteration, and nothing else is limited.
+    fn default() -> Limits {
+        Limits {
+            max_iterations: 1,
+            wall: Millis::ZERO,
+            iteration: Millis::ZERO,
+            idle: Millis::ZERO,
+            linger: Millis::ZERO,
+            max_cost_usd: 0.0,
+            max_tokens: 0,
+            task_cost_usd: 0.0,
+            task_tokens: 0,
+            wait: true,
+            stall_after: 0,
+            max_consecutive_failures: 0,
+            max_same_failures: 0,
+            child_wait: CHILD_WAIT,
+        }
+    }
 }
 
 fn is_no(flag: &bool) -> bool {
@@ -116,7 +147,7 @@ fn is_no(flag: &bool) -> bool {
 }
 
 /// What must have been seen in the agent's own tool runs before a claim counts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StopCriteria {
     /// The last test command passed.
     pub passing_tests: bool,
@@ -131,7 +162,7 @@ pub struct StopCriteria {
 }
 
 /// Memory between iterations.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MemoryPolicy {
     /// Whether there is any.
     pub enabled: bool,
@@ -151,10 +182,6 @@ pub struct MemoryPolicy {
 /// and one that is cut leaves what it read to the next.
 pub const TREE_TIMEOUT: Millis = Millis::from_secs(600);
 
-fn tree_timeout() -> Millis {
-    TREE_TIMEOUT
-}
-
 /// How claims are verified beyond the guardrails.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct VerifyPolicy {
@@ -163,10 +190,8 @@ pub struct VerifyPolicy {
     /// They run in a fresh checkout of the commit, so that only what is committed counts.
     pub clean_checkout: bool,
     /// Commands of the project that count as tests, lint or typecheck when the agent runs them.
-    #[serde(default)]
     pub commands: Vec<Extra>,
     /// How long one look at the tree may take.
-    #[serde(default = "tree_timeout")]
     pub tree_timeout: Millis,
 }
 
@@ -199,7 +224,7 @@ pub enum PromptVia {
 }
 
 /// The agent and how to start it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct AgentPolicy {
     /// The program, by name or path.
     pub command: String,
@@ -212,7 +237,6 @@ pub struct AgentPolicy {
     pub dialect: String,
     /// What a program of the generic dialect prints: the name of the dialect whose stream it is; empty
     /// means text.
-    #[serde(default)]
     pub format: String,
     /// The model to ask for; empty means the agent's own choice.
     pub model: String,
@@ -229,8 +253,8 @@ pub struct AgentPolicy {
 /// Everything that rules a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
-    /// The front door.
-    pub kind: LoopKind,
+    /// What the run is for.
+    pub kind: Kind,
     /// The task, which picks the task folder.
     pub task: TaskName,
     /// The base text.
@@ -256,28 +280,45 @@ pub struct Policy {
     /// The agent.
     pub agent: AgentPolicy,
     /// Who works while the agent is limited, in the order of preference.
-    #[serde(default)]
     pub fallback: Vec<AgentPolicy>,
     /// Version control after green guardrails.
-    #[serde(default)]
     pub scm: ScmPolicy,
     /// Files that the agent must leave alone.
-    #[serde(default)]
     pub protect: ProtectPolicy,
     /// How claims are verified beyond the guardrails.
-    #[serde(default)]
     pub verify: VerifyPolicy,
-    /// How a root agent is kept running, where that is what the run is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub supervision: Option<Supervision>,
     /// What is kept for people to read.
-    #[serde(default)]
     pub history: HistoryPolicy,
     /// SHA-256 of the settings that this came from.
     pub config_hash: String,
 }
 
 impl Policy {
+    /// The rules of a run for this task that asks for nothing and limits nothing.
+    pub fn new(task: TaskName) -> Policy {
+        Policy {
+            kind: Kind::Prompt,
+            task,
+            prompt: PromptSource::Text(String::new()),
+            passes: Passes::Loop,
+            completion: Completion::default(),
+            protocol: false,
+            iteration_line: false,
+            guardrails: Vec::new(),
+            output_chars: 0,
+            criteria: StopCriteria::default(),
+            limits: Limits::default(),
+            memory: MemoryPolicy::default(),
+            agent: AgentPolicy::default(),
+            fallback: Vec::new(),
+            scm: ScmPolicy::default(),
+            protect: ProtectPolicy::default(),
+            verify: VerifyPolicy::default(),
+            history: HistoryPolicy::default(),
+            config_hash: String::new(),
+        }
+    }
+
     /// Whether the tree's fingerprint is worth taking: for the verdict on checks, to see a stall, to commit
     /// exactly what was checked, or to remember what an iteration changed.
     pub fn looks_at_the_tree(&self) -> bool {
@@ -299,10 +340,18 @@ impl Policy {
         !self.guardrails.is_empty() || self.limits.stall_after > 0 || self.scm.commits() || self.pins()
     }
 
-    /// Whether the end of each iteration must survive a power cut. A lost attempt of a supervised agent
-    /// is only begun again: its work is in the task folder.
-    pub fn iterations_are_durable(&self) -> bool {
-        self.supervision.is_none()
+    /// How a root agent is kept running, where that is what the run is for.
+    pub const fn supervision(&self) -> Option<&Supervision> {
+        match &self.kind {
+            Kind::Supervised(supervision) => Some(supervision),
+            Kind::Prompt => None,
+        }
+    }
+
+    /// The checks of one iteration, in their order.
+    pub fn checks(&self, iteration: u32, ground: Ground) -> Vec<CheckSpec> {
+        let rules = self.guardrails.iter().zip(guardrail::ids(&self.guardrails));
+        rules.map(|(rule, id)| rule.spec(id, iteration, ground, self.output_chars)).collect()
     }
 
     /// Whether the scripts of guardrails are pinned.
@@ -321,17 +370,5 @@ impl Policy {
             Passes::Loop => self.limits.max_iterations,
             Passes::Single => iteration.max(1),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_policy_from_before_formats_is_one_of_text() {
-        let old = r#"{"command":"a","flags":[],"dialect":"","model":"","prompt_via":"auto","env":{},"env_remove":[],"stream":true}"#;
-        let agent: Result<AgentPolicy, _> = serde_json::from_str(old);
-        assert_eq!(agent.map(|agent| agent.format).ok(), Some(String::new()));
     }
 }

@@ -1,19 +1,14 @@
 //! Supervision: how a root agent is kept running, and the words that go with it. The loop itself is the
 //! one that every run goes through; `run::supervising` holds its transitions.
 
-use crate::claim::Completion;
 use crate::id::TaskName;
 use crate::inbox::{self, Requests};
 use crate::observation::{Ending, Observation};
-use crate::policy::{
-    AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, PromptVia, StopCriteria, VerifyPolicy,
-};
-use crate::protect::ProtectPolicy;
-use crate::scm::ScmPolicy;
+use crate::policy::{AgentPolicy, Kind, Limits, Policy, PromptVia};
 use crate::text;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// A process that wrote DONE and lives on has this long to end by itself, like any agent after its result.
 const LINGER: Millis = Millis::from_secs(30);
@@ -61,59 +56,25 @@ pub fn policy(task: TaskName, command: &[String], restarts: Restarts, supervisio
     let (program, flags) =
         command.split_first().map_or((String::new(), &[][..]), |(first, rest)| (first.clone(), rest));
     Policy {
-        kind: LoopKind::Supervise,
-        task,
-        prompt: PromptSource::Text(String::new()),
-        passes: Passes::Loop,
-        completion: Completion::default(),
-        protocol: false,
-        iteration_line: false,
-        guardrails: Vec::new(),
-        output_chars: 0,
-        criteria: StopCriteria { passing_tests: false, lint: false, typecheck: false, no_errors: false, strict: false },
+        kind: Kind::Supervised(supervision),
         limits: Limits {
             max_iterations: restarts.most,
-            wall: Millis::ZERO,
             iteration: restarts.timeout,
             idle: restarts.idle,
             linger: LINGER,
-            max_cost_usd: 0.0,
-            max_tokens: 0,
-            task_cost_usd: 0.0,
-            task_tokens: 0,
-            wait: true,
-            stall_after: 0,
-            max_consecutive_failures: 0,
-            max_same_failures: 0,
             child_wait: restarts.child_wait,
-        },
-        memory: MemoryPolicy {
-            enabled: false,
-            max_chars: 0,
-            summary_file: String::new(),
-            feedback_file: String::new(),
-            state_file: String::new(),
-            last_messages: 0,
+            ..Limits::default()
         },
         agent: AgentPolicy {
             command: program,
             flags: flags.to_vec(),
             whole_flags: true,
             dialect: "generic".to_owned(),
-            format: String::new(),
-            model: String::new(),
             prompt_via: PromptVia::Stdin,
-            env: BTreeMap::new(),
-            env_remove: Vec::new(),
             stream: true,
+            ..AgentPolicy::default()
         },
-        fallback: Vec::new(),
-        scm: ScmPolicy::default(),
-        protect: ProtectPolicy::default(),
-        verify: VerifyPolicy::default(),
-        supervision: Some(supervision),
-        history: Default::default(),
-        config_hash: String::new(),
+        ..Policy::new(task)
     }
 }
 

@@ -8,6 +8,7 @@
 //! <state>/runs/<run>/process           who carries the run, and the parent's folder
 //! <state>/runs/<run>/children/<child>  who carries the child, and the child's folder
 //! <state>/runs/<run>/started/<run>     the same about a run that calls another one its parent
+//! <state>/carried/<run>                empty: the run was carried lately
 //! ```
 //!
 //! All hold a process's identity, so that one that crashed is known to be gone without having said
@@ -36,6 +37,7 @@ pub const PARENT_VARIABLE: &str = "RALPH_PARENT_RUN_ID";
 const PROCESS: &str = "process";
 const CHILDREN: &str = "children";
 const STARTED: &str = "started";
+const CARRIED: &str = "carried";
 /// An identity and a path.
 const LARGEST_RECORD: u64 = 16 << 10;
 /// More generations than anybody starts; a ring of forged records must end somewhere.
@@ -102,6 +104,10 @@ pub fn register(run_folder: &Path, origin: &Origin) -> Result<Registration, Regi
     let known = |folder: &Option<PathBuf>| folder.clone().filter(|folder| folder != run_folder && folder.is_dir());
     let (parent, started_in) = (known(&origin.parent), known(&origin.started_in));
     let identity = Identity::of_self();
+    if let Some((signs, sign)) = sign_of(run_folder) {
+        make_folder(&signs)?;
+        std::fs::write(&sign, "").map_err(|source| RegisterError::Io { path: sign, source })?;
+    }
     Record { identity: identity.clone(), folder: parent.clone() }.put(&run_folder.join(PROCESS))?;
     forget_the_dead(run_folder);
     let started_in = started_in.filter(|folder| Some(folder) != parent.as_ref());
@@ -155,8 +161,31 @@ impl Drop for Registration {
         for folder in [CHILDREN, STARTED] {
             let _ = std::fs::remove_dir(self.folder.join(folder));
         }
-        let _ = std::fs::remove_dir(&self.folder);
+        if std::fs::remove_dir(&self.folder).is_ok() {
+            let _ = sign_of(&self.folder).map(|(_, sign)| std::fs::remove_file(sign));
+        }
     }
+}
+
+/// By what a run is found that was carried lately: a folder, and a file in it.
+fn sign_of(run_folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    let signs = run_folder.ancestors().nth(2)?.join(CARRIED);
+    Some((signs.clone(), signs.join(run_folder.file_name()?)))
+}
+
+/// The runs of a project that were carried lately and not forgotten since: every one that lives is among them, so
+/// that nobody has to look through the folders of all runs that there ever were.
+pub fn carried(state: &Path) -> Vec<RunId> {
+    let signs = std::fs::read_dir(state.join(CARRIED)).into_iter().flatten().flatten();
+    let mut found: Vec<RunId> = signs.filter_map(|sign| run_of(&sign.path())).collect();
+    found.sort_unstable();
+    found
+}
+
+/// Leaves a run out of those that were carried lately.
+pub fn forget(state: &Path, run: &RunId) {
+    // One that stays is only looked at once more.
+    let _ = std::fs::remove_file(state.join(CARRIED).join(run.as_str()));
 }
 
 /// The runs that have a folder in a project's state folder, whatever the journal knows of them, in the order

@@ -11,7 +11,7 @@ pub use settings_file::write_settings;
 
 use crate::plain_file::{self, Links, inode};
 use crate::process::is_open_elsewhere;
-use ralph_core::effect::Purpose;
+use ralph_core::activity::PromptFile;
 use ralph_core::id::TaskName;
 use ralph_core::memory::{self, Views};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -44,8 +44,6 @@ pub struct Folder {
     written: HashMap<String, Written>,
     /// The file that stood under each name before, to be filled with what comes next.
     spares: HashMap<String, Spare>,
-    /// How many of the last prompts stand in files.
-    prompts: u32,
     notes: Vec<String>,
 }
 
@@ -132,15 +130,8 @@ impl Folder {
     }
 
     fn of(root: &Path, own: Held, task: Held) -> Folder {
-        let (root, prompts) = (root.to_owned(), u32::MAX);
-        Folder { root, own, task, written: HashMap::new(), spares: HashMap::new(), prompts, notes: Vec::new() }
-    }
-
-    /// The same with only so many of the last prompts in files.
-    #[must_use]
-    pub fn keeping_prompts(mut self, prompts: u32) -> Folder {
-        self.prompts = prompts;
-        self
+        let root = root.to_owned();
+        Folder { root, own, task, written: HashMap::new(), spares: HashMap::new(), notes: Vec::new() }
     }
 
     /// The task's folder.
@@ -160,23 +151,18 @@ impl Folder {
     }
 
     /// Keeps the exact prompt of an iteration, and says where. It takes the file of the oldest prompt that is kept.
-    pub fn write_prompt(&mut self, iteration: u32, purpose: Purpose, text: &str) -> Result<PathBuf, ViewError> {
-        let name = |iteration: u32| match purpose {
-            Purpose::Work | Purpose::Supervised => format!("prompt_{iteration:03}.txt"),
-            Purpose::CommitMessage => format!("prompt_{iteration:03}_commit.txt"),
-        };
-        let oldest = iteration.checked_sub(self.prompts).map(name);
-        let name = name(iteration);
-        let path = self.own.path.join(&name);
+    pub fn write_prompt(&mut self, file: &PromptFile, text: &str) -> Result<PathBuf, ViewError> {
+        let PromptFile { name, instead_of } = file;
+        let path = self.own.path.join(name);
         self.make_again_if_gone()?;
         let folder = self.own.open.as_fd();
-        let refilled = oldest.is_some_and(|oldest| {
-            fill(folder, &oldest, text.as_bytes(), |_| true).is_ok() && move_to(folder, &oldest, &name).is_ok()
+        let refilled = instead_of.as_ref().is_some_and(|oldest| {
+            fill(folder, oldest, text.as_bytes(), |_| true).is_ok() && move_to(folder, oldest, name).is_ok()
         });
         if refilled {
             return Ok(path);
         }
-        let mut file = create_fresh(folder, &name).map(File::from).map_err(failed(&path))?;
+        let mut file = create_fresh(folder, name).map(File::from).map_err(failed(&path))?;
         file.write_all(text.as_bytes()).map_err(|source| {
             // Half a prompt would be taken for the prompt.
             _ = rustix::fs::unlinkat(folder, name.as_str(), AtFlags::empty());

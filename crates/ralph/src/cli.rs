@@ -2,15 +2,15 @@
 
 use crate::commands;
 use crate::error::CommandError;
-use crate::face::paint::ColorChoice;
-use crate::face::render::{Marks, RenderOptions};
-use crate::face::{FaceOptions, Volume};
-use crate::look::page;
-use crate::project;
+use crate::project::{self, Project};
 use crate::settings::DisplaySettings;
-use crate::suggest::Suggest;
+use crate::terminal::{ColorChoice, FaceOptions, page};
 use clap::{Args, Parser, Subcommand};
 use ralph_core::outcome::exit;
+use ralph_view::agent_lines::RenderOptions;
+use ralph_view::narration::Volume;
+use ralph_view::{Marks, Paint, Style, Suggest};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 /// Runs a coding agent again and again, with fresh context each time, until the work is verifiably done.
@@ -59,23 +59,27 @@ pub struct Global {
 
 impl Global {
     /// How a run is to be shown.
-    pub fn face(&self, stream: bool, display: &DisplaySettings) -> FaceOptions {
+    pub fn face(&self, project: &Project, stream: bool, display: &DisplaySettings) -> FaceOptions {
         let volume = match (self.quiet, self.verbose) {
             (true, _) => Volume::Quiet,
             (false, true) => Volume::Verbose,
             (false, false) => Volume::Normal,
         };
-        let live = !(self.json || self.quiet || self.plain) && FaceOptions::can_be_live(project::term().as_deref());
-        let (json, color, colorless) = (self.json, self.color, self.colorless());
-        FaceOptions { json, volume, color, colorless, stream, live, render: self.render(display) }
+        let stderr = std::io::stderr();
+        let can_be_live = stderr.is_terminal() && !matches!(project::term().as_deref(), None | Some("dumb" | ""));
+        let live = can_be_live && !(self.json || self.quiet || self.plain);
+        let render = self.render(display);
+        let paint = Paint { on: self.color.colours(&stderr, self.colorless()), ..render.paint };
+        let style = Style { paint, zone: render.zone.clone(), suggest: project.suggest() };
+        FaceOptions { project: project.name(), json: self.json, volume, stream, live, style, render }
     }
 
     /// How an agent's events are to be shown.
     pub fn render(&self, display: &DisplaySettings) -> RenderOptions {
         let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
         RenderOptions {
-            marks: if display.emoji { self.marks() } else { Marks::Words },
-            paint: page::paint(self),
+            paint: Paint { marks: if display.emoji { self.marks() } else { Marks::Words }, ..page::paint(self) },
+            zone: page::zone(),
             timestamps: display.timestamps,
             text: display.text,
             max_output_lines: size(display.max_output_lines),
@@ -158,7 +162,7 @@ pub fn main() -> u8 {
             return if error.use_stderr() {
                 exit::USAGE
             } else {
-                code_of(page::heard(printed).map(|_| exit::OK), None)
+                code_of(page::heard(printed).map(|()| exit::OK), None)
             };
         }
     };
@@ -197,7 +201,9 @@ pub fn version() -> u8 {
 fn code_of(result: Result<u8, CommandError>, folder: Option<&Path>) -> u8 {
     result.unwrap_or_else(|error| {
         let suggest = folder.map(Suggest::elsewhere).unwrap_or_default();
-        page::say(error.text(&suggest).trim_end());
+        if error.code != exit::OK {
+            page::say(error.text(&suggest).trim_end());
+        }
         error.code
     })
 }

@@ -2,17 +2,17 @@
 //! command to type.
 
 use crate::settings::SettingsError;
-use crate::suggest::Suggest;
 use ralph_core::outcome::exit;
 use ralph_engine::EngineError;
 use ralph_host::look;
 use ralph_store::{Class, StoreError};
+use ralph_view::Suggest;
+use ralph_view::missing::REPAIR;
 use std::fmt::Write as _;
 
 /// A command's failure, with the exit code that the documentation promises for it.
 #[derive(Debug)]
 pub struct CommandError {
-    /// The exit code.
     pub code: u8,
     message: String,
     causes: Vec<String>,
@@ -25,6 +25,11 @@ impl CommandError {
         CommandError { code, message: message.into(), causes: Vec::new(), hints: Vec::new() }
     }
 
+    /// Nobody reads what is printed any more, which ends a command and is no failure.
+    pub fn unheard() -> CommandError {
+        CommandError::new(exit::OK, "")
+    }
+
     /// A wrong call, setting or file.
     pub fn usage(message: impl Into<String>) -> CommandError {
         CommandError::new(exit::USAGE, message)
@@ -33,11 +38,6 @@ impl CommandError {
     /// A failing disk or descriptor.
     pub fn io(message: impl Into<String>, cause: &(dyn std::error::Error + 'static)) -> CommandError {
         CommandError::new(exit::IO, message).because(cause)
-    }
-
-    /// Settings that cannot be used; their text says everything already.
-    pub fn settings(error: &SettingsError) -> CommandError {
-        CommandError::new(error.code(), error.to_string())
     }
 
     /// Adds the chain of causes. Where the machine is found in it, the call and the settings are not to blame.
@@ -76,15 +76,19 @@ impl CommandError {
     }
 }
 
-/// What is typed where something stored is damaged.
-pub const REPAIR: &str = "ralph doctor --repair";
-
 /// The exit code of an error of the store.
 pub fn store_code(error: &StoreError) -> u8 {
     match error.class() {
         Class::Machine | Class::Damage => exit::IO,
         Class::Newer => exit::USAGE,
         Class::Internal => exit::INTERNAL,
+    }
+}
+
+impl From<SettingsError> for CommandError {
+    /// The text of settings that cannot be used says everything already.
+    fn from(error: SettingsError) -> CommandError {
+        CommandError::new(error.code(), error.to_string())
     }
 }
 
@@ -122,6 +126,8 @@ impl From<EngineError> for CommandError {
                 }
             }
             EngineError::Process(error) => CommandError::io("no process can be started", &error),
+            EngineError::Idle | EngineError::Second => CommandError::new(exit::INTERNAL, error.to_string())
+                .hint("the journal is intact; go on with: ralph resume"),
             EngineError::Replay(error) => {
                 CommandError::new(exit::INTERNAL, "the run's journal cannot be read back").because(&error)
             }

@@ -1,15 +1,18 @@
 //! The `ralph` program: wires the rooms together, reads the environment and the settings, prints,
 //! and exits.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
 mod cli;
 mod commands;
 mod error;
-mod face;
-mod look;
+mod live;
+mod missing;
 mod project;
+mod runs;
 mod session;
 mod settings;
-mod suggest;
+mod terminal;
 
 use ralph_host::process::{KEEPER_ARGUMENT, keeper_main};
 use std::process::ExitCode;

@@ -2,14 +2,14 @@
 //! directory. The only file besides `main` that reads the environment.
 
 use crate::error::CommandError;
-use crate::look::page;
-use crate::suggest::Suggest;
+use crate::terminal::page;
 use ralph_core::id::{LONGEST_TASK_NAME, RunId, TaskName, plain_name};
 use ralph_host::child_runs::{self, FOLDER_VARIABLE, Origin, PARENT_VARIABLE};
 use ralph_host::identity::RUN_VARIABLE;
 use ralph_host::process::find_program;
 use ralph_host::temp::RunTemp;
 use ralph_host::{look, state_dir, tree};
+use ralph_view::Suggest;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,6 @@ pub struct Project {
     pub cwd: PathBuf,
     /// The project: the nearest folder upward with `.ralph` or `.git`, else the current one.
     pub root: PathBuf,
-    /// The git work tree around it.
     pub git_root: Option<PathBuf>,
     /// The project's folder in the state directory.
     pub state: PathBuf,
@@ -167,15 +166,10 @@ pub fn temp_folder() -> PathBuf {
 /// What the environment says to somebody who posts or reads messages: the run around, and who types.
 #[derive(Debug, Default)]
 pub struct RunAround {
-    /// The bus that the run reads.
     pub bus: Option<PathBuf>,
-    /// The folder of its task.
     pub task_folder: Option<PathBuf>,
-    /// Its id.
     pub run: Option<RunId>,
-    /// Its task.
     pub task: Option<TaskName>,
-    /// Its project.
     pub project: Option<String>,
     /// Who types, as far as the system says.
     pub user: String,

@@ -2,23 +2,25 @@
 //! together here, for a new run and for one that goes on.
 
 use crate::error::CommandError;
-use crate::face::{self, FaceOptions, Shown, Volume};
-use crate::look::damage::Missing;
-use crate::look::live::Live;
-use crate::look::{heartbeat, page};
+use crate::live::{self, Live};
+use crate::missing;
 use crate::project::{self, Project, TASKS};
+use crate::runs::Listing;
+use crate::settings;
+use crate::terminal::{self, FaceOptions, page};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::claim::Patterns;
-use ralph_core::effect::Effect;
 use ralph_core::event::{Entry, Event, Resumed, Spent, Started};
-use ralph_core::id::{RunId, TaskName};
-use ralph_core::outcome::exit;
+use ralph_core::id::RunId;
+use ralph_core::outcome::{Outcome, exit};
 use ralph_core::policy::Policy;
-use ralph_core::run::{Run, RunRow};
+use ralph_core::run::{Run, RunRow, RunStep};
 use ralph_core::time::Millis;
-use ralph_engine::{BusNames, Buses, Engine, World};
+use ralph_core::words::Note;
+use ralph_engine::run::{BusNames, Buses, EndedChildren, Face, RunHands, RunSenses, Shown};
+use ralph_engine::{Carrier, EngineError};
 use ralph_host::child_runs::{self, RegisterError, Registration};
-use ralph_host::clock::Clock;
+use ralph_host::clock::{self, Clock};
 use ralph_host::folder_watch::FolderWatch;
 use ralph_host::identity;
 use ralph_host::lock::{self, LockError, Owner, WorkTreeLock};
@@ -33,11 +35,14 @@ use ralph_host::temp::RunTemp;
 use ralph_host::tree::Fingerprinter;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
-use ralph_store::{Durability, Store};
+use ralph_store::{DamagedRow, Durability, Store, StoreError, Which};
+use ralph_view::narration::Volume;
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -71,7 +76,7 @@ impl Claimed {
     /// a run inside a run is a leftover of its parent's agent.
     pub fn take(project: &Project, run: &RunId, policy: &Policy) -> Result<Claimed, CommandError> {
         let (clock, registration) = begin(project, run)?;
-        if policy.supervision.is_some() {
+        if policy.supervision().is_some() {
             folder(project, policy)?;
         }
         // Whoever carries this run owns the tree too, or works in its ancestor's; the lock tells more about it.
@@ -100,23 +105,57 @@ impl Claimed {
         &self.store
     }
 
-    /// Takes events into the journal of a run that nobody carries.
-    pub fn append(&mut self, machine: &mut Run, events: Vec<Event>) -> Result<Vec<Effect>, CommandError> {
-        let (at, elapsed) = (self.clock.now(), machine.elapsed());
-        let numbered = (machine.seq() + 1..).zip(events);
-        let entries: Vec<Entry> = numbered.map(|(seq, event)| Entry { seq, at, elapsed, event }).collect();
-        let effects = entries.iter().flat_map(|entry| machine.step(entry)).collect();
-        self.store.append(machine.id(), &entries, &machine.row(), Durability::Synced)?;
-        Ok(effects)
+    /// Takes an event into the journal of a run that nobody carries.
+    pub fn append(&mut self, machine: &mut Run, event: Event) -> Result<RunStep, CommandError> {
+        let entry = Entry { seq: machine.seq() + 1, at: self.clock.now(), elapsed: machine.elapsed(), event };
+        let step = machine.step(&entry);
+        self.store.append(&[entry], &machine.row(), &step.receipts, Durability::Synced)?;
+        Ok(step)
     }
 
-    /// What a run left changed of that by which it was to be judged.
-    fn left_changed_by(&self, run: &RunId) -> Vec<String> {
-        // A journal that cannot be read is told where somebody asks for it.
-        let entries = self.store.entries(run).unwrap_or_default();
-        let Ok(machine) = Run::replay(&entries, |_, _| {}) else { return Vec::new() };
-        let sentence = |what| format!("{what} during run {run}, and counts as it stands now: ralph explain {run}");
-        machine.left_changed().into_iter().map(sentence).collect()
+    /// Ends what crashed runs left, and tells the run what others spent and changed before it. Returns how long its agent
+    /// went on after the last entry of the journal.
+    fn prepare(
+        &mut self,
+        project: &Project,
+        beginning: &mut Beginning,
+        run: &RunId,
+        policy: &Policy,
+    ) -> Result<Millis, CommandError> {
+        if matches!(beginning, Beginning::Old(..)) {
+            for asked in self.store.asked(run)? {
+                self.store.clear(asked)?;
+            }
+            end_leftovers_of(project, run);
+            tell_children(&project.run_folder(run));
+        }
+        let (newest, live) = (missing::newest(&self.store)?, Live::look(project));
+        missing::tell(project, &live, &self.store, &newest)?;
+        forget_carried(project, &live, &self.store)?;
+        if policy.supervision().is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
+            // Whether a damaged one crashed, nobody can tell any more.
+            end_leftovers(project, newest.damaged.iter().filter_map(DamagedRow::run));
+            let open = Listing::newest(&self.store, Which::Open, CRASHED_LOOKED_AT + 1)?.runs;
+            end_leftovers(project, open.into_iter().map(|row| row.run).filter(|other| other != run));
+            tell_left_locks(project);
+        }
+        let unseen = match beginning {
+            Beginning::Old(machine, _) if machine.outcome().is_none() => live::unseen(&machine.row(), project),
+            _ => Millis::ZERO,
+        };
+        let (cost_usd, tokens) = self.store.spent(&policy.task, run)?;
+        let task_spent = Spent { cost_usd, tokens };
+        match beginning {
+            Beginning::New(started) => {
+                started.task_spent = task_spent;
+                if policy.supervision().is_none() {
+                    let previous = newest.runs.iter().find(|row| row.run != *run);
+                    started.inherited = previous.map(left_changed).unwrap_or_default();
+                }
+            }
+            Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
+        }
+        Ok(unseen)
     }
 
     /// Carries the run to its end and returns its exit code.
@@ -127,113 +166,124 @@ impl Claimed {
         mut beginning: Beginning,
     ) -> Result<u8, CommandError> {
         let (run, parent, policy) = match &beginning {
-            Beginning::New(started) => (started.run.clone(), started.parent.clone(), started.policy.clone()),
-            Beginning::Old(machine, _) => (machine.id().clone(), machine.row().parent, machine.policy().clone()),
-        };
-        if matches!(beginning, Beginning::Old(..)) {
-            self.store.clear_cancel(&run)?;
-            end_leftovers_of(project, &run);
-            tell_children(&project.run_folder(&run));
-        }
-        let listing = self.store.runs()?;
-        Missing::look(project, &Live::look(project), &listing).tell(project);
-        let mut others = listing.runs;
-        others.retain(|row| row.run != run);
-        if policy.supervision.is_none() && self.lock.as_ref().is_some_and(|lock| !lock.is_guest()) {
-            // Whether a damaged one crashed, nobody can tell any more.
-            end_leftovers(project, listing.damaged.iter().filter_map(|run| run.run.as_ref()));
-            end_leftovers(project, others.iter().filter(|row| row.stop_reason.is_none()).map(|row| &row.run));
-            tell_left_locks(project);
-        }
-        let unseen = match &beginning {
-            Beginning::Old(machine, _) if machine.outcome().is_none() => heartbeat::unseen(&machine.row(), project),
-            _ => Millis::ZERO,
-        };
-        let task_spent = spent(&others, &policy.task);
-        match &mut beginning {
-            Beginning::New(started) => {
-                started.task_spent = task_spent;
-                if policy.supervision.is_none() {
-                    started.inherited = others.first().map(|row| self.left_changed_by(&row.run)).unwrap_or_default();
-                }
+            Beginning::New(started) => (started.run.clone(), started.parent.clone(), Arc::new(started.policy.clone())),
+            Beginning::Old(machine, _) => {
+                (machine.id().clone(), machine.parent().cloned(), Arc::clone(machine.policy()))
             }
-            Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
-        }
-        // Its record is removed when everything else is over.
-        let Claimed { store, clock, lock, registration: _registration, _folder } = self;
-        let run_folder = project.run_folder(&run);
+        };
+        let unseen = self.prepare(project, &mut beginning, &run, &policy)?;
         if options.volume == Volume::Verbose && !options.json {
             let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
             page::say(&format!("[ralph] Agent command: {}", [vec![line.program], line.args].concat().join(" ")));
         }
-        let folder = folder(project, &policy)?;
-        let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
-        let face = face::start(options, clock.clone(), shown(project))
+        let runtime = event_loop()?;
+        let face = terminal::start(options, self.clock.clone())
             .map_err(|error| CommandError::io("the output threads cannot be started", &error))?;
-        let outcome = runtime.block_on(async {
-            let signals =
-                Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))?;
-            let keeper = Keeper::start(&run, &run_folder)
-                .map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
-            let (temp, unwritten) = match RunTemp::create(&project::temp_folder(), &run) {
-                Ok(temp) => (Some(temp), None),
-                Err(error) => {
-                    (None, Some(format!("no temporary folder for the run ({error}); agents use the usual one")))
-                }
-            };
-            let world = World {
-                run: run.clone(),
-                parent: parent.clone(),
-                root: policy
-                    .supervision
-                    .as_ref()
-                    .map_or(project.root.clone(), |supervision| supervision.folder.clone().into()),
-                git_root: project.git_root.clone(),
-                raw_log: RawLog::new(&run_folder),
-                run_folder,
-                scm_note: scm_note(project),
-                keeper,
-                temp,
-                clock,
-                fingerprinter: fingerprinter(project),
-                programs: Programs::new(&project.root, project::variable("PATH")),
-                settings: SettingsWatch::new(settings_files(project)),
-                patterns: Patterns::new(&policy.completion),
-                pinned_files: PinnedFiles::new(&project.root, &project.run_folder(&run).join("pinned")),
-                checkout: None,
-                unwritten,
-                lock,
-                base_known: None,
-                buses: buses(project, &run, &policy, folder.task_folder()),
-                watch: policy
-                    .supervision
-                    .as_ref()
-                    .map(|supervision| FolderWatch::new(folder.task_folder(), supervision.poll.duration())),
-                folder,
-                variable: project::variable,
-            };
-            let engine = Engine { store, world, face: face.as_ref(), signals };
-            let outcome = match beginning {
-                Beginning::New(started) => engine.begin(Event::Started(started)).await,
-                Beginning::Old(machine, resumed) => engine.resume(*machine, Event::Resumed(resumed), unseen).await,
-            };
-            outcome.map_err(CommandError::from)
-        });
+        let outcome =
+            runtime.block_on(self.carry_by((project, &run, parent, &policy), face.as_ref(), beginning, unseen));
         face.borrow_mut().finish();
         Ok(outcome?.exit_code)
     }
+
+    /// Puts hands, store and senses together and carries the run.
+    async fn carry_by(
+        self,
+        (project, run, parent, policy): (&Project, &RunId, Option<RunId>, &Policy),
+        face: &RefCell<dyn Face>,
+        beginning: Beginning,
+        unseen: Millis,
+    ) -> Result<Outcome, CommandError> {
+        // Its record is removed when everything else is over.
+        let Claimed { store, clock, lock, registration: _registration, _folder } = self;
+        let senses = RunSenses { clock: clock.clone(), signals: signals()? };
+        let run_folder = project.run_folder(run);
+        let keeper = Keeper::start(run, &run_folder)
+            .map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
+        let (temp, unwritten) = match RunTemp::create(&project::temp_folder(), run) {
+            Ok(temp) => (Some(temp), None),
+            Err(error) => (None, Some(Note::TempMissing { error: error.to_string() }.to_string())),
+        };
+        let folder = folder(project, policy)?;
+        let supervision = policy.supervision();
+        let hands = RunHands {
+            run: run.clone(),
+            parent,
+            root: supervision.map_or(project.root.clone(), |supervision| supervision.folder.clone().into()),
+            git_root: project.git_root.clone(),
+            scm_note: scm_note(project),
+            keeper,
+            temp,
+            face,
+            clock: clock.clone(),
+            ended_children,
+            state: project.state.clone(),
+            fingerprinter: fingerprinter(project),
+            programs: Programs::new(&project.root, project::variable("PATH")),
+            settings: SettingsWatch::new(settings::FILES.map(|file| project.root.join(file)).into()),
+            patterns: Patterns::new(&policy.completion),
+            pinned_files: PinnedFiles::new(&project.root, &run_folder.join("pinned")),
+            raw_log: RawLog::new(&run_folder),
+            run_folder,
+            checkout: None,
+            unwritten,
+            lock,
+            base_known: None,
+            buses: buses(project, run, policy, folder.task_folder()),
+            watch: supervision.map(|it| FolderWatch::new(folder.task_folder(), it.poll.duration())),
+            folder,
+            variable: project::variable,
+        };
+        let (shown, parts) = (Shown(face), (hands, store, senses));
+        let outcome = match beginning {
+            Beginning::New(started) => {
+                let event = Event::Started(started);
+                let entry = Entry { seq: 1, at: clock.now(), elapsed: Millis::ZERO, event };
+                let (machine, step) = Run::begin(&entry).map_err(EngineError::from)?;
+                Carrier::begin(machine, entry, parts, &shown).carry(step).await
+            }
+            Beginning::Old(machine, resumed) => {
+                Carrier::resume(*machine, unseen, parts, &shown).carry_from(Event::Resumed(resumed)).await
+            }
+        };
+        outcome.map_err(CommandError::from)
+    }
+}
+
+/// The child runs of a run that have ended, as the store knows them.
+fn ended_children(state: &Path, run: &RunId) -> Result<EndedChildren, String> {
+    let told = |error: StoreError| error.to_string();
+    let store = Store::open(state).map_err(told)?;
+    let own = Listing::newest(&store, Which::ChildrenOf(run), usize::MAX).map_err(told)?.runs;
+    Ok(own.into_iter().map(|row| (row.run, row.stop_reason)).collect())
+}
+
+/// How a new run of a project begins.
+pub fn started(project: &Project, parent: Option<RunId>, policy: Policy) -> Box<Started> {
+    Box::new(Started {
+        run: RunId::from_random(clock::random_bits()),
+        parent,
+        policy,
+        root: project.root.display().to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        task_spent: Spent::default(),
+        inherited: Vec::new(),
+    })
+}
+
+/// Carries a new run to its end and returns its exit code.
+pub fn begin_run(options: FaceOptions, project: &Project, started: Box<Started>) -> Result<u8, CommandError> {
+    Claimed::take(project, &started.run, &started.policy)?.carry(options, project, Beginning::New(started))
 }
 
 /// What runs everything. tokio panics where it gets no sockets for signals, so as many descriptors
 /// as it opens are tried first: their lack is the machine's fault and not ralph's.
-pub fn event_loop() -> io::Result<Runtime> {
-    let tried: [(UnixStream, UnixStream); 3] = [UnixStream::pair()?, UnixStream::pair()?, UnixStream::pair()?];
-    drop(tried);
-    tokio::runtime::Builder::new_current_thread().enable_all().build()
-}
-
-fn shown(project: &Project) -> Shown {
-    Shown { name: project.name(), suggest: project.suggest() }
+pub fn event_loop() -> Result<Runtime, CommandError> {
+    let tried: io::Result<Vec<_>> = (0..3).map(|_| UnixStream::pair()).collect();
+    // They are closed before the runtime needs as many.
+    tried
+        .map(drop)
+        .and_then(|()| tokio::runtime::Builder::new_current_thread().enable_all().build())
+        .map_err(|error| CommandError::io("the event loop cannot be started", &error))
 }
 
 fn buses(project: &Project, run: &RunId, policy: &Policy, task_folder: &Path) -> Buses {
@@ -244,6 +294,11 @@ fn buses(project: &Project, run: &RunId, policy: &Policy, task_folder: &Path) ->
         task: policy.task.clone(),
         run: run.clone(),
     })
+}
+
+/// Listens to signals.
+pub fn signals() -> Result<Signals, CommandError> {
+    Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))
 }
 
 /// Knows the tree, less ralph's own folder in it.
@@ -257,16 +312,11 @@ fn scm_note(project: &Project) -> PathBuf {
     project.state.join("scm-task")
 }
 
-fn settings_files(project: &Project) -> Vec<PathBuf> {
-    [".ralph/settings.json", ".ralph/settings.local.json"].iter().map(|file| project.root.join(file)).collect()
-}
-
 /// The readable files of a run, with its task's folder.
 fn folder(project: &Project, policy: &Policy) -> Result<Folder, CommandError> {
     let task_folder = task_folder(project, policy);
     if task_folder == usual_task_folder(project, policy) {
         return Folder::prepare(&project.root, &policy.task)
-            .map(|folder| folder.keeping_prompts(policy.history.prompts))
             .map_err(|error| CommandError::usage("the project's .ralph folder cannot be used").because(&error));
     }
     Folder::with_task_folder(&project.root, &task_folder)
@@ -275,7 +325,7 @@ fn folder(project: &Project, policy: &Policy) -> Result<Folder, CommandError> {
 
 /// The task folder of a run.
 pub fn task_folder(project: &Project, policy: &Policy) -> PathBuf {
-    let said = policy.supervision.as_ref().map(|supervision| PathBuf::from(&supervision.task_folder));
+    let said = policy.supervision().map(|supervision| PathBuf::from(&supervision.task_folder));
     said.unwrap_or_else(|| usual_task_folder(project, policy))
 }
 
@@ -285,14 +335,14 @@ fn usual_task_folder(project: &Project, policy: &Policy) -> PathBuf {
 
 /// A run's project, as messages name it.
 pub fn project_name(project: &Project, policy: &Policy) -> String {
-    let said = policy.supervision.as_ref().map(|supervision| supervision.project.clone());
+    let said = policy.supervision().map(|supervision| supervision.project.clone());
     said.unwrap_or_else(|| project.project_name())
 }
 
 /// What no second loop may work on: the work tree, or the task folder of a supervised agent, which leaves
 /// the tree to its child runs.
 fn owned(project: &Project, policy: &Policy) -> PathBuf {
-    if policy.supervision.is_some() { task_folder(project, policy) } else { project.work_tree().to_owned() }
+    if policy.supervision().is_some() { task_folder(project, policy) } else { project.work_tree().to_owned() }
 }
 
 /// Prepares the state folder, and registers the run in it.
@@ -340,11 +390,11 @@ fn hold(folder: &Path) -> Result<Option<File>, CommandError> {
 }
 
 /// Ends what crashed runs have left alive: the tree has one loop now, and this is it.
-fn end_leftovers<'a>(project: &Project, crashed: impl Iterator<Item = &'a RunId>) {
+fn end_leftovers(project: &Project, crashed: impl Iterator<Item = RunId>) {
     // Older ones have been looked at by the runs since.
     for run in crashed.take(CRASHED_LOOKED_AT) {
-        if child_runs::process_of(&project.run_folder(run)).is_none() {
-            end_leftovers_of(project, run);
+        if child_runs::process_of(&project.run_folder(&run)).is_none() {
+            end_leftovers_of(project, &run);
         }
     }
 }
@@ -357,12 +407,25 @@ fn tell_left_locks(project: &Project) {
     }
 }
 
-/// What these runs have used of a task's budget.
-fn spent(runs: &[RunRow], task: &TaskName) -> Spent {
-    runs.iter().filter(|row| row.task == *task).fold(Spent::default(), |sum, row| Spent {
-        cost_usd: sum.cost_usd + row.cost_usd.unwrap_or(0.0),
-        tokens: sum.tokens.saturating_add(row.tokens.total()),
-    })
+/// Settings, scripts or protected files that a run's agent changed. The next run uses them as they are; they are listed
+/// so that a person can look.
+fn left_changed(RunRow { run, left_changed, .. }: &RunRow) -> Vec<Note> {
+    left_changed.iter().map(|what| Note::Inherited { what: what.clone(), run: run.clone() }).collect()
+}
+
+/// Runs that are looked for among those that were carried lately, before any of them is forgotten.
+const CARRIED_LATELY: usize = 200;
+
+/// Forgets most of the runs that were carried lately and have ended, so that looking for those that live stays cheap.
+fn forget_carried(project: &Project, live: &Live<'_>, store: &Store) -> Result<(), StoreError> {
+    let carried = child_runs::carried(&project.state);
+    if carried.len() <= CARRIED_LATELY {
+        return Ok(());
+    }
+    let ended = Listing::newest(store, Which::Named(&carried), usize::MAX)?.runs.into_iter();
+    let ended = ended.filter(|row| row.stop_reason.is_some() && live.process(&row.run).is_none());
+    ended.skip(CARRIED_LATELY / 2).for_each(|row| child_runs::forget(&project.state, &row.run));
+    Ok(())
 }
 
 /// What a crash left alive must not work beside its successor.

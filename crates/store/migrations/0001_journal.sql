@@ -2,30 +2,44 @@
 -- The number of the last migration is the format, and it also covers the vocabulary of the JSON:
 -- an event or a word that an older ralph cannot read needs a new migration, even an empty one.
 
--- One line per run. There is no index over `run`: a project has hundreds of runs, a scan of them
--- takes less than a millisecond and happens once per command, and an index is one more page that
--- could be damaged.
-CREATE TABLE runs (
-    no       INTEGER PRIMARY KEY, -- the order in which runs began, whatever the wall clock did
-    run      TEXT    NOT NULL,
+-- One line per stream: a run, or a task. What stands behind the checksum is stated by the row too, and
+-- only repeated for the queries below.
+CREATE TABLE streams (
+    no       INTEGER PRIMARY KEY, -- the order in which streams began, whatever the wall clock did
+    kind     TEXT    NOT NULL,
+    id       TEXT    NOT NULL,
     last_seq INTEGER NOT NULL,    -- how many entries there must be, so that a lost end is noticed
-    row      TEXT    NOT NULL,    -- RunRow as JSON
-    checksum INTEGER NOT NULL
+    row      TEXT    NOT NULL,    -- the stream at a glance, as JSON
+    checksum INTEGER NOT NULL,    -- the first 8 bytes of SHA-256 over kind, id, last_seq, row
+    task     TEXT    NOT NULL,
+    parent   TEXT,
+    standing INTEGER NOT NULL,    -- 0 open, 1 stopped, 2 finished
+    cost     REAL    NOT NULL,
+    tokens   INTEGER NOT NULL
 ) STRICT;
 
--- The truth. `place` is the run's `no` in the upper and `seq` in the lower 32 bits. One integer as
--- the key keeps a run's entries side by side, makes every append an append to the tree's right
+-- Every question of a start, an iteration or a wait is answered by one of these or by the right edge of the
+-- table. An index that does not know a stream is not believed: then the table itself is searched.
+CREATE UNIQUE INDEX stream_ids ON streams (kind, id);
+CREATE INDEX children ON streams (parent) WHERE parent IS NOT NULL;
+CREATE INDEX open_streams ON streams (kind) WHERE standing = 0;
+CREATE INDEX unfinished_streams ON streams (kind) WHERE standing < 2;
+CREATE INDEX task_spend ON streams (kind, task, cost, tokens);
+
+-- The truth. `place` is the stream's `no` in the upper and `seq` in the lower 32 bits. One integer as
+-- the key keeps a stream's entries side by side, makes every append an append to the tree's right
 -- edge, and lets entries of up to 4 KB stay in their page: with a composite key the table would
 -- have to be WITHOUT ROWID, where everything above 1 KB spills into a page of its own.
+-- Entry 0 is the name of the stream, so that the journal needs no other table to be read.
 CREATE TABLE journal (
     place    INTEGER PRIMARY KEY,
     at       INTEGER NOT NULL,
     elapsed  INTEGER NOT NULL,
-    event    TEXT    NOT NULL,    -- Event as JSON
-    checksum INTEGER NOT NULL     -- the first 8 bytes of SHA-256 over run, seq, at, elapsed, event
+    event    TEXT    NOT NULL,    -- as JSON
+    checksum INTEGER NOT NULL     -- the first 8 bytes of SHA-256 over kind, id, seq, at, elapsed, event
 ) STRICT;
 
--- Derived from the `check_ended` entry at the same place.
+-- Comes with the entry at the same place, which tells that a check ended.
 CREATE TABLE receipts (
     place        INTEGER PRIMARY KEY,
     iteration    INTEGER NOT NULL,
@@ -40,8 +54,12 @@ CREATE TABLE receipts (
     at           INTEGER NOT NULL
 ) STRICT;
 
--- Wishes of other processes, which do not own the run and so cannot write into its journal.
-CREATE TABLE cancels (
-    run TEXT    PRIMARY KEY,
-    at  INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+-- What other processes ask of whoever carries a stream: they cannot write into its journal.
+CREATE TABLE requests (
+    no      INTEGER PRIMARY KEY,
+    kind    TEXT    NOT NULL,
+    id      TEXT    NOT NULL,
+    request TEXT    NOT NULL,     -- cancel, pause, retry
+    at      INTEGER NOT NULL,
+    UNIQUE (kind, id, request)
+) STRICT;

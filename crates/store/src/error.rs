@@ -1,7 +1,7 @@
 //! What can go wrong between ralph and its database, sorted by what a person can do about it:
 //! make room, upgrade, wait, or look at what was damaged.
 
-use ralph_core::id::RunId;
+use ralph_core::stream::StreamId;
 use rusqlite::ErrorCode;
 use std::error::Error;
 use std::fmt;
@@ -55,20 +55,20 @@ pub enum StoreError {
         known: u32,
     },
     /// A stored entry is not what was written.
-    #[error("entry {seq} of run {run} is damaged: {why}")]
+    #[error("entry {seq} of {stream} is damaged: {why}")]
     Damaged {
-        /// The run.
-        run: RunId,
+        /// The stream.
+        stream: StreamId,
         /// The entry.
         seq: u64,
         /// How that was seen.
         why: String,
     },
-    /// The entries to append do not continue the run's journal.
-    #[error("run {run} goes on with entry {expected}, not {found}")]
+    /// The entries to append do not continue the stream.
+    #[error("{stream} goes on with entry {expected}, not {found}")]
     Gap {
-        /// The run.
-        run: RunId,
+        /// The stream.
+        stream: StreamId,
         /// The number that would have continued it.
         expected: u64,
         /// The number that was given.
@@ -152,9 +152,13 @@ impl StoreError {
         }
     }
 
-    /// Whether it is about one run alone, so that all others can be used.
-    pub fn is_about_one_run(&self) -> bool {
-        matches!(self, StoreError::Damaged { .. })
+    /// What is wrong with the one stream that it is about, if all others can be used.
+    pub fn of_one_stream(&self) -> Option<String> {
+        match self {
+            StoreError::Damaged { seq: 1, why, .. } => Some(format!("its first entry is damaged: {why}")),
+            StoreError::Damaged { seq, why, .. } => Some(format!("entry {seq} is damaged: {why}")),
+            _ => None,
+        }
     }
 
     /// Whether room on the disk is what is missing.

@@ -1,9 +1,10 @@
 //! ralph remembers.
 //!
-//! This is the only room that knows SQL. It keeps what happened (the journal), in order and checked
-//! by checksums, and beside it what lists and receipts need (the projections), which change in the
-//! same transaction and so never disagree with it. It decides nothing: it does not fold entries,
-//! ask for the time, or know which process may write; the owner of a run holds a lock elsewhere.
+//! This is the only room that knows SQL. It keeps streams of entries (a run is one), in order and checked
+//! by checksums, and beside each of them a row and receipts, which change in the same transaction and so
+//! never disagree with it. It interprets nothing: events, rows and receipts are given to it and given
+//! back. It does not fold entries, ask for the time, or know which process may write; whoever carries a
+//! run holds a lock elsewhere.
 //!
 //! # Theory of operation
 //!
@@ -23,15 +24,15 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
-mod cancel;
 mod error;
-mod journal;
 mod migrate;
 mod open;
-mod projection;
-mod query;
+mod receipts;
 mod replace;
+mod requests;
+mod rows;
 mod salvage;
+mod streams;
 
 #[cfg(test)]
 mod faults;
@@ -39,15 +40,15 @@ mod faults;
 mod sample;
 
 pub use error::{Class, IoProblem, Source, StoreError};
-pub use projection::Receipt;
-pub use query::{DamagedRun, Found, Listing, is_stand_in};
 pub use replace::Replacement;
+pub use requests::Asked;
+pub use rows::{DamagedRow, Found, Stored, Which};
 pub use salvage::{Damage, Remains, Salvage};
 
-use journal::Tail;
 use open::FileId;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
+use streams::Tail;
 
 /// The memory of one project.
 #[derive(Debug)]
@@ -56,7 +57,7 @@ pub struct Store {
     path: PathBuf,
     /// What `PRAGMA synchronous` is set to: setting it anew costs a statement, so only changes are.
     durability: Durability,
-    /// Where the run that was appended to last ends.
+    /// Where the stream that was appended to last ends.
     tail: Option<Tail>,
     /// Whether a write failed, after which none is tried again.
     suspect: bool,
@@ -77,6 +78,18 @@ impl Store {
     /// The database file, for messages.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    fn reading<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        read(&self.conn).map_err(StoreError::sqlite(&self.path, "read"))
+    }
+
+    fn writing<T>(
+        &mut self,
+        durability: Durability,
+        write: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        self.ensure(durability).and_then(|()| write(&self.conn)).map_err(|error| self.failed_to_write(error))
     }
 
     /// After a failed write the kernel may have dropped pages and forgotten that it did, so that a
@@ -114,7 +127,7 @@ mod tests {
         let mut store = Store::open(dir.path()).unwrap();
         let wanted = [Durability::Written, Durability::Synced, Durability::Synced, Durability::Written];
         for (durability, seq) in wanted.into_iter().zip(1..) {
-            store.append(&id("r1"), &[noted(seq, "x")], &row(&id("r1"), 1), durability).unwrap();
+            store.append(&[noted(seq, "x")], &row(&id("r1"), 1), &[], durability).unwrap();
             let level: u32 = store.conn.query_row("PRAGMA synchronous", [], |row| row.get(0)).unwrap();
             assert_eq!(level, if durability == Durability::Synced { 2 } else { 1 });
         }

@@ -86,12 +86,12 @@ fn newest(migrations: &[&str]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{id, noted, row};
+    use crate::sample::{entries, id, noted, row};
     use crate::{Durability, Store};
 
     fn one_run(folder: &Path) -> Store {
         let mut store = Store::open(folder).unwrap();
-        store.append(&id("r1"), &[noted(1, "x")], &row(&id("r1"), 1), Durability::Written).unwrap();
+        store.append(&[noted(1, "x")], &row(&id("r1"), 1), &[], Durability::Written).unwrap();
         store
     }
 
@@ -128,7 +128,7 @@ mod tests {
         fs::create_dir(&old).unwrap();
         fs::rename(dir.path().join("ralph.db.format-1"), old.join("ralph.db")).unwrap();
         let store = Store::open(&old).unwrap();
-        assert_eq!(store.entries(&id("r1")).unwrap(), [noted(1, "x")]);
+        assert_eq!(entries(&store, &id("r1")).unwrap(), [noted(1, "x")]);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing unfinished is left");
     }
 
@@ -143,6 +143,6 @@ mod tests {
         assert!(matches!(error, StoreError::Internal { .. }), "{error:?}");
         assert_eq!(format(&store.conn).unwrap(), 1);
         assert!(store.conn.prepare("SELECT * FROM added").is_err());
-        assert_eq!(store.entries(&id("r1")).unwrap(), [noted(1, "x")]);
+        assert_eq!(entries(&store, &id("r1")).unwrap(), [noted(1, "x")]);
     }
 }

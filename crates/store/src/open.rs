@@ -249,7 +249,7 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{id, noted, row};
+    use crate::sample::{entries, id, noted, row, rows};
     use std::collections::BTreeMap;
     use std::os::unix::fs::PermissionsExt;
 
@@ -270,7 +270,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("state/ralph/project");
         let mut store = Store::open(&folder).unwrap();
-        store.append(&id("r1"), &[noted(1, "x")], &row(&id("r1"), 1), Durability::Written).unwrap();
+        store.append(&[noted(1, "x")], &row(&id("r1"), 1), &[], Durability::Written).unwrap();
         for made in ["state", "state/ralph", "state/ralph/project"] {
             assert_eq!(mode(&dir.path().join(made)), 0o700, "{made}");
         }
@@ -296,15 +296,15 @@ mod tests {
         let look = |folder: &Path| {
             let before = contents(folder);
             let mut reader = Store::open_existing(folder).unwrap().unwrap();
-            assert_eq!(reader.entries(&run).unwrap(), [noted(1, "x")]);
-            let refused = reader.append(&run, &[noted(2, "y")], &row(&run, 1), Durability::Written).unwrap_err();
+            assert_eq!(entries(&reader, &run).unwrap(), [noted(1, "x")]);
+            let refused = reader.append(&[noted(2, "y")], &row(&run, 1), &[], Durability::Written).unwrap_err();
             assert!(refused.class() == crate::Class::Machine && refused.to_string().contains("read-only"), "{refused}");
             drop(reader);
             assert_eq!(contents(folder), before);
         };
         let live = dir.path().join("live");
         let mut writer = Store::open(&live).unwrap();
-        writer.append(&run, &[noted(1, "x")], &row(&run, 1), Durability::Written).unwrap();
+        writer.append(&[noted(1, "x")], &row(&run, 1), &[], Durability::Written).unwrap();
         look(&live);
         let dead = dir.path().join("dead");
         fs::create_dir(&dead).unwrap();
@@ -325,11 +325,11 @@ mod tests {
             for name in &names {
                 scope.spawn(|| {
                     let mut store = Store::open(&folder).unwrap();
-                    store.append(&id(name), &[noted(1, name)], &row(&id(name), 1), Durability::Written).unwrap();
+                    store.append(&[noted(1, name)], &row(&id(name), 1), &[], Durability::Written).unwrap();
                 });
             }
         });
-        assert_eq!(Store::open(&folder).unwrap().runs().unwrap().runs.len(), names.len());
+        assert_eq!(rows(&Store::open(&folder).unwrap()).unwrap().len(), names.len());
         assert_eq!(contents(&folder).len(), 1, "nothing unfinished is left");
     }
 

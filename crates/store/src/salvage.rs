@@ -1,35 +1,35 @@
 //! Reading what is left of a damaged database, page by page and without SQLite, which stops at the first
 //! page that leads nowhere and writes to what it reads.
 //!
-//! Every entry carries a checksum over its run, its number and its text, so whatever is found anywhere in
-//! the file or its log either proves itself or does not count: nothing is guessed. A run's entries count
+//! Every entry carries a checksum over its stream, its number and its text, so whatever is found anywhere in
+//! the file or its log either proves itself or does not count: nothing is guessed. A stream's entries count
 //! from the first one up to the first that is missing or cannot prove itself.
 //!
 //! Only leaves of tables are looked at. They hold the entries, and what stands above them only leads there.
 
-use crate::journal::{SEQ_MASK, entry_checksum, place};
 use crate::migrate::lacking;
 use crate::open::{FILE, with_suffix};
-use crate::projection::{MOST_RUNS, StoredRow};
-use crate::query::is_stand_in;
+use crate::rows::{DamagedRow, MOST_STREAMS, Which};
+use crate::streams::{SEQ_MASK, checksum, entry_checksum, place, proven_name};
 use crate::{Store, StoreError};
-use ralph_core::event::{Entry, Event};
-use ralph_core::id::RunId;
+use ralph_core::event::Entry;
+use ralph_core::stream::{Row, StreamId};
 use ralph_core::time::{Millis, WallTime};
+use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-/// What is left of one run.
+/// What is left of one stream.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Remains {
-    /// Its id; `None` if nothing proves one.
-    pub run: Option<RunId>,
+pub struct Remains<E> {
+    /// Its name; `None` if nothing proves one.
+    pub stream: Option<StreamId>,
     /// Its number in the database.
     pub no: i64,
     /// Its entries from the first on, each of them proven.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<Entry<E>>,
     /// How many there are known to have been.
     pub promised: u64,
     /// Why there are no more; `None` if they are all there.
@@ -44,10 +44,10 @@ pub struct Salvage {
     pages: Pages,
     /// Where the entries stand, by their place; a page may be there in several versions.
     cells: BTreeMap<i64, Vec<Cell>>,
-    /// Ids that a row proves, with the number of entries that it promises.
-    proven: BTreeMap<i64, BTreeMap<RunId, u64>>,
-    /// Ids that a row states; an entry may prove them.
-    stated: BTreeMap<i64, BTreeSet<RunId>>,
+    /// Names that a row proves, with the number of entries that it promises.
+    proven: BTreeMap<i64, BTreeMap<StreamId, u64>>,
+    /// Names that a row states; an entry may prove them.
+    stated: BTreeMap<i64, BTreeSet<StreamId>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -97,63 +97,56 @@ impl Salvage {
         Ok(salvage)
     }
 
-    /// The numbers of the runs of which anything is left, in the order in which they began.
-    pub fn runs(&self) -> Vec<i64> {
+    /// The numbers of the streams of which anything is left, in the order in which they began.
+    pub fn streams(&self) -> Vec<i64> {
         let of_entries = self.cells.keys().map(|place| place >> 32);
         of_entries.chain(self.proven.keys().copied()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// What is left of the run with this number.
-    pub fn remains(&self, no: i64) -> Remains {
-        let mut ids = self.proven.get(&no).cloned().unwrap_or_default();
-        if !(0..=MOST_RUNS).contains(&no) {
-            // Its places would be those of another run.
-            let (run, promised) = ids.pop_first().map_or((None, 0), |(run, promised)| (Some(run), promised));
+    /// What is left of the stream with this number.
+    pub fn remains<E: DeserializeOwned>(&self, no: i64) -> Remains<E> {
+        let mut names = self.proven.get(&no).cloned().unwrap_or_default();
+        if !(0..=MOST_STREAMS).contains(&no) {
+            // Its places would be those of another stream.
+            let (stream, promised) = names.pop_first().map_or((None, 0), |(stream, promised)| (Some(stream), promised));
             let lost = Some("its number is damaged".to_owned());
-            return Remains { run, no, entries: Vec::new(), promised, lost, is_newer: false };
+            return Remains { stream, no, entries: Vec::new(), promised, lost, is_newer: false };
         }
-        for fields in self.candidates(place(no, 1)) {
-            if let Ok(Event::Started(started)) = serde_json::from_str(&fields.event)
-                && let Some(run) = RunId::parse(started.run.as_str())
-            {
-                ids.entry(run).or_insert(0);
-            }
+        for name in self.candidates(place(no, 0)).filter_map(|fields| fields.proven_name()) {
+            names.entry(name).or_insert(0);
+        }
+        if names.is_empty() {
+            names.extend(self.stated_and_proven(no).map(|stream| (stream, 0)));
         }
         let last = self.cells.range(place(no, 0)..=place(no, SEQ_MASK)).next_back();
         let last = last.map_or(0, |(place, _)| place.cast_unsigned() & SEQ_MASK);
-        let all = ids.into_iter().map(|(run, promised)| self.entries(run, no, promised.max(last)));
+        let all = names.into_iter().map(|(stream, promised)| self.entries(stream, no, promised.max(last)));
         all.max_by_key(|remains| remains.entries.len()).unwrap_or_else(|| Remains {
-            run: self.stated_and_proven(no),
+            stream: None,
             no,
             entries: Vec::new(),
             promised: last,
-            lost: Some("neither its row nor its first entry can be read".to_owned()),
+            lost: Some("nothing that can be read tells what it is".to_owned()),
             is_newer: false,
         })
     }
 
-    /// The id that a row states and any later entry proves.
-    fn stated_and_proven(&self, no: i64) -> Option<RunId> {
-        let proves = |run: &RunId, place: i64| {
+    /// The name that a row states and any entry proves.
+    fn stated_and_proven(&self, no: i64) -> Option<StreamId> {
+        let proves = |stream: &StreamId, place: i64| {
             let seq = place.cast_unsigned() & SEQ_MASK;
-            self.candidates(place).any(|fields| fields.proven(run, seq).is_some())
+            self.candidates(place).any(|fields| fields.proves(stream, seq))
         };
-        let places = || self.cells.range(place(no, 0)..=place(no, SEQ_MASK)).map(|(place, _)| *place);
-        self.stated.get(&no)?.iter().find(|run| places().any(|place| proves(run, place))).cloned()
+        let places = || self.cells.range(place(no, 1)..=place(no, SEQ_MASK)).map(|(place, _)| *place);
+        self.stated.get(&no)?.iter().find(|stream| places().any(|place| proves(stream, place))).cloned()
     }
 
-    fn entries(&self, run: RunId, no: i64, promised: u64) -> Remains {
-        let mut remains = Remains { run: None, no, entries: Vec::new(), promised, lost: None, is_newer: false };
+    fn entries<E: DeserializeOwned>(&self, stream: StreamId, no: i64, promised: u64) -> Remains<E> {
+        let mut remains = Remains { stream: None, no, entries: Vec::new(), promised, lost: None, is_newer: false };
         for seq in 1..=promised {
-            let (mut found, mut understood) = (false, None);
-            for fields in self.candidates(place(no, seq)) {
-                found = true;
-                if let Some(entry) = fields.proven(&run, seq) {
-                    understood = Some(serde_json::from_str(&fields.event).map(|event| Entry { event, ..entry }));
-                    break;
-                }
-            }
-            match understood {
+            let mut found = false;
+            let proven = self.candidates(place(no, seq)).inspect(|_| found = true).find(|f| f.proves(&stream, seq));
+            match proven.map(|fields| fields.entry(seq)) {
                 Some(Ok(entry)) => remains.entries.push(entry),
                 Some(Err(error)) => {
                     remains.is_newer = true;
@@ -167,7 +160,7 @@ impl Salvage {
                 break;
             }
         }
-        Remains { run: Some(run), ..remains }
+        Remains { stream: Some(stream), ..remains }
     }
 
     /// Notes what stands on a page.
@@ -189,29 +182,35 @@ impl Salvage {
                 {
                     self.cells.entry(rowid).or_default().push(cell);
                 }
-                [Kind::Null, Kind::Text(_), last_seq, Kind::Text(_), sum]
+                [Kind::Null, Kind::Text(_), Kind::Text(_), last_seq, Kind::Text(_), sum, ..]
                     if last_seq.is_number() && sum.is_number() =>
                 {
-                    for values in self.pages.values(cell) {
-                        let [
-                            Value::Null,
-                            Value::Text(run),
-                            Value::Integer(last_seq),
-                            Value::Text(row),
-                            Value::Integer(checksum),
-                        ] = values.as_slice()
-                        else {
-                            continue;
-                        };
-                        self.stated.entry(rowid).or_default().extend(RunId::parse(run));
-                        if let Some(run) = StoredRow::proven_by(last_seq.cast_unsigned(), row, *checksum) {
-                            let promised = self.proven.entry(rowid).or_default().entry(run).or_insert(0);
-                            *promised = (*promised).max(last_seq.cast_unsigned());
-                        }
-                    }
+                    self.pages.values(cell).iter().for_each(|values| self.note_row(rowid, values));
                 }
                 _ => {}
             }
+        }
+    }
+
+    fn note_row(&mut self, no: i64, values: &[Value]) {
+        let [
+            _,
+            Value::Text(kind),
+            Value::Text(id),
+            Value::Integer(last_seq),
+            Value::Text(row),
+            Value::Integer(sum),
+            ..,
+        ] = values
+        else {
+            return;
+        };
+        let (Some(stream), last_seq) = (StreamId::parse(kind, id), last_seq.cast_unsigned()) else { return };
+        if checksum(&stream, &[last_seq], row) == *sum {
+            let promised = self.proven.entry(no).or_default().entry(stream).or_insert(0);
+            *promised = (*promised).max(last_seq);
+        } else {
+            self.stated.entry(no).or_default().insert(stream);
         }
     }
 
@@ -230,10 +229,19 @@ struct Fields {
 }
 
 impl Fields {
-    /// The entry, without its event, if it is this one.
-    fn proven(&self, run: &RunId, seq: u64) -> Option<Entry> {
-        let entry = Entry { seq, at: self.at, elapsed: self.elapsed, event: Event::Woke };
-        (entry_checksum(run, &entry, &self.event) == self.checksum).then_some(entry)
+    /// Whether it is this entry.
+    fn proves(&self, stream: &StreamId, seq: u64) -> bool {
+        let entry = Entry { seq, at: self.at, elapsed: self.elapsed, event: () };
+        entry_checksum(stream, &entry, &self.event) == self.checksum
+    }
+
+    /// The name that it tells as an entry 0.
+    fn proven_name(&self) -> Option<StreamId> {
+        proven_name(self.at, self.elapsed, &self.event, self.checksum)
+    }
+
+    fn entry<E: DeserializeOwned>(&self, seq: u64) -> serde_json::Result<Entry<E>> {
+        Ok(Entry { seq, at: self.at, elapsed: self.elapsed, event: serde_json::from_str(&self.event)? })
     }
 
     fn of(values: Vec<Value>) -> Option<Fields> {
@@ -442,7 +450,8 @@ fn kinds(record: &[u8], at: usize) -> Option<(Vec<Kind>, usize)> {
             0 => Kind::Null,
             1..=4 => Kind::Integer(usize::try_from(serial).ok()?),
             5 => Kind::Integer(6),
-            6 => Kind::Integer(8),
+            // A fraction is as long; nobody reads one.
+            6 | 7 => Kind::Integer(8),
             8 | 9 => Kind::Bit(serial == 9),
             text if text >= 13 && text % 2 == 1 => Kind::Text(usize::try_from((text - 13) / 2).ok()?),
             _ => return None,
@@ -474,46 +483,52 @@ fn big_endian(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
 pub struct Damage {
     /// Its structure, as SQLite told it.
     pub structure: Vec<String>,
-    /// Single runs, one sentence each; all others can be used.
-    pub runs: Vec<String>,
+    /// Single streams, one sentence each; all others can be used.
+    pub streams: Vec<String>,
 }
 
 impl Damage {
     /// Whether nothing is.
     pub fn is_none(&self) -> bool {
-        self.structure.is_empty() && self.runs.is_empty()
+        self.structure.is_empty() && self.streams.is_empty()
     }
 }
 
 impl Store {
-    /// Everything that is damaged. Reads all of it.
-    pub fn damage(&self) -> Result<Damage, StoreError> {
+    /// Everything that is damaged among streams of one kind. Reads all of them. `judge` says what is wrong with
+    /// entries of which each one can be read.
+    pub fn damage<R: Row, E: DeserializeOwned>(
+        &self,
+        judge: impl Fn(&[Entry<E>]) -> Option<String>,
+    ) -> Result<Damage, StoreError> {
         let failed = StoreError::sqlite(&self.path, "read");
         let structure = || -> rusqlite::Result<Vec<String>> {
-            self.conn.prepare("PRAGMA quick_check(5)")?.query_map([], |row| row.get(0))?.collect()
+            self.conn.prepare("PRAGMA integrity_check(5)")?.query_map([], |row| row.get(0))?.collect()
         };
-        let mut damage = Damage { structure: structure().map_err(&failed)?, runs: Vec::new() };
+        let mut damage = Damage { structure: structure().map_err(&failed)?, streams: Vec::new() };
         damage.structure.retain(|told| told != "ok");
         damage.structure.extend(lacking(&self.conn).map_err(&failed)?);
-        let listing = self.runs()?;
-        damage.runs = listing.damaged.iter().map(|run| format!("run {}: {}", run.name(), run.why)).collect();
-        for row in &listing.runs {
-            match self.entries(&row.run) {
-                Ok(entries) if !matches!(entries.first(), Some(Entry { event: Event::Started(_), .. })) => {
-                    damage.runs.push(format!("run {}: its journal does not begin with its start", row.run));
+        for row in self.newest::<R>(Which::All, usize::MAX)? {
+            let (stream, why) = match row {
+                Ok(row) => (row.stream(), None),
+                Err(DamagedRow { stream: Some(stream), why, .. }) => (stream, Some(why)),
+                Err(DamagedRow { stream: None, no, why }) => {
+                    damage.streams.push(format!("{} number {no}: {why}", R::KIND.as_str()));
+                    continue;
                 }
-                Ok(_) if is_stand_in(row) => damage.runs.push(format!("run {}: its row is damaged", row.run)),
-                Ok(_) => {}
-                Err(error) if error.is_about_one_run() => damage.runs.push(error.to_string()),
-                Err(error) => return Err(error),
-            }
+            };
+            let why = match self.entries(&stream) {
+                Ok(entries) => judge(&entries).or(why),
+                Err(error) => Some(error.of_one_stream().ok_or(error)?),
+            };
+            damage.streams.extend(why.map(|why| format!("{stream}: {why}")));
         }
         let rowless = || -> rusqlite::Result<Vec<i64>> {
-            let sql = "SELECT DISTINCT place >> 32 FROM journal WHERE place >> 32 NOT IN (SELECT no FROM runs)";
+            let sql = "SELECT DISTINCT place >> 32 FROM journal WHERE place >> 32 NOT IN (SELECT no FROM streams)";
             self.conn.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
         };
         let rowless = rowless().map_err(&failed)?;
-        damage.runs.extend(rowless.into_iter().map(|no| format!("run number {no}: it has entries and no row")));
+        damage.streams.extend(rowless.into_iter().map(|no| format!("number {no}: it has entries and no row")));
         Ok(damage)
     }
 }

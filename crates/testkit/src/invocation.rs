@@ -5,13 +5,15 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::capture::Capture;
 use crate::child::Child;
 use crate::environment::TestEnv;
-use crate::expectation::{End, Expectation, Stated};
+use crate::expectation::{End, Expectation, Free};
 use crate::model_server::{Handover, ModelServer, Network};
+use crate::narration;
 use crate::running::{Finished, Plan, Running};
 use crate::strace::{Fault, Injection};
 use crate::sys::{self, Preparation};
@@ -139,7 +141,7 @@ impl<'e> Invocation<'e> {
 
     /// States the whole of stdout; `[..]` stands for anything within a line.
     pub fn stdout(mut self, text: impl Into<String>) -> Self {
-        self.expected.stdout = Stated::Exactly(text.into());
+        self.expected.stdout.exactly(text.into());
         self
     }
 
@@ -155,15 +157,14 @@ impl<'e> Invocation<'e> {
         self
     }
 
-    /// Leaves stdout open.
-    pub fn stdout_any(mut self) -> Self {
-        self.expected.stdout.any();
-        self
+    /// States how the block begins that tells how a run ended: `complete · verified`, `max-iterations`.
+    pub fn ends(self, words: &str) -> Self {
+        self.stdout_has(&format!("\n{words}[..]\n  "))
     }
 
     /// States the whole of stderr; `[..]` stands for anything within a line.
     pub fn stderr(mut self, text: impl Into<String>) -> Self {
-        self.expected.stderr = Stated::Exactly(text.into());
+        self.expected.stderr.exactly(text.into());
         self
     }
 
@@ -179,9 +180,9 @@ impl<'e> Invocation<'e> {
         self
     }
 
-    /// Leaves stderr open.
-    pub fn stderr_any(mut self) -> Self {
-        self.expected.stderr.any();
+    /// Leaves stderr open, for this reason.
+    pub fn stderr_unchecked(mut self, reason: &'static str) -> Self {
+        self.expected.stderr.unchecked(reason);
         self
     }
 
@@ -255,7 +256,9 @@ impl<'e> Invocation<'e> {
     fn running(self, child: Child, stdout: Capture, stderr: Capture) -> Running<'e> {
         let title = self.title();
         let trace = self.injection.map(|injection| injection.file);
-        let plan = Plan { expected: self.expected, title, limit: self.limit, trace };
+        let narrates = narration::is_told_by(self.arguments.iter().filter_map(|argument| argument.to_str()));
+        let free = if narrates { Free::Narration } else { Free::None };
+        let plan = Plan { expected: Mutex::new(self.expected), free, title, limit: self.limit, trace };
         Running::new(self.env, child, [stdout, stderr], plan)
     }
 

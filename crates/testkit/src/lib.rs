@@ -12,7 +12,7 @@
 //! # let path_of_ralph = "target/debug/ralph";
 //! let env = TestEnv::new(path_of_ralph); // env!("CARGO_BIN_EXE_ralph")
 //! env.script("claim").guardrail("true");
-//! env.ralph(["run", "-p", "x"]).stdout_has("<response>DONE</response>").stderr_any().code(0).run();
+//! env.ralph(["run", "-p", "x"]).ends("complete · verified").run();
 //! ```
 //!
 //! There are no sleeps here: tests wait for something ([`Running::wait_for_stderr`],
@@ -27,18 +27,24 @@ mod child;
 mod clients;
 mod environment;
 mod expectation;
+mod fuzz;
 mod invocation;
 pub mod model_server;
+mod narration;
+mod output;
 mod processes;
 mod repository;
 mod running;
+mod stable;
 mod strace;
 mod sys;
 mod terminal;
 
 pub use clients::{Client, client};
 pub use environment::TestEnv;
+pub use fuzz::fuzz;
 pub use invocation::Invocation;
+pub use output::Output;
 pub use processes::{Process, alive, eventually, processes_with_env};
 pub use running::{Finished, Running, json_lines};
 pub use strace::{Fault, has_tool};

@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
+use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -12,13 +14,15 @@ use serde_json::Value;
 use crate::capture::Capture;
 use crate::child::Child;
 use crate::environment::TestEnv;
-use crate::expectation::Expectation;
+use crate::expectation::{Expectation, Free};
+use crate::output::Output;
 use crate::processes::eventually;
 
 /// After its end nothing of ralph's may hold its output open; the kernel needs a moment, not this long.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// A started run. Every wait ends with the run's time limit, and a run that is dropped is killed.
+/// A started run, which [`Self::finish`] must end. Every wait ends with the run's time limit, and the run
+/// of a test that fails is killed.
 pub struct Running<'e> {
     env: &'e TestEnv,
     child: Child,
@@ -32,7 +36,9 @@ pub struct Running<'e> {
 /// What a run was started with.
 pub(crate) struct Plan {
     /// What must come of it.
-    pub expected: Expectation,
+    pub expected: Mutex<Expectation>,
+    /// Which lines of its stderr need no statement.
+    pub free: Free,
     /// Its command line, for people.
     pub title: String,
     /// When it counts as hung.
@@ -71,17 +77,19 @@ impl<'e> Running<'e> {
         self.stderr.text()
     }
 
-    /// Waits until stdout has this text; fails the test if it ends without.
+    /// Waits until stdout has this text, which is thereby stated; fails the test if it ends without.
     #[track_caller]
     pub fn wait_for_stdout(&self, text: &str) {
+        self.plan.expected.lock().unwrap().stdout.has(text);
         if !self.stdout.wait_for(text, self.deadline()) {
             self.fail(&format!("stdout never had: {text}"));
         }
     }
 
-    /// Waits until stderr has this text; fails the test if it ends without.
+    /// Waits until stderr has this text, which is thereby stated; fails the test if it ends without.
     #[track_caller]
     pub fn wait_for_stderr(&self, text: &str) {
+        self.plan.expected.lock().unwrap().stderr.has(text);
         if !self.stderr.wait_for(text, self.deadline()) {
             self.fail(&format!("stderr never had: {text}"));
         }
@@ -122,27 +130,34 @@ impl<'e> Running<'e> {
         if !self.stdout.wait_for_end(deadline) || !self.stderr.wait_for_end(deadline) {
             self.fail(&format!("it ended with {status}, and something still holds its output"));
         }
+        let expected = self.plan.expected.lock().unwrap().clone();
         let normalise = |text: &str| self.env.normalise(text);
-        let finished = Finished { status, took, ..self.so_far() };
-        let complaint = (self.plan.expected.end.complaint(status))
-            .or_else(|| self.plan.expected.stdout.complaint("stdout", &finished.stdout, normalise))
-            .or_else(|| self.plan.expected.stderr.complaint("stderr", &finished.stderr, normalise));
+        let (stdout, stderr) = (self.stdout.text(), self.stderr.text());
+        // Whoever stated nothing about stdout may still read it.
+        let (page, unread) = match expected.stdout.says_something() {
+            true => (Free::Page, None),
+            false => (Free::All, Some(format!("{}: $ {}", Location::caller(), self.plan.title))),
+        };
+        let complaint = (expected.end.complaint(status))
+            .or_else(|| expected.stdout.complaint("stdout", page, &stdout, normalise))
+            .or_else(|| expected.stderr.complaint("stderr", self.plan.free, &stderr, normalise));
         if let Some(complaint) = complaint {
             self.fail(&complaint);
         }
         self.finished = true;
-        finished
+        let trace = self.plan.trace.as_ref().map(|file| fs::read_to_string(file).unwrap_or_default());
+        let stdout = Output::new(self.stdout.bytes(), unread);
+        Finished { status, stdout, stderr, took, trace }
     }
 
-    fn so_far(&self) -> Finished {
-        Finished {
-            status: ExitStatus::from_raw(0),
-            stdout: self.stdout.text(),
-            stderr: self.stderr.text(),
-            stdout_bytes: self.stdout.bytes(),
-            took: self.begun.elapsed(),
-            trace: self.plan.trace.as_ref().map(|file| fs::read_to_string(file).unwrap_or_default()),
-        }
+    /// Kills it as a crash would, and waits until everything that it had started is gone too: until then
+    /// nobody knows whether the next run will find something left alive.
+    #[track_caller]
+    pub fn crash(self) {
+        let env = self.env;
+        self.kill9();
+        self.finish();
+        assert!(eventually(DRAIN * 3, || env.processes().is_empty()), "alive: {:?}", env.processes());
     }
 
     fn deadline(&self) -> Instant {
@@ -182,21 +197,20 @@ impl Drop for Running<'_> {
         if !self.finished {
             self.end();
             self.child.wait(Instant::now() + DRAIN);
+            assert!(std::thread::panicking(), "nobody waited for the end of: {}", self.plan.title);
         }
     }
 }
 
 /// A run that has ended as stated.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Finished {
     /// How it ended.
     pub status: ExitStatus,
-    /// All of stdout, wrong UTF-8 replaced.
-    pub stdout: String,
-    /// All of stderr, wrong UTF-8 replaced.
+    /// All of stdout. If the test did not state it, it must read it.
+    pub stdout: Output,
+    /// All of stderr, wrong UTF-8 replaced. Reading it states nothing.
     pub stderr: String,
-    /// Stdout to the byte.
-    pub stdout_bytes: Vec<u8>,
     /// From start to end.
     pub took: Duration,
     /// What strace wrote, if it ran under strace.

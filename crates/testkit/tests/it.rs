@@ -32,6 +32,37 @@ fn it_prints_what_the_script_says_and_exits_as_told() {
         .run();
 }
 
+/// Why the test that does this fails.
+fn failure(of: impl FnOnce()) -> String {
+    let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(of)).expect_err("it passes");
+    *failed.downcast::<String>().unwrap()
+}
+
+#[test]
+fn what_a_test_neither_states_nor_reads_fails_it() {
+    let env = env("print said\nerr first\nerr   of the first\nerr second");
+    let run = || env.ralph(none());
+    run().stdout("said\n").stderr_has("first").stderr_has("second").run();
+    assert!(run().stderr_has("first").stderr_has("second").run().stdout.contains("said"));
+    let unread = failure(|| drop(run().stderr_has("first").stderr_has("second").run()));
+    assert!(unread.contains("stdout was neither stated nor read:\nsaid\n"), "{unread}");
+    let unread = failure(|| drop(run().stdout_lacks("x").stderr_unchecked("only stdout matters here").run()));
+    assert!(unread.contains("neither stated nor read"), "what is absent states nothing: {unread}");
+    let unstated = failure(|| drop(run().stdout_has("said").stderr_has("first").run()));
+    assert!(unstated.starts_with("stderr has what the test does not state:\nsecond\n"), "{unstated}");
+    let unfinished = failure(|| drop(run().spawn()));
+    assert!(unfinished.starts_with("nobody waited for the end of: ralph"), "{unfinished}");
+}
+
+#[test]
+fn a_text_that_was_waited_for_is_stated() {
+    let env = env("print said\nerr heard");
+    let running = env.ralph(none()).spawn();
+    running.wait_for_stdout("said");
+    running.wait_for_stderr("heard");
+    running.finish();
+}
+
 #[test]
 fn sections_select_by_iteration_and_a_script_is_found_among_other_arguments() {
     let env = env("exit 50");
@@ -61,7 +92,7 @@ fn stdin_is_heard_expected_and_kept() {
         env("expect-stdin the task\nsave-stdin $HOME/prompt\nif-stdin task => echo-stdin\nif-stdin other => exit 9");
     env.ralph(none()).stdin("do the task\n").stdout("do the task\n").run();
     assert_eq!(env.read(env.home().join("prompt")), "do the task\n");
-    env.ralph(none()).stdin("nothing").stderr_has("stdin lacks \"the task\"").code(99).run();
+    env.ralph(none()).stdin("nothing").stderr_has("stdin lacks \"the task\"; stdin was:\nnothing").code(99).run();
 }
 
 #[test]
@@ -82,14 +113,13 @@ fn a_daemon_without_environment_is_ended_with_the_test() {
     let env = env(
         "daemonise env-clear $HOME/pid\nsetsid-child child.pid\nfork-sleeper sleeper.pid\nclose-output\nkill-self KILL",
     );
-    let running = env.ralph(none()).killed_by(libc::SIGKILL).stdout_any().spawn();
+    let running = env.ralph(none()).killed_by(libc::SIGKILL).spawn();
     running.wait_for_file("sleeper.pid");
     let pids = [env.home().join("pid"), "child.pid".into(), "sleeper.pid".into()].map(|path| env.read_pid(path));
     assert!(pids.iter().all(|pid| alive(*pid)));
     assert!(!processes_with_env("RALPH_TEST_SCRIPT=").iter().any(|process| process.pid == pids[0]));
     // The sleeper still holds the output: such a run never finishes well.
-    let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| running.finish()));
-    let message = refused.unwrap_err().downcast::<String>().unwrap();
+    let message = failure(|| drop(running.finish()));
     assert!(message.contains("something still holds its output"), "{message}");
     drop(env);
     assert!(eventually(SOON, || pids.iter().all(|pid| !alive(*pid))));
@@ -109,7 +139,7 @@ fn with_a_model_server_there_is_no_other_network() {
 #[test]
 fn nothing_is_inherited_that_was_not_given() {
     let env = env("fds\nsigmask\ntty\ncwd\nenv TERM\nenv-all");
-    let run = env.ralph(none()).blocking(libc::SIGUSR1).ignoring(libc::SIGCHLD).stdout_any().run();
+    let run = env.ralph(none()).blocking(libc::SIGUSR1).ignoring(libc::SIGCHLD).run();
     let head = "fds: 0 1 2\nblocked: USR1\nignored: CHLD\ntty: No such device or address (os error 6)\n";
     assert!(run.stdout.starts_with(head), "{}", run.stdout);
     assert!(run.stdout.contains(&format!("{}\n(unset)\n", env.project().display())), "{}", run.stdout);
@@ -126,7 +156,7 @@ fn nothing_is_inherited_that_was_not_given() {
 fn claude_lines_are_json_of_the_stated_size() {
     let script = "claude-init\nclaude-text a \"quote\"\\n\nclaude-tool Bash t1 cargo test\nclaude-tool-result t1 error boom\n\
                   claude-result done <response>DONE</response> cost=0.05 error\nstream 2000 300";
-    let lines = json_lines(&env(script).ralph(none()).stdout_any().run().stdout);
+    let lines = json_lines(&env(script).ralph(none()).run().stdout);
     assert_eq!(lines.len(), 2005);
     assert_eq!(lines[1].pointer("/message/content/0/text"), Some(&json!("a \"quote\"\n")));
     assert_eq!(lines[2].pointer("/message/content/0/input/command"), Some(&json!("cargo test")));
@@ -135,8 +165,8 @@ fn claude_lines_are_json_of_the_stated_size() {
     assert_eq!((&lines[4]["total_cost_usd"], &lines[4]["is_error"]), (&json!(0.05), &json!(true)));
     let ids = [&lines[5], &lines[2004]].map(|line| line.pointer("/message/content/0/tool_use_id").unwrap().clone());
     assert_eq!(ids, [json!("toolu_000000000001"), json!("toolu_000000002000")]);
-    let run = env("stream 3 300\nflood 100k\nflood-lines 20000 abc").ralph(none()).stdout_any().run();
-    assert_eq!(run.stdout_bytes.len(), 900 + 100 * 1024 + 80_000);
+    let run = env("stream 3 300\nflood 100k\nflood-lines 20000 abc").ralph(none()).run();
+    assert_eq!(run.stdout.raw().len(), 900 + 100 * 1024 + 80_000);
 }
 
 #[test]
@@ -161,8 +191,7 @@ fn signals_reach_the_process_and_a_hung_run_is_ended() {
     let begun = Instant::now();
     let hung = env.ralph(none()).time_limit(Duration::from_millis(200)).spawn();
     let pid = hung.pid();
-    let message = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hung.finish())).unwrap_err();
-    assert!(message.downcast::<String>().unwrap().contains("it did not end within 200ms"));
+    assert!(failure(|| drop(hung.finish())).contains("it did not end within 200ms"));
     assert!(eventually(SOON, || !alive(pid)) && begun.elapsed() < SOON);
 }
 
@@ -171,7 +200,7 @@ fn a_terminal_has_keys_a_size_and_an_end() {
     let env = env(
         "tty\nif-env TERM=xterm-256color => print coloured\nrun stty size </dev/tty\nwait-file go\nrun stty size </dev/tty\ntouch done\nsleep forever",
     );
-    let mut terminal = env.ralph(none()).stdout_any().killed_by(libc::SIGHUP).spawn_on_terminal(97, 31);
+    let mut terminal = env.ralph(none()).killed_by(libc::SIGHUP).spawn_on_terminal(97, 31);
     terminal.wait_for_stdout("coloured");
     terminal.resize(50, 20);
     env.write("go", "");
@@ -181,7 +210,7 @@ fn a_terminal_has_keys_a_size_and_an_end() {
     let run = terminal.finish();
     assert!(run.stdout.starts_with("tty: opened\r\ncoloured\r\n"), "{}", run.stdout);
 
-    let interrupted = env.ralph(none()).stdout_any().killed_by(libc::SIGINT).spawn_on_terminal(80, 24);
+    let interrupted = env.ralph(none()).killed_by(libc::SIGINT).spawn_on_terminal(80, 24);
     interrupted.wait_for_stdout("24 80");
     interrupted.send("\x03");
     interrupted.finish();

@@ -5,6 +5,8 @@
 //! until somebody wants them, so that megabytes of tool output are measured and not copied.
 
 mod cursor;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod shape;
 mod string;
 

@@ -8,6 +8,7 @@ pub use losses::test_losses;
 pub use scripts::{PACKAGE, hidden_by, pinned_content, script_candidates, words};
 
 use crate::check::{Blindness, TreePrint};
+use crate::id::CheckId;
 use crate::text;
 use serde::{Deserialize, Serialize};
 
@@ -83,9 +84,9 @@ pub struct Pinned {
     pub path: String,
     /// What stood there.
     pub state: PinnedState,
-    /// The places of the guardrails whose script it is; none for a file that is only protected.
+    /// The checks whose script it is; none for a file that is only protected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scripts_of: Vec<usize>,
+    pub scripts_of: Vec<CheckId>,
 }
 
 /// What stands at a path, as far as it counts.

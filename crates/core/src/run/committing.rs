@@ -4,17 +4,16 @@
 //! Whatever goes wrong here is told and changes no verdict: the work is as good as the checks say. But a run
 //! whose last iteration could not be committed ends as an error, and can be resumed for that alone.
 
-use super::checking::{Checking, Stage};
-use super::stopping::Ending;
-use super::{Continuation, Phase, Run};
-use crate::effect::{Effect, Launch, Purpose};
+use super::inspecting::{Inspect, Inspection, Moment};
+use super::{Continuation, Run, RunStep};
+use crate::activity::{Activity, AgentLog, Keep, MarkerUse, Role};
+use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::Observation;
-use crate::outcome::{StopReason, exit};
 use crate::scm::{self, Pending, ScmReport, ScmSpec};
 use crate::text;
 use crate::time::Millis;
-use crate::verdict::Stability;
+use crate::words::{Cause, Note};
 
 /// How the question for a message is called where tasks are shown.
 const QUESTION: &str = "commit message";
@@ -35,67 +34,55 @@ pub(super) struct Committing {
 }
 
 impl Run {
-    /// Begins with version control if everything allows it, else judges the iteration.
-    pub(super) fn commit_or_conclude(&mut self, mut checking: Box<Checking>) -> Vec<Effect> {
-        let allowed = checking.seen.ended_well() && checking.all_passed() && checking.violations.is_empty();
-        if !allowed || self.policy.scm.tasks.is_empty() {
-            return self.conclude(&checking, Stability::Still);
+    /// Begins with version control if everything allows it.
+    pub(super) fn begin_commit(&mut self, mut at: Box<Inspection>) -> RunStep {
+        let allowed = at.seen.ended_well() && at.nothing_refutes() && at.violations.is_empty();
+        if allowed && !self.policy.scm.tasks.is_empty() {
+            if self.policy.scm.commits() && !self.has_committed(&at.committing) {
+                at.first([Inspect::Pending]);
+            } else {
+                at.committing.skips_commit = true;
+                self.queue_commands(&mut at);
+            }
         }
-        if self.policy.scm.commits() && !self.has_committed(&checking.committing) {
-            checking.stage = Stage::LookAtPending;
-        } else {
-            checking.committing.skips_commit = true;
-            checking.stage = Stage::Tasks;
-        }
-        self.go_on_checking(checking)
+        self.go_on(at)
     }
 
-    pub(super) fn on_scm_looked(&mut self, pending: Pending) -> Vec<Effect> {
-        let Some(mut checking) = self.checking_at(Stage::LookAtPending) else { return Vec::new() };
+    pub(super) fn on_scm_looked(&mut self, pending: Pending) -> Option<RunStep> {
+        let mut at = self.inspecting(|step| *step == Inspect::Pending)?;
         if self.policy.scm.would_commit(pending) {
-            checking.committing.leaves_out = self.policy.scm.leaves_out(pending);
-            checking.stage = Stage::Message;
-            return self.go_on_checking(checking);
+            at.committing.leaves_out = self.policy.scm.leaves_out(pending);
+            at.first([Inspect::Message]);
+            return Some(self.go_on(at));
         }
-        checking.committing.skips_commit = true;
-        checking.stage = Stage::Tasks;
+        at.committing.skips_commit = true;
+        self.queue_commands(&mut at);
         let why = match pending {
             Pending::Seen { untracked: true, .. } => {
                 "nothing to commit but new files; `add -A` before `commit` in scm.tasks would take them in"
             }
             _ => "nothing to commit",
         };
-        let mut effects = vec![self.tell_task("commit", Ok(why.to_owned()), None, Millis::ZERO)];
-        effects.extend(self.go_on_checking(checking));
-        effects
+        let told = self.tell_command("commit", Ok(why.to_owned()), None, Millis::ZERO);
+        Some(told.then(self.go_on(at)))
     }
 
     /// The question to the agent.
-    pub(super) fn ask_for_message(&mut self, checking: Box<Checking>) -> Vec<Effect> {
-        self.phase = Phase::Checking(checking);
-        let limits = &self.policy.limits;
-        let (cost_left, tokens_left) = self.budget_left();
-        let launch = Launch {
-            agent: self.agent_now().clone(),
-            purpose: Purpose::CommitMessage,
-            iteration: self.iteration,
-            attempt: self.attempt,
-            prompt: scm::MESSAGE_PROMPT.to_owned(),
-            timeout: limits.iteration,
-            idle: limits.idle,
-            linger: limits.linger,
-            cost_left,
-            tokens_left,
-        };
-        let started = Notice::ScmStarted { iteration: self.iteration, task: QUESTION.to_owned() };
-        vec![Effect::Tell(started), Effect::Launch(Box::new(launch))]
+    pub(super) fn ask_for_message(&mut self, at: Box<Inspection>) -> RunStep {
+        let iteration = self.count.iteration();
+        // What is asked for beside the work is answered by the last message alone.
+        let prompt_file = Some(self.prompt_file("_commit"));
+        let keep = Keep { prompt_file, log: AgentLog::CommitMessage, messages: 1, logs: 0 };
+        let launch = self.launch(Role::Scribe, scm::MESSAGE_PROMPT.to_owned(), keep, MarkerUse::Ignored);
+        let started = Notice::ScmStarted { iteration, task: QUESTION.to_owned() };
+        Step::telling([started]).then(self.inspect_by(at, Activity::Launch(Box::new(launch))))
     }
 
     /// The agent's answer. Without a message there is no commit, and what follows a commit is left out.
-    pub(super) fn on_message(&mut self, mut checking: Box<Checking>, seen: &Observation) -> Vec<Effect> {
-        self.add_usage(seen);
-        checking.committing_cost(seen);
-        if let Some(end) = self.stop_between(&checking) {
+    pub(super) fn on_message(&mut self, mut at: Box<Inspection>, seen: &Observation) -> RunStep {
+        self.spend.add(seen);
+        at.add_cost(seen);
+        if let Some(end) = self.stop_between(&at) {
             return end;
         }
         let answer = match (&seen.failure, seen.messages.last()) {
@@ -105,15 +92,15 @@ impl Run {
         };
         match answer {
             Ok(message) => {
-                checking.committing.message = Some(message);
-                checking.stage = Stage::LookAtAsked;
-                self.go_on_checking(checking)
+                at.committing.message = Some(message);
+                self.queue_commands(&mut at);
+                at.first([Inspect::Look(Moment::AfterMessage)]);
+                self.go_on(at)
             }
             Err(problem) => {
                 let problem = format!("{problem}; nothing was committed");
-                let mut effects = vec![self.tell_task(QUESTION, Err(problem), None, seen.process.duration)];
-                effects.extend(self.conclude(&checking, Stability::Still));
-                effects
+                at.forget_the_rest();
+                self.tell_command(QUESTION, Err(problem), None, seen.process.duration).then(self.go_on(at))
             }
         }
     }
@@ -123,104 +110,66 @@ impl Run {
         committing.done.iter().filter_map(task).any(|task| scm::is_commit(task))
     }
 
-    /// The first task that is left.
-    fn task_now(&self, committing: &Committing) -> Option<ScmSpec> {
+    /// Executes every command that is left.
+    fn queue_commands(&self, at: &mut Inspection) {
+        let committing = &at.committing;
         let message = committing.message.clone().unwrap_or_default();
-        (0..self.policy.scm.tasks.len())
+        let left: Vec<ScmSpec> = (0..self.policy.scm.tasks.len())
             .filter_map(|index| self.policy.scm.spec(index, &message))
-            .find(|spec| !committing.done.contains(&spec.index) && !committing.skips(&spec.task))
+            .filter(|spec| !committing.done.contains(&spec.index) && !committing.skips(&spec.task))
+            .collect();
+        at.first(left.into_iter().map(Inspect::Scm));
     }
 
-    /// Executes the next task that is left, or judges the iteration.
-    pub(super) fn next_task(&mut self, checking: Box<Checking>) -> Vec<Effect> {
-        match self.task_now(&checking.committing) {
-            Some(spec) => {
-                self.phase = Phase::Checking(checking);
-                let started = Notice::ScmStarted { iteration: self.iteration, task: spec.task.clone() };
-                vec![Effect::Tell(started), Effect::Scm(spec)]
-            }
-            None => self.conclude(&checking, Stability::Still),
-        }
-    }
-
-    pub(super) fn on_scm_ended(&mut self, report: &ScmReport) -> Vec<Effect> {
-        let Some(mut checking) = self.checking_at(Stage::Tasks) else { return Vec::new() };
-        if self.task_now(&checking.committing).is_none_or(|spec| spec.index != report.spec.index) {
-            return Vec::new();
-        }
+    pub(super) fn on_scm_ended(&mut self, report: &ScmReport) -> Option<RunStep> {
+        let mut at = self.inspecting(|step| matches!(step, Inspect::Scm(spec) if spec.index == report.spec.index))?;
+        let commits = scm::is_commit(&report.spec.task);
         let detail = if report.nothing {
             Ok("nothing to commit".to_owned())
         } else if report.ending.passed() {
-            let message = scm::is_commit(&report.spec.task).then(|| checking.committing.message.clone()).flatten();
-            Ok(message.unwrap_or_default())
+            Ok(commits.then(|| at.committing.message.clone()).flatten().unwrap_or_default())
         } else {
             let why = report.why();
             let colon = if why.is_empty() { "" } else { ": " };
             let advice = if report.advice.is_empty() { String::new() } else { format!("; {}", report.advice) };
             Err(format!("{}{colon}{}{advice}", report.ending.problem(), text::cut(&why, 300, "...")))
         };
-        let mut effects = vec![self.tell_task(&report.spec.task, detail, report.ending.code(), report.duration)];
-        if report.ending.passed() && scm::is_commit(&report.spec.task) && checking.committing.leaves_out {
-            let text = "new files are not part of the commit, so it is not all that was checked; put `add -A` before \
-                        `commit` in scm.tasks";
-            effects.push(Effect::Tell(Notice::Note { text: text.to_owned() }));
+        let mut told = self.tell_command(&report.spec.task, detail, report.ending.code(), report.duration);
+        if report.ending.passed() && commits && at.committing.leaves_out {
+            told = told.then(Run::note(Note::NewFilesLeftOut));
         }
-        // One that failed, or was ended in the middle, is tried again if the run goes on from here.
         if report.went_well() {
-            checking.committing.done.push(report.spec.index);
-        }
-        if let Some(end) = self.stop_between(&checking) {
-            effects.extend(end);
-            return effects;
-        }
-        // What follows a failed task was meant for its success: nothing is pushed that was not committed.
-        effects.extend(if report.went_well() {
-            self.go_on_checking(checking)
+            at.committing.done.push(report.spec.index);
         } else {
-            self.conclude(&checking, Stability::Still)
-        });
-        effects
+            // What follows a failed command was meant for its success: nothing is pushed that was not committed. It
+            // is tried again if the run goes on from here.
+            at.forget_the_rest();
+        }
+        Some(told.then(self.stop_between(&at).unwrap_or_else(|| self.go_on(at))))
     }
 
     /// Ends a run whose work is complete but whose version control failed: it can go on with that.
-    pub(super) fn end_uncommitted(
-        &mut self,
-        checking: &Checking,
-        work: &str,
-        failure: &str,
-        verified: bool,
-    ) -> Vec<Effect> {
-        let mut checking = checking.clone();
-        checking.committing.left_over = true;
-        let committing = &checking.committing;
+    pub(super) fn end_uncommitted(&mut self, at: &Inspection, work: Cause, failure: String) -> RunStep {
+        let mut at = Box::new(at.clone());
+        at.committing.left_over = true;
+        let committing = &at.committing;
         let committed = committing.skips_commit || !self.policy.scm.commits() || self.has_committed(committing);
-        let but = if committed { "not all of version control was done" } else { "not committed" };
-        let message = format!("the work is {work}, but {but}: {failure}");
-        let ending = Ending { reason: StopReason::Error, code: exit::USED_UP, message, verified };
-        self.end(ending, Continuation::Checks(Box::new(checking)))
+        self.finish(Cause::Uncommitted { work: Box::new(work), committed, failure }, Continuation::Inspection(at))
     }
 
-    fn checking_at(&self, stage: Stage) -> Option<Box<Checking>> {
-        match &self.phase {
-            Phase::Checking(checking) if checking.stage == stage => Some(checking.clone()),
-            _ => None,
-        }
-    }
-
-    fn tell_task(
+    fn tell_command(
         &mut self,
         task: &str,
         how: Result<String, String>,
         exit_code: Option<i32>,
         duration: Millis,
-    ) -> Effect {
-        let passed = how.is_ok();
+    ) -> RunStep {
+        let (passed, iteration) = (how.is_ok(), self.count.iteration());
         // Whoever reads the end in the morning should not have to look for it.
-        self.scm_failure =
-            how.as_ref().err().map(|why| format!("scm {} in iteration {}: {why}", task.trim(), self.iteration));
+        self.scm_failure = how.as_ref().err().map(|why| format!("scm {} in iteration {iteration}: {why}", task.trim()));
         let (Ok(detail) | Err(detail)) = how;
         let task = task.trim().to_owned();
-        Effect::Tell(Notice::ScmFinished { iteration: self.iteration, task, passed, detail, exit_code, duration })
+        Step::telling([Notice::ScmFinished { iteration, task, passed, detail, exit_code, duration }])
     }
 }
 

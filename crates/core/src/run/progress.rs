@@ -2,41 +2,35 @@
 //! there before is none, and what cannot be seen is not guessed.
 
 use super::Run;
-use super::checking::Checking;
+use super::inspecting::Inspection;
 use crate::claim::Claim;
 use crate::feedback::common_cause;
 use crate::history::{FailurePrint, Lap};
-use crate::text;
 use crate::verdict::Judgement;
+use crate::words::Cause;
 
 impl Run {
     /// Remembers how an iteration went. Why the run leads nowhere, once it has for too long.
-    pub(super) fn note_lap(&mut self, checking: &Checking, judgement: &Judgement) -> Option<String> {
+    pub(super) fn note_lap(&mut self, at: &Inspection, judgement: &Judgement) -> Option<Cause> {
         let lap = Lap {
-            iteration: self.iteration,
-            failure: FailurePrint::of(judgement, &checking.reports),
-            tree: checking.tree.clone(),
-            changed: checking.files_changed().to_vec(),
+            iteration: self.count.iteration(),
+            failure: FailurePrint::of(judgement, &at.reports),
+            tree: at.tree.clone(),
+            changed: at.files_changed().to_vec(),
             claimed: judgement.claim == Claim::Complete,
-            heard_a_person: !self.human.is_empty(),
+            heard_a_person: !self.brief.human().is_empty(),
         };
         self.history.add(lap);
-        let cause = common_cause(judgement, &checking.reports);
+        let failing = common_cause(judgement, &at.reports);
         let limits = &self.policy.limits;
         let reached = |most: u32, row: u32| most > 0 && row >= most;
 
         let idle = self.history.nothing_new_in_row();
         if reached(limits.stall_after, idle) {
-            let what = if self.history.left_the_files_alone() { "nothing changed" } else { "nothing new came up" };
-            let still = if cause.is_empty() { String::new() } else { format!("; still failing: {cause}") };
-            return Some(format!("{what} in {}{still}", text::count(idle.into(), "iteration")));
+            let untouched = self.history.left_the_files_alone();
+            return Some(Cause::Stalled { iterations: idle, untouched, failing });
         }
         let same = self.history.same_failure_in_row();
-        reached(limits.max_same_failures, same).then(|| {
-            format!(
-                "the same failure in {} in a row, whatever was changed: {cause}",
-                text::count(same.into(), "iteration")
-            )
-        })
+        reached(limits.max_same_failures, same).then_some(Cause::SameFailure { iterations: same, failing })
     }
 }

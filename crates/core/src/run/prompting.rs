@@ -1,146 +1,108 @@
 //! Prompting: reading the inputs, making the prompt, starting the agent. The caps are looked at
 //! here, so that no agent ever starts beyond one.
 
-use super::{Continuation, Phase, Run};
-use crate::effect::{Effect, Launch, Purpose};
+use super::{Continuation, Phase, Run, RunStep};
+use crate::activity::{Activity, Gather, Keep, Launch, LaunchLimits, Look, MarkerUse, PromptFile, Role};
 use crate::event::Gathered;
+use crate::machine::Step;
 use crate::notice::Notice;
-use crate::outcome::StopReason;
-use crate::prompt::{self, Ingredients};
-use crate::text;
+use crate::policy::PromptSource;
+use crate::words::Cause;
 
 impl Run {
-    /// Begins the next iteration, unless a cap forbids it.
-    pub(super) fn next_iteration(&mut self) -> Vec<Effect> {
-        if self.supervises() {
-            return self.look_at_markers();
-        }
-        // The number is taken only when it is used, so that an end at a cap is the end of the iteration before.
-        let next = self.iteration.saturating_add(1);
-        if let Some(end) = self.stop_at_cap(next, Continuation::NextIteration) {
-            return end;
-        }
-        if let Some(first) = self.look_first() {
-            return first;
-        }
-        self.iteration = next;
-        self.attempt = 1;
-        self.gather()
-    }
-
     /// Reads the inputs of the current iteration's prompt, unless a cap forbids it.
-    pub(super) fn gather(&mut self) -> Vec<Effect> {
-        if let Some(end) = self.stop_at_cap(self.iteration, Continuation::SameIteration) {
+    pub(super) fn gather(&mut self) -> RunStep {
+        if let Some(end) = self.stop_at_cap(self.count.iteration(), Continuation::SameIteration) {
             return end;
         }
         self.phase = Phase::Prompting;
-        self.iteration_began = self.elapsed;
-        let summary = self.judged == 0 && self.policy.memory.enabled;
-        vec![Effect::Gather { summary, remember_tree: self.policy.looks_at_the_tree() }]
+        self.count.begin_clock(self.now.elapsed);
+        let policy = &self.policy;
+        let wants_summary = self.count.judged() == 0 && policy.memory.enabled;
+        let look = || Look { patience: policy.patience_for_memory(), pins: self.pins() };
+        Step::start(Activity::Gather(Gather {
+            prompt_file: match &policy.prompt {
+                PromptSource::Text(_) => None,
+                PromptSource::File(path) => Some(path.clone()),
+            },
+            summary_file: wants_summary.then(|| policy.memory.summary_file.clone()),
+            feedback_file: policy.memory.feedback_file.clone(),
+            before: policy.looks_at_the_tree().then(look),
+        }))
     }
 
     /// Ends the run if a cap forbids that an agent starts under this number.
-    fn stop_at_cap(&mut self, iteration: u32, continuation: Continuation) -> Option<Vec<Effect>> {
-        let (reason, message) = self.cap_reached(iteration)?;
-        Some(self.finish(reason, message, continuation))
+    pub(super) fn stop_at_cap(&mut self, iteration: u32, continuation: Continuation) -> Option<RunStep> {
+        let cause = self.cap_reached(iteration)?;
+        Some(self.finish(cause, continuation))
     }
 
-    fn cap_reached(&self, iteration: u32) -> Option<(StopReason, String)> {
+    pub(super) fn cap_reached(&self, iteration: u32) -> Option<Cause> {
         let limits = &self.policy.limits;
         if iteration > limits.max_iterations {
-            let message = format!(
-                "{} used up, and the task is not complete",
-                text::count(limits.max_iterations.into(), "iteration")
-            );
-            return Some((StopReason::MaxIterations, message));
+            return Some(Cause::Iterations(limits.max_iterations));
         }
-        if !limits.wall.is_off() && self.elapsed >= limits.wall {
-            return Some((StopReason::MaxWallTime, format!("the wall time of {} is used up", limits.wall)));
+        if !limits.wall.is_off() && self.now.elapsed >= limits.wall {
+            return Some(Cause::WallTime(limits.wall));
         }
-        self.budget_reached().map(|message| (StopReason::Budget, message))
+        self.spend.used_up(limits, &self.policy.task).map(Cause::Budget)
     }
 
-    pub(super) fn on_gathered(&mut self, gathered: &Gathered) -> Vec<Effect> {
+    pub(super) fn on_gathered(&mut self, gathered: &Gathered) -> Option<RunStep> {
         if self.phase != Phase::Prompting {
-            return Vec::new();
+            return None;
         }
         // Reading took its time too.
-        if let Some(end) = self.stop_at_cap(self.iteration, Continuation::SameIteration) {
-            return end;
+        if let Some(end) = self.stop_at_cap(self.count.iteration(), Continuation::SameIteration) {
+            return Some(end);
         }
-        match &gathered.base {
-            Some(Ok(base)) => self.base.clone_from(base),
-            Some(Err(problem)) => {
-                // Nothing is burnt: the iteration has not begun and will have its number again.
-                let problem = problem.clone();
-                return self.finish_with_code(
-                    StopReason::Error,
-                    crate::outcome::exit::USAGE,
-                    problem,
-                    Continuation::SameIteration,
-                );
-            }
-            None => {}
+        if let Some(Err(problem)) = &gathered.base {
+            // Nothing is burnt: the iteration has not begun and will have its number again.
+            return Some(self.finish(Cause::NoPrompt(problem.clone()), Continuation::SameIteration));
         }
-        if self.judged == 0 && !gathered.summary.is_empty() {
-            self.memory.inherit(&gathered.summary);
-        }
-        self.human.clone_from(&gathered.human);
+        self.brief.gather(gathered, self.count.judged() == 0);
         self.phase = Phase::Working;
-        let mut effects = self.choose_agent();
-        let launch = self.launch();
-        effects.push(Effect::Tell(Notice::IterationStarted {
-            iteration: self.iteration,
-            attempt: self.attempt,
+        self.last.begin();
+        let chosen = self.choose_agent();
+        let (role, keep, markers) = self.manner();
+        let launch = self.launch(role, self.prompt(), keep, markers);
+        let told = Notice::IterationStarted {
+            iteration: launch.iteration,
+            attempt: launch.attempt,
             agent: launch.agent.command.clone(),
             prompt: launch.prompt.clone(),
-        }));
-        effects.extend(self.post_start());
-        effects.push(Effect::Launch(Box::new(launch)));
-        effects
+        };
+        let told = chosen.then(Step::telling([told])).then(Step::acting(self.post_start()));
+        Some(told.then(Step::start(Activity::Launch(Box::new(launch)))))
     }
 
-    fn launch(&self) -> Launch {
-        let (purpose, prompt) = match self.policy.supervision {
-            Some(_) => (Purpose::Supervised, self.supervised_prompt()),
-            None => (Purpose::Work, self.prompt()),
-        };
+    /// The file that shows a prompt of this iteration, in place of the oldest one that is kept.
+    pub(super) fn prompt_file(&self, suffix: &str) -> PromptFile {
+        let name = |iteration: u32| format!("prompt_{iteration:03}{suffix}.txt");
+        let iteration = self.count.iteration();
+        let instead_of = iteration.checked_sub(self.policy.history.prompts).map(name);
+        PromptFile { name: name(iteration), instead_of }
+    }
+
+    /// An agent process under the run's limits.
+    pub(super) fn launch(&self, role: Role, prompt: String, keep: Keep, markers: MarkerUse) -> Launch {
         let limits = &self.policy.limits;
-        let (cost_left, tokens_left) = self.budget_left();
+        let (cost_left, tokens_left) = self.spend.left(limits);
         Launch {
-            agent: self.agent_now().clone(),
-            purpose,
-            iteration: self.iteration,
-            attempt: self.attempt,
+            role,
+            agent: self.crew.agent(&self.policy).clone(),
+            iteration: self.count.iteration(),
+            attempt: self.count.attempt(),
             prompt,
-            timeout: limits.iteration,
-            idle: limits.idle,
-            linger: limits.linger,
-            cost_left,
-            tokens_left,
-        }
-    }
-
-    fn prompt(&self) -> String {
-        let policy = &self.policy;
-        let remembers = policy.memory.enabled;
-        let summary = if remembers && !self.memory.is_empty() {
-            self.memory.summary(&self.base, policy.memory.max_chars)
-        } else {
-            String::new()
-        };
-        prompt::compose(
-            policy,
-            &Ingredients {
-                iteration: self.iteration,
-                base: &self.base,
-                failures: &self.guardrail_failures,
-                summary: &summary,
-                feedback: if remembers { &self.feedback } else { "" },
-                human: &self.human,
-                messages: &self.messages,
-                requests: self.inbox.open(),
+            keep,
+            markers,
+            limits: LaunchLimits {
+                timeout: limits.iteration,
+                idle: limits.idle,
+                linger: limits.linger,
+                cost_left,
+                tokens_left,
             },
-        )
+        }
     }
 }

@@ -1,86 +1,75 @@
 //! Protecting: what follows when a pinned file is not as it was at the start.
 
-use super::checking::{Checking, Stage};
-use super::{Phase, Run};
+use super::inspecting::{Inspect, Inspection, Moment};
+use super::{Run, RunStep};
 use crate::check::{CheckKind, CheckSpec};
-use crate::effect::Effect;
-use crate::notice::Notice;
+use crate::machine::Step;
 use crate::protect::{OnChange, PinnedChange};
 use crate::text;
+use crate::words::Note;
 
 /// The most changes that one sentence names.
 const NAMED: usize = 5;
 
 impl Run {
     /// Takes what a look showed of the pinned files. `Some` if something is done about it first.
-    pub(super) fn pinned_seen(&mut self, checking: &mut Box<Checking>) -> Option<Vec<Effect>> {
+    pub(super) fn pinned_seen(&mut self, at: &mut Box<Inspection>) -> Option<RunStep> {
         let on_change = self.policy.protect.on_change;
         if on_change == OnChange::Allow {
             return None;
         }
-        checking.violations.clone_from(&checking.pinned);
+        at.violations.clone_from(&at.pinned);
         let pins = self.pins();
         // What is still not as it was after it had been put back cannot be put back; programs never can.
         let can_be_undone = |change: &&PinnedChange| pins.holds(&change.path);
-        let undone: Vec<PinnedChange> = checking.pinned.iter().filter(can_be_undone).cloned().collect();
-        if on_change == OnChange::Fail || undone.is_empty() || checking.restored {
+        let undone: Vec<PinnedChange> = at.pinned.iter().filter(can_be_undone).cloned().collect();
+        if on_change == OnChange::Fail || undone.is_empty() || at.restored {
             return None;
         }
-        checking.restored = true;
-        checking.tree = None;
-        checking.stage = Stage::Restore;
-        self.phase = Phase::Checking(checking.clone());
-        let text = format!("put back as it was at the start: {}", sentence(&undone));
-        self.undone = Some(sentence(&undone));
+        at.restored = true;
+        at.tree = None;
+        let told = sentence(&undone);
+        self.brief.undo(told.clone());
         let paths = undone.into_iter().map(|change| change.path).collect();
-        Some(vec![Effect::Tell(Notice::Note { text }), Effect::RestorePinned { paths }])
+        at.first([Inspect::Restore(paths), Inspect::Look(Moment::BeforeChecks)]);
+        Some(Run::note(Note::PutBack { changes: told }).then(self.go_on(at.clone())))
     }
 
-    pub(super) fn on_pinned_restored(&mut self, problems: &[String]) -> Vec<Effect> {
-        let Phase::Checking(checking) = &self.phase else { return Vec::new() };
-        if checking.stage != Stage::Restore {
-            return Vec::new();
-        }
-        let mut checking = checking.clone();
-        checking.stage = Stage::LookBefore;
-        let problem = |text: &String| Effect::Tell(Notice::Note { text: text.clone() });
-        let mut effects: Vec<Effect> = problems.iter().map(problem).collect();
-        effects.extend(self.go_on_checking(checking));
-        effects
+    pub(super) fn on_pinned_restored(&mut self, problems: &[String]) -> Option<RunStep> {
+        let at = self.inspecting(|step| matches!(step, Inspect::Restore(_)))?;
+        let told = problems
+            .iter()
+            .fold(Step::default(), |told: RunStep, text| told.then(Run::note(Note::Machine { text: text.clone() })));
+        Some(told.then(self.go_on(at)))
     }
 
     /// Tells how the protected files are, where there are any to speak of.
-    pub(super) fn tell_protected(&mut self, checking: &Checking) -> Vec<Effect> {
+    pub(super) fn tell_protected(&mut self, at: &Inspection) -> RunStep {
         if self.policy.protect.on_change == OnChange::Allow {
-            let told = sentence(&checking.pinned);
-            if checking.pinned.is_empty() || self.allowed.as_ref() == Some(&told) {
-                return Vec::new();
+            let told = sentence(&at.pinned);
+            if at.pinned.is_empty() || !self.integrity.tells_allowed(&told) {
+                return Step::default();
             }
-            let text = format!("protected, and allowed to change: {told}");
-            self.allowed = Some(told);
-            return vec![Effect::Tell(Notice::Note { text })];
+            return Run::note(Note::ChangeAllowed { changes: told });
         }
-        if checking.violations.is_empty() && self.policy.protect.paths.is_empty() {
-            return Vec::new();
+        if at.violations.is_empty() && self.policy.protect.paths.is_empty() {
+            return Step::default();
         }
-        let problem = sentence(&checking.violations);
-        let mut effects = vec![Effect::Tell(Notice::looked_at(self.iteration, CheckKind::Protected, "files", problem))];
-        if !checking.violations.is_empty() && !std::mem::replace(&mut self.way_out_told, true) {
-            // For people: what the agent has to do stands in its next prompt.
-            let text = "if such a file is the work itself, begin a run with protect.scripts false, or protect.onChange \
-                        restore or allow";
-            effects.push(Effect::Tell(Notice::Note { text: text.to_owned() }));
+        let told = self.tell_looked_at(CheckKind::Protected, "files", sentence(&at.violations));
+        if at.violations.is_empty() || !self.integrity.tells_way_out() {
+            return told;
         }
-        effects
+        // For people: what the agent has to do stands in its next prompt.
+        told.then(Run::note(Note::WayOutOfProtection))
     }
 
     /// Why a guardrail is not executed: the agent wrote the script by which it would be judged.
-    pub(super) fn changed_script(&self, checking: &Checking, spec: &CheckSpec) -> Option<String> {
+    pub(super) fn changed_script(&self, at: &Inspection, spec: &CheckSpec) -> Option<String> {
         let pins = self.pins();
         let is_script = |change: &&PinnedChange| {
-            pins.files.iter().any(|file| file.path == change.path && file.scripts_of.contains(&spec.index))
+            pins.files.iter().any(|file| file.path == change.path && file.scripts_of.contains(&spec.id))
         };
-        let change = checking.violations.iter().find(is_script)?;
+        let change = at.violations.iter().find(is_script)?;
         Some(format!("its script {}, so it was not executed", change.words()))
     }
 }

@@ -1,5 +1,6 @@
 //! One line about a run: what lists of runs show, kept beside the journal and derived from it.
 
+use super::{Pause, Phase, Run};
 use crate::id::{RunId, TaskName};
 use crate::observation::Tokens;
 use crate::outcome::StopReason;
@@ -14,7 +15,7 @@ pub struct RunRow {
     pub run: RunId,
     /// The run inside which it was started.
     pub parent: Option<RunId>,
-    /// Its front door.
+    /// Its kind.
     pub kind: LoopKind,
     /// Its task.
     pub task: TaskName,
@@ -37,7 +38,6 @@ pub struct RunRow {
     /// When it last did anything.
     pub updated_at: WallTime,
     /// Time that it had been worked on by then; `None` in a row that was stored before this was kept.
-    #[serde(default)]
     pub elapsed: Option<Millis>,
     /// Until when it waits for a limit or a failure to be over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,4 +48,41 @@ pub struct RunRow {
     pub cost_usd: Option<f64>,
     /// Tokens so far.
     pub tokens: Tokens,
+    /// How long its agent may be silent; zero for no limit.
+    pub idle: Millis,
+    /// What was changed during this run of that by which agents are judged, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_changed: Vec<String>,
+}
+
+impl Run {
+    /// The run at a glance.
+    pub fn row(&self) -> RunRow {
+        let outcome = self.outcome();
+        RunRow {
+            run: self.about.id.clone(),
+            parent: self.about.parent.clone(),
+            kind: self.policy.kind.name(),
+            task: self.policy.task.clone(),
+            agent: self.policy.agent.command.clone(),
+            stop_reason: outcome.map(|outcome| outcome.reason),
+            message: outcome.map(|outcome| outcome.message.clone()).unwrap_or_default(),
+            verified: outcome.is_some_and(|outcome| outcome.verified),
+            exit_code: outcome.map(|outcome| outcome.exit_code),
+            iteration: self.count.iteration(),
+            max_iterations: self.policy.last_iteration(self.count.iteration()),
+            started_at: self.about.started_at,
+            updated_at: self.now.at,
+            elapsed: Some(self.now.elapsed),
+            waits_until: match self.phase {
+                Phase::Waiting(Pause::Until(until)) => Some(until),
+                _ => None,
+            },
+            last_check: self.last.check().cloned(),
+            cost_usd: self.spend.cost_usd(),
+            tokens: self.spend.tokens(),
+            idle: self.policy.limits.idle,
+            left_changed: self.left_changed(),
+        }
+    }
 }

@@ -1,14 +1,13 @@
 //! Stopping: who asked for it, how soon, and the one place where a run gets its outcome.
 
-use super::beginning::Beginning;
-use super::{Continuation, Phase, Run};
-use crate::bus::Kind;
-use crate::bus::TASK_BUS;
-use crate::effect::Effect;
+use super::opening::Opening;
+use super::{Continuation, Phase, Run, RunStep};
+use crate::activity::Act;
+use crate::machine::{Next, Step};
 use crate::memory::StateView;
 use crate::notice::Notice;
 use crate::outcome::{Outcome, StopReason, exit};
-use crate::text;
+use crate::words::{Budget, Cause};
 use std::fmt::Write as _;
 
 /// Whether somebody wants the run to stop.
@@ -19,6 +18,16 @@ pub(super) enum StopWish {
     AfterActivity(StopCause),
     /// At once: what runs is being ended.
     Now(StopCause),
+}
+
+impl StopWish {
+    /// Who wants it, however soon.
+    pub(super) const fn cause(self) -> Option<StopCause> {
+        match self {
+            StopWish::None => None,
+            StopWish::AfterActivity(cause) | StopWish::Now(cause) => Some(cause),
+        }
+    }
 }
 
 /// Who wants it.
@@ -32,91 +41,58 @@ pub(super) enum StopCause {
 
 impl Run {
     /// Somebody wants the run to stop. A first interrupt is patient; everything else is not.
-    pub(super) fn on_stop(&mut self, cause: StopCause) -> Vec<Effect> {
+    pub(super) fn on_stop(&mut self, cause: StopCause) -> Option<RunStep> {
         if matches!(self.phase, Phase::Ended(..)) {
-            return Vec::new();
+            return None;
         }
         let patient = cause == StopCause::Interrupted && self.wish == StopWish::None;
-        let mut effects = Vec::new();
-        if matches!(cause, StopCause::Interrupted | StopCause::Cancelled) {
-            effects.push(Effect::Tell(Notice::Stopping { now: !patient }));
-        }
+        let by_a_person = matches!(cause, StopCause::Interrupted | StopCause::Cancelled);
+        let told = Step::telling(by_a_person.then_some(Notice::Stopping { now: !patient }));
         let something_runs = match &self.phase {
-            Phase::Working => true,
-            Phase::Checking(checking) => checking.runs_a_command(),
-            Phase::Beginning(Beginning::Checks(_)) => true,
+            Phase::Working | Phase::Opening(Opening::Checks(_)) => true,
+            Phase::Inspecting(inspection) => inspection.runs_a_command(),
             _ => false,
         };
         if !something_runs {
-            let continuation = match &self.phase {
-                Phase::Checking(checking) => Continuation::Checks(checking.clone()),
-                Phase::Beginning(_) | Phase::Looking | Phase::Resting | Phase::Finishing(_) => {
-                    Continuation::NextIteration
-                }
-                _ => Continuation::SameIteration,
-            };
-            effects.extend(self.finish_stopped(cause, continuation));
-        } else if patient {
-            self.wish = StopWish::AfterActivity(cause);
-        } else {
-            // The first cause to be impatient names the end; later ones only repeat the order.
-            if !matches!(self.wish, StopWish::Now(_)) {
-                self.wish = StopWish::Now(cause);
-            }
-            effects.push(Effect::EndActivity);
+            return Some(told.then(self.finish_stopped(cause, self.continuation())));
         }
-        effects
+        if patient {
+            self.wish = StopWish::AfterActivity(cause);
+            return Some(told);
+        }
+        // The first cause to be impatient names the end; later ones only repeat the order.
+        if !matches!(self.wish, StopWish::Now(_)) {
+            self.wish = StopWish::Now(cause);
+        }
+        Some(Step { next: Next::EndRunning, ..told })
+    }
+
+    /// A run that crashed is cancelled: nothing of it runs, so nothing is waited for.
+    pub(super) fn on_cancelled_uncarried(&mut self) -> Option<RunStep> {
+        if matches!(self.phase, Phase::Ended(..)) {
+            return None;
+        }
+        Some(self.finish_stopped(StopCause::Cancelled, self.continuation()))
     }
 
     /// Ends the run because somebody asked for it.
-    pub(super) fn finish_stopped(&mut self, cause: StopCause, continuation: Continuation) -> Vec<Effect> {
-        let step = self.policy.kind.step();
-        let (reason, message) = match cause {
-            StopCause::Interrupted => {
-                (StopReason::Interrupted, format!("interrupted in {step} {}; nothing is lost", self.iteration))
-            }
-            StopCause::Cancelled => (StopReason::Cancelled, format!("cancelled in {step} {}", self.iteration)),
-            StopCause::WallTime => {
-                (StopReason::MaxWallTime, format!("the wall time of {} is used up", self.policy.limits.wall))
-            }
+    pub(super) fn finish_stopped(&mut self, cause: StopCause, continuation: Continuation) -> RunStep {
+        let (step, number) = (self.policy.kind.name().step(), self.count.iteration());
+        let cause = match cause {
+            StopCause::Interrupted => Cause::Interrupted { step, number },
+            StopCause::Cancelled => Cause::Cancelled { step, number },
+            StopCause::WallTime => Cause::WallTime(self.policy.limits.wall),
             StopCause::Budget => {
-                let message = self.budget_reached().unwrap_or_else(|| "the budget is used up".to_owned());
-                (StopReason::Budget, message)
+                let used_up = self.spend.used_up(&self.policy.limits, &self.policy.task);
+                Cause::Budget(used_up.unwrap_or(Budget::Unsaid))
             }
         };
-        let told = self.supervises().then(|| self.post(Kind::INFO, format!("task stopped: {message}")));
-        told.into_iter().chain(self.finish(reason, message, continuation)).collect()
+        Step::acting(self.post_stop(&cause.to_string())).then(self.finish(cause, continuation))
     }
 
-    /// Ends the run with the exit code that its reason usually has.
-    pub(super) fn finish(&mut self, reason: StopReason, message: String, continuation: Continuation) -> Vec<Effect> {
-        let code = match reason {
-            StopReason::Complete => exit::OK,
-            StopReason::Blocked => exit::BLOCKED,
-            StopReason::MaxIterations | StopReason::MaxRestarts | StopReason::SinglePass => exit::USED_UP,
-            StopReason::MaxWallTime | StopReason::Budget => exit::LIMIT,
-            StopReason::Error => exit::AGENT,
-            StopReason::Waiting => exit::WAITING,
-            StopReason::Stalled => exit::STALLED,
-            StopReason::Cancelled | StopReason::Interrupted => exit::INTERRUPTED,
-        };
-        self.finish_with_code(reason, code, message, continuation)
-    }
-
-    /// Ends the run.
-    pub(super) fn finish_with_code(
-        &mut self,
-        reason: StopReason,
-        code: u8,
-        message: String,
-        continuation: Continuation,
-    ) -> Vec<Effect> {
-        self.end(Ending { reason, code, message, verified: false }, continuation)
-    }
-
-    /// Ends the run and writes the last state of its views.
-    pub(super) fn end(&mut self, ending: Ending, continuation: Continuation) -> Vec<Effect> {
-        let Ending { reason, code, mut message, verified } = ending;
+    /// Ends the run and writes the last state of its views: the one place where it gets its outcome.
+    pub(super) fn finish(&mut self, cause: Cause, continuation: Continuation) -> RunStep {
+        let ((reason, code), verified, mut message) = (cause.ends_as(), cause.is_verified(), cause.to_string());
         if let Some(failure) = &self.scm_failure {
             message += &format!("; but {failure}");
         }
@@ -128,82 +104,65 @@ impl Run {
             next: self.next_commands(reason, code, verified, &continuation),
             message,
             verified,
-            iterations: self.judged,
+            iterations: self.count.judged(),
             exit_code: code,
-            cost_usd: self.cost_usd,
-            tokens: self.tokens,
+            cost_usd: self.spend.cost_usd(),
+            tokens: self.spend.tokens(),
         };
-        let mut effects = Vec::new();
-        if self.policy.memory.enabled && self.judged > 0 {
+        let views = (self.policy.memory.enabled && self.count.judged() > 0).then(|| {
             // What people wrote is used up with the iteration that carried it. One that is begun again carries
             // it again, and one that is still to be judged uses it up then.
             let seen_human = match continuation {
-                Continuation::NextIteration | Continuation::Nothing => self.human.clone(),
-                Continuation::SameIteration | Continuation::Checks(_) => String::new(),
+                Continuation::NextIteration | Continuation::Nothing => self.brief.human().to_owned(),
+                Continuation::SameIteration | Continuation::Inspection(_) => String::new(),
             };
-            effects.push(self.write_views(Some((reason, &outcome.message)), seen_human));
-        }
-        effects.push(Effect::Tell(Notice::RunFinished { outcome: outcome.clone(), elapsed: self.elapsed }));
-        effects.push(Effect::Finish);
-        self.phase = Phase::Ended(Box::new(outcome), continuation);
-        effects
+            self.write_views(Some((reason, &outcome.message)), seen_human)
+        });
+        self.phase = Phase::Ended(Box::new(outcome.clone()), continuation);
+        let told = Notice::RunFinished { outcome: outcome.clone(), elapsed: self.now.elapsed };
+        let acts = views.into_iter().collect();
+        Step { tell: vec![told], acts, next: Next::Finished(outcome), durable: true, receipts: Vec::new() }
     }
 
     /// The readable views as they are now.
-    pub(super) fn write_views(&self, stopped: Option<(StopReason, &str)>, seen_human: String) -> Effect {
+    pub(super) fn write_views(&self, stopped: Option<(StopReason, &str)>, seen_human: String) -> Act {
         let state = StateView {
             task_id: self.policy.task.as_str(),
-            started_at: self.started_at,
-            updated_at: self.updated_at,
-            iteration: self.judged,
+            started_at: self.about.started_at,
+            updated_at: self.now.at,
+            iteration: self.count.judged(),
             stop_reason: stopped.map(|(reason, _)| reason.as_str()),
             stop_message: stopped.map_or("", |(_, message)| message),
-            completion_promise_matched: self.last_judged.claimed,
-            errors: &self.last_judged.errors,
+            completion_promise_matched: false,
+            errors: &[],
         };
-        let views = self.memory.views(&self.policy.memory, &self.base, self.feedback.clone(), seen_human, &state);
-        Effect::WriteViews(Box::new(views))
+        Act::WriteViews(Box::new(self.brief.views(&self.policy, seen_human, state)))
     }
 
     /// A marker that is no file says nothing, and only a person can know what it was meant for.
-    pub(super) fn finish_by_wrong_marker(&mut self, name: &str, kind: &str, then: Continuation) -> Vec<Effect> {
-        let message = format!("{} is a {kind}, not a file; remove it and resume", self.in_task_folder(name));
-        self.finish_with_code(StopReason::Error, exit::USAGE, message, then)
-    }
-
-    /// The path of a file in the task's folder.
-    fn in_task_folder(&self, name: &str) -> String {
-        match &self.policy.supervision {
-            Some(supervision) => format!("{}/{name}", supervision.task_folder),
-            None => format!("{}/.ralph/tasks/{}/{name}", self.root, self.policy.task),
-        }
+    pub(super) fn finish_by_wrong_marker(&mut self, name: &str, kind: &str, then: Continuation) -> RunStep {
+        let cause = Cause::NotAFile { path: self.in_task_folder(name), kind: kind.to_owned() };
+        self.finish(cause, then)
     }
 
     /// The flags that raise every limit that is used up: a hint that ends at once would be none.
     fn raised(&self, reason: StopReason, repeats: bool) -> String {
-        let limits = &self.policy.limits;
-        let (cost, tokens) = (self.cost_usd.unwrap_or(0.0), self.tokens.total());
+        let (limits, iteration, elapsed) = (&self.policy.limits, self.count.iteration(), self.now.elapsed);
         let mut flags = String::new();
         // An iteration that is begun again needs no further one.
-        if !repeats && self.iteration >= limits.max_iterations {
-            let _ = write!(flags, " -m {}", self.iteration.saturating_mul(2));
+        if !repeats && iteration >= limits.max_iterations {
+            let _ = write!(flags, " -m {}", iteration.saturating_mul(2));
         }
-        if reason == StopReason::MaxWallTime || !limits.wall.is_off() && self.elapsed >= limits.wall {
-            let enough = if limits.wall.plus(limits.wall) > self.elapsed { limits.wall } else { self.elapsed };
+        if reason == StopReason::MaxWallTime || !limits.wall.is_off() && elapsed >= limits.wall {
+            let enough = if limits.wall.plus(limits.wall) > elapsed { limits.wall } else { elapsed };
             let _ = write!(flags, " --max-wall-time {}", enough.doubled());
         }
-        if limits.max_cost_usd > 0.0 && cost >= limits.max_cost_usd {
-            let _ = write!(flags, " --max-cost {}", text::money(cost * 2.0));
-        }
-        if limits.max_tokens > 0 && tokens >= limits.max_tokens {
-            let _ = write!(flags, " --max-tokens {}", tokens.saturating_mul(2));
-        }
-        flags
+        flags + &self.spend.raised(limits)
     }
 
     /// What a person would type next, most useful first.
     fn next_commands(&self, reason: StopReason, code: u8, verified: bool, then: &Continuation) -> Vec<String> {
-        let run = &self.id;
+        let run = &self.about.id;
         let show = format!("ralph show {run}");
         let explain = format!("ralph explain {run}");
         let repeats = matches!(then, Continuation::SameIteration);
@@ -211,7 +170,7 @@ impl Run {
         match reason {
             StopReason::Complete if verified => vec![show],
             StopReason::Complete => vec![explain],
-            StopReason::Budget if self.task_budget_reached() => {
+            StopReason::Budget if self.spend.task_used_up(&self.policy.limits) => {
                 vec![
                     "ralph config show --origin  # raise limits.taskMaxCostUsd or limits.taskMaxTokens, then run again"
                         .to_owned(),
@@ -221,19 +180,8 @@ impl Run {
             StopReason::MaxIterations | StopReason::MaxRestarts | StopReason::MaxWallTime | StopReason::Budget => {
                 vec![format!("ralph resume {run}{more}"), explain]
             }
-            // Its agent was told often enough; somebody else can say that it is done.
-            StopReason::Stalled if self.supervises() => {
-                let bus = text::in_quotes(&self.in_task_folder(TASK_BUS));
-                let first = self.inbox.open().first().0.next();
-                let ack = first.map(|request| {
-                    format!("ralph bus post --bus {bus} --type ACK --parent {} 'what was done' && ", request.id)
-                });
-                vec![format!("{}ralph resume {run}{more}", ack.unwrap_or_default()), explain]
-            }
-            StopReason::Blocked | StopReason::Stalled => {
-                let feedback = text::in_quotes(&self.in_task_folder(&self.policy.memory.feedback_file));
-                vec![format!("echo 'your answer' >> {feedback} && ralph resume {run}{more}"), explain]
-            }
+            StopReason::Stalled => vec![self.way_on(&more), explain],
+            StopReason::Blocked => vec![self.answer_by_feedback(&more), explain],
             StopReason::SinglePass if code == exit::OK => vec![show],
             // What is left is version control, and resuming does only that.
             StopReason::Error if code == exit::USED_UP => vec![format!("ralph resume {run}"), explain],
@@ -247,12 +195,4 @@ impl Run {
             StopReason::Cancelled | StopReason::Interrupted => vec![format!("ralph resume {run}")],
         }
     }
-}
-
-/// How a run ends, before it is counted and told.
-pub(super) struct Ending {
-    pub(super) reason: StopReason,
-    pub(super) code: u8,
-    pub(super) message: String,
-    pub(super) verified: bool,
 }

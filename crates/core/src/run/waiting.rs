@@ -1,16 +1,15 @@
 //! Waiting: the provider refused or the network failed, so the same iteration is tried again, later
 //! or by another agent. It counts as neither failure nor progress.
 
-use super::stopping::StopWish;
-use super::{Continuation, Phase, Run};
+use super::{Continuation, Pause, Phase, Run, RunStep};
+use crate::activity::Activity;
 use crate::claim::Claim;
-use crate::effect::Effect;
+use crate::machine::Step;
 use crate::notice::{Notice, VerdictWord};
 use crate::observation::{Failure, Observation};
-use crate::outcome::{StopReason, exit};
-use crate::policy::AgentPolicy;
 use crate::text;
 use crate::time::{Millis, WallTime};
+use crate::words::{Cause, Note, Reason};
 
 /// The first back-off.
 const FIRST_WAIT_MS: i64 = 10_000;
@@ -22,137 +21,112 @@ const RESET_MARGIN_MS: i64 = 60_000;
 const LONGEST_RESET_MS: i64 = 8 * 86_400_000;
 /// Transient failures in a row that are waited for, about two hours; the next one is no longer called transient.
 const MOST_TRANSIENT: u32 = 24;
-/// An agent that cannot run at all is not asked again.
-const NEVER: WallTime = WallTime(i64::MAX);
 
 impl Run {
-    /// Who works now.
-    pub(super) fn agent_now(&self) -> &AgentPolicy {
-        self.agent_at(self.agent)
-    }
-
-    fn agent_at(&self, index: usize) -> &AgentPolicy {
-        let fallback = index.checked_sub(1).and_then(|index| self.policy.fallback.get(index));
-        fallback.unwrap_or(&self.policy.agent)
-    }
-
-    /// The first agent in the order of preference that is not refused at this moment.
-    fn free_agent(&self) -> Option<usize> {
-        (0..=self.policy.fallback.len())
-            .find(|index| self.refused.get(index).is_none_or(|until| *until <= self.updated_at))
-    }
-
     /// Takes the most preferred agent that may work, and tells if it is another one than before.
-    pub(super) fn choose_agent(&mut self) -> Vec<Effect> {
-        // If all are refused, the wait was for this one, or its clock says otherwise than ours.
-        let chosen = self.free_agent().unwrap_or(self.agent);
-        if chosen == self.agent {
-            return Vec::new();
-        }
-        let back = chosen < self.agent;
-        self.agent = chosen;
-        let name = &self.agent_now().command;
-        let text =
-            if back { format!("{name} may work again and goes on") } else { format!("{name} goes on meanwhile") };
-        vec![Effect::Tell(Notice::Note { text })]
+    pub(super) fn choose_agent(&mut self) -> RunStep {
+        let Some(back) = self.crew.choose(&self.policy, self.now.at) else { return Step::default() };
+        let agent = self.crew.agent(&self.policy).command.clone();
+        Run::note(if back { Note::AgentReturns { agent } } else { Note::AgentTakesOver { agent } })
     }
 
     /// The provider refuses: another agent goes on, or all wait for the first that may.
-    pub(super) fn limited(&mut self, seen: &Observation, failure: &Failure) -> Vec<Effect> {
+    pub(super) fn limited(&mut self, seen: &Observation, failure: &Failure) -> RunStep {
         if let Some(end) = self.stop_before_waiting() {
             return end;
         }
-        self.waits_in_row += 1;
-        self.transient_in_row = 0;
+        self.crew.count_limit();
         let until = self.wake_time(failure);
-        self.refused.insert(self.agent, until);
+        self.crew.refuse_until(until);
         self.another_or_wait(seen, failure)
     }
 
     /// A fallback turned out to be unusable; it is passed over from now on.
-    pub(super) fn give_up_fallback(&mut self, seen: &Observation, failure: &Failure) -> Vec<Effect> {
+    pub(super) fn give_up_fallback(&mut self, seen: &Observation, failure: &Failure) -> RunStep {
         if let Some(end) = self.stop_before_waiting() {
             return end;
         }
-        self.refused.insert(self.agent, NEVER);
+        self.crew.refuse_for_good();
         self.another_or_wait(seen, failure)
     }
 
     /// The network failed or the provider is overloaded.
-    pub(super) fn failed_for_now(&mut self, seen: &Observation, failure: &Failure) -> Vec<Effect> {
+    pub(super) fn failed_for_now(&mut self, seen: &Observation, failure: &Failure) -> RunStep {
         if let Some(end) = self.stop_before_waiting() {
             return end;
         }
-        self.waits_in_row += 1;
-        self.transient_in_row += 1;
-        if self.transient_in_row > MOST_TRANSIENT {
-            let times = self.transient_in_row;
-            let message = format!("{} failed {times} times in a row: {}", self.agent_now().command, failure.message);
-            return self.finish_with_code(StopReason::Error, exit::AGENT, message, Continuation::SameIteration);
+        let times = self.crew.count_transient();
+        if times > MOST_TRANSIENT {
+            let agent = self.crew.agent(&self.policy).command.clone();
+            let cause = Cause::Transient { agent, times, why: failure.message.clone() };
+            return self.finish(cause, Continuation::SameIteration);
         }
-        let until = self.wake_time(failure);
-        self.wait(until, seen, failure)
+        self.wait(self.wake_time(failure), seen, failure)
     }
 
-    fn stop_before_waiting(&mut self) -> Option<Vec<Effect>> {
-        match self.wish {
-            StopWish::None => None,
-            StopWish::AfterActivity(cause) | StopWish::Now(cause) => {
-                Some(self.finish_stopped(cause, Continuation::SameIteration))
-            }
-        }
+    fn stop_before_waiting(&mut self) -> Option<RunStep> {
+        self.wish.cause().map(|cause| self.finish_stopped(cause, Continuation::SameIteration))
     }
 
-    fn another_or_wait(&mut self, seen: &Observation, failure: &Failure) -> Vec<Effect> {
-        if self.free_agent().is_some_and(|free| free != self.agent) {
-            self.attempt += 1;
-            let mut effects = vec![self.not_counted(VerdictWord::Retry, seen, failure)];
-            effects.extend(self.gather());
-            return effects;
+    fn another_or_wait(&mut self, seen: &Observation, failure: &Failure) -> RunStep {
+        if self.crew.has_another(&self.policy, self.now.at) {
+            self.count.begin_again();
+            return self.not_counted(VerdictWord::Retry, seen, failure).then(self.gather());
         }
-        let until = self.refused.values().min().copied().unwrap_or(NEVER);
         if !self.policy.limits.wait {
-            let message = format!("{}; not waited for, as --no-wait or limits.waitForReset says", failure.message);
-            return self.finish_with_code(StopReason::Error, exit::AGENT, message, Continuation::SameIteration);
+            return self.finish(Cause::NotWaited(failure.message.clone()), Continuation::SameIteration);
         }
-        self.wait(until, seen, failure)
+        self.wait(self.crew.soonest(), seen, failure)
     }
 
-    fn wait(&mut self, until: WallTime, seen: &Observation, failure: &Failure) -> Vec<Effect> {
-        self.phase = Phase::Waiting(until);
-        let waiting = Notice::Waiting { iteration: self.iteration, until, why: failure.message.clone() };
-        let mut effects = vec![self.not_counted(VerdictWord::Wait, seen, failure), Effect::Tell(waiting)];
-        let long = Millis(u64::try_from(until.0.saturating_sub(self.updated_at.0)).unwrap_or(0));
-        // Whoever goes to bed now should know that this wait will lead to nothing.
-        if self.wall_left().is_some_and(|left| long > left) {
-            let (run, wall) = (&self.id, self.policy.limits.wall);
-            let text = format!(
-                "the wall time of {wall} will end this run before the wait is over; to let it go on: interrupt it, then \
-                 ralph resume {run} --max-wall-time {}",
-                self.elapsed.plus(long).doubled()
-            );
-            effects.push(Effect::Tell(Notice::Note { text }));
-        }
-        effects.push(Effect::Wait { until });
-        effects
+    fn wait(&mut self, until: WallTime, seen: &Observation, failure: &Failure) -> RunStep {
+        self.phase = Phase::Waiting(Pause::Until(until));
+        let iteration = self.count.iteration();
+        let waiting = Notice::Waiting { iteration, until, why: failure.message.clone() };
+        let told = self.not_counted(VerdictWord::Wait, seen, failure).then(Step::telling([waiting]));
+        told.then(self.warn_of_wall_time(until)).then(Step::start(Activity::Wait { until }))
     }
 
-    /// The end of a try that will be repeated under its number.
-    fn not_counted(&self, verdict: VerdictWord, seen: &Observation, failure: &Failure) -> Effect {
-        Effect::Tell(Notice::IterationFinished {
-            iteration: self.iteration,
-            claim: Claim::None,
-            verdict,
-            reasons: vec![failure.message.clone()],
-            cost_usd: seen.cost_usd,
-            tokens: seen.tokens,
-            leaked: seen.process.leaked_count,
-            duration: self.elapsed.minus(self.iteration_began),
+    /// Whoever goes to bed now should know that this wait will lead to nothing.
+    fn warn_of_wall_time(&self, until: WallTime) -> RunStep {
+        let long = Millis(u64::try_from(until.0.saturating_sub(self.now.at.0)).unwrap_or(0));
+        if self.wall_left().is_none_or(|left| long <= left) {
+            return Step::default();
+        }
+        Run::note(Note::WallTimeBeforeReset {
+            wall: self.policy.limits.wall,
+            run: self.about.id.clone(),
+            enough: self.now.elapsed.plus(long).doubled(),
         })
     }
 
+    /// The end of a try that will be repeated under its number.
+    fn not_counted(&self, verdict: VerdictWord, seen: &Observation, failure: &Failure) -> RunStep {
+        self.tell_iteration(seen, Claim::None, verdict, vec![Reason::AgentFailed { message: failure.message.clone() }])
+    }
+
+    /// Tells how the current iteration went.
+    pub(super) fn tell_iteration(
+        &self,
+        seen: &Observation,
+        claim: Claim,
+        verdict: VerdictWord,
+        reasons: Vec<Reason>,
+    ) -> RunStep {
+        Step::telling([Notice::IterationFinished {
+            iteration: self.count.iteration(),
+            claim,
+            verdict,
+            reasons,
+            cost_usd: seen.cost_usd,
+            tokens: seen.tokens,
+            leaked: seen.process.leaked_count,
+            duration: self.count.spent(self.now.elapsed),
+        }])
+    }
+
     fn wake_time(&self, failure: &Failure) -> WallTime {
-        let now = self.updated_at.0;
+        let now = self.now.at.0;
         if let Some(reset) = failure.resets_at {
             let wanted = reset.saturating_mul(1000).saturating_add(RESET_MARGIN_MS);
             // A reset in the past says nothing; falling through to the back-off avoids a busy loop.
@@ -160,25 +134,25 @@ impl Run {
                 return WallTime(wanted.min(now.saturating_add(LONGEST_RESET_MS)));
             }
         }
-        let doublings = self.waits_in_row.saturating_sub(1).min(10);
+        let doublings = self.crew.waits_in_row().saturating_sub(1).min(10);
         let full = (FIRST_WAIT_MS << doublings).min(LONGEST_WAIT_MS);
         WallTime(now.saturating_add(full / 2 + full / 2 * i64::from(self.jitter()) / 256))
     }
 
     /// A number from 0 to 255 that differs between runs and tries, and is the same on replay.
     fn jitter(&self) -> u8 {
-        let seed = format!("{} {} {}", self.id, self.iteration, self.waits_in_row);
+        let seed = format!("{} {} {}", self.about.id, self.count.iteration(), self.crew.waits_in_row());
         text::hash(seed.as_bytes()).bytes().fold(0u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte))
     }
 
-    pub(super) fn on_woke(&mut self) -> Vec<Effect> {
+    pub(super) fn on_woke(&mut self) -> Option<RunStep> {
         match self.phase {
-            Phase::Waiting(_) => {
-                self.attempt += 1;
-                self.gather()
+            Phase::Waiting(Pause::Until(_)) => {
+                self.count.begin_again();
+                Some(self.gather())
             }
-            Phase::Resting => self.look_at_markers(),
-            _ => Vec::new(),
+            Phase::Waiting(Pause::Between) => Some(self.open()),
+            _ => None,
         }
     }
 }

@@ -1,92 +1,87 @@
 //! Working: the agent's process is gone, and its end says whether the iteration counts, is tried
 //! again, or ends the run.
 
-use super::checking::{Checking, Stage};
 use super::stopping::StopWish;
-use super::{Continuation, Phase, Run};
-use crate::effect::Effect;
+use super::{Continuation, Phase, Run, RunStep};
+use crate::machine::Step;
 use crate::notice::Notice;
-use crate::observation::{Ending, Failure, FailureClass, Marker, Observation, StartFault};
-use crate::outcome::{StopReason, exit};
+use crate::observation::{Ending, Failure, FailureClass, Observation, StartFault};
+use crate::outcome::exit;
+use crate::words::{Cause, Note};
 
 impl Run {
-    pub(super) fn on_agent_ended(&mut self, seen: &Observation) -> Vec<Effect> {
+    pub(super) fn on_agent_ended(&mut self, seen: &Observation) -> Option<RunStep> {
         let seen = &as_failed_if_ended(seen);
         match &self.phase {
             Phase::Working => {}
-            Phase::Checking(checking) if checking.stage == Stage::Message => {
-                let checking = checking.clone();
-                return self.on_message(checking, seen);
+            Phase::Inspecting(inspection) if inspection.asks_for_message() => {
+                let inspection = inspection.clone();
+                return Some(self.on_message(inspection, seen));
             }
-            _ => return Vec::new(),
+            _ => return None,
         }
-        self.add_usage(seen);
-        if self.supervises() {
-            return self.on_attempt_ended(seen);
-        }
-        let how = seen.failure.as_ref().map_or("finished".to_owned(), |failure| failure.message.clone());
-        let mut effects = vec![Effect::Tell(Notice::AgentEnded {
-            iteration: self.iteration,
-            how,
-            well: seen.ended_well(),
-            lines: seen.lines,
-            duration: seen.process.duration,
-        })];
-        effects.extend(leak_note(seen));
-        effects.extend(self.tell_missing_price(seen));
-        effects.extend(self.take_acks(seen));
-        self.last_judged.errors = seen.all_errors();
-        effects.extend(self.after_agent(seen));
-        effects
+        self.spend.add(seen);
+        self.last.end(seen);
+        // An agent that ralph itself ended has said nothing: its iteration will be begun again.
+        let cut_off = match (&self.wish, &seen.process.ending) {
+            (StopWish::Now(cause), Ending::Stopped) => Some(*cause),
+            _ => None,
+        };
+        let told = self.tell_end(seen);
+        Some(told.then(match cut_off {
+            Some(cause) => self.finish_stopped(cause, Continuation::SameIteration),
+            None => self.inspect(seen),
+        }))
     }
 
-    fn after_agent(&mut self, seen: &Observation) -> Vec<Effect> {
-        // An agent that ralph itself ended has said nothing: its iteration will be begun again.
-        if let (StopWish::Now(cause), Ending::Stopped) = (&self.wish, &seen.process.ending) {
-            let cause = *cause;
-            return self.finish_stopped(cause, Continuation::SameIteration);
-        }
-        if let Some(failure) = &seen.failure {
+    fn tell_end(&mut self, seen: &Observation) -> RunStep {
+        let (how, well) = self.end_of(seen);
+        let ended = Notice::AgentEnded {
+            iteration: self.count.iteration(),
+            how,
+            well,
+            lines: seen.lines,
+            duration: seen.process.duration,
+        };
+        let missing = self.spend.missing_price(seen, &self.policy.limits);
+        let agent = || self.crew.agent(&self.policy).command.clone();
+        let missing = missing.map(|states| Note::BudgetUnkept { agent: agent(), states });
+        let notes = leaked(seen).into_iter().chain(missing).map(Notice::Note);
+        let told = Step::telling(std::iter::once(ended).chain(notes)).then(self.take_acks(seen));
+        self.brief.keep_errors(seen.all_errors());
+        told
+    }
+
+    /// What follows an agent that could not work: it is tried again, another one goes on, or the run ends. `None`
+    /// if it worked, well or not.
+    pub(super) fn not_worked(&mut self, seen: &Observation) -> Option<RunStep> {
+        let step = seen.failure.as_ref().and_then(|failure| {
             // Another agent or another try would find the same folder and the same machine.
             if let Ending::NotStarted { fault: fault @ (StartFault::Folder | StartFault::Machine), .. } =
                 seen.process.ending
             {
-                let (code, message) = (fault.exit_code(), failure.message.clone());
-                return self.finish_with_code(StopReason::Error, code, message, Continuation::SameIteration);
+                let cause = Cause::Agent { message: failure.message.clone(), code: fault.exit_code() };
+                return Some(self.finish(cause, Continuation::SameIteration));
             }
             match failure.class {
-                FailureClass::CannotRun => return self.cannot_run(seen, failure),
-                FailureClass::Limited => return self.limited(seen, failure),
-                FailureClass::Transient => return self.failed_for_now(seen, failure),
-                FailureClass::Other => {}
+                FailureClass::CannotRun => Some(self.cannot_run(seen, failure)),
+                FailureClass::Limited => Some(self.limited(seen, failure)),
+                FailureClass::Transient => Some(self.failed_for_now(seen, failure)),
+                FailureClass::Other => None,
             }
+        });
+        if step.is_none() {
+            self.crew.end_row();
         }
-        self.waits_in_row = 0;
-        self.transient_in_row = 0;
-        let checking = Box::new(Checking::new(seen.clone()));
-        if let Marker::WrongKind(kind) = &seen.marker {
-            return self.finish_by_wrong_marker("DONE", kind, Continuation::Checks(checking));
-        }
-        // A first interrupt lets the agent finish; what it said is journalled and judged on resume.
-        if let StopWish::AfterActivity(cause) | StopWish::Now(cause) = self.wish {
-            return self.finish_stopped(cause, Continuation::Checks(checking));
-        }
-        self.go_on_checking(checking)
+        step
     }
 
-    fn cannot_run(&mut self, seen: &Observation, failure: &Failure) -> Vec<Effect> {
-        if self.agent > 0 {
+    fn cannot_run(&mut self, seen: &Observation, failure: &Failure) -> RunStep {
+        if self.crew.is_fallback() {
             return self.give_up_fallback(seen, failure);
         }
-        let message = failure.message.clone();
-        self.finish_with_code(StopReason::Error, exit::AGENT, message, Continuation::SameIteration)
-    }
-
-    pub(super) fn add_usage(&mut self, seen: &Observation) {
-        self.tokens = self.tokens.plus(seen.tokens);
-        if let Some(cost) = seen.cost_usd {
-            self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
-        }
+        let cause = Cause::Agent { message: failure.message.clone(), code: exit::AGENT };
+        self.finish(cause, Continuation::SameIteration)
     }
 }
 
@@ -113,15 +108,8 @@ fn as_failed_if_ended(seen: &Observation) -> Observation {
 }
 
 /// What had to be ended after the agent, if anything.
-pub(super) fn leak_note(seen: &Observation) -> Option<Effect> {
-    (seen.process.leaked_count > 0).then(|| Effect::Tell(Notice::Note { text: leak_sentence(seen) }))
-}
-
-fn leak_sentence(seen: &Observation) -> String {
-    let count = match seen.process.leaked_count {
-        1 => "a process".to_owned(),
-        more => format!("{more} processes"),
-    };
-    let commands: Vec<&str> = seen.process.leaked.iter().take(3).map(|leaked| leaked.command.as_str()).collect();
-    format!("the agent left {count} behind, ended now: {}", commands.join("; "))
+fn leaked(seen: &Observation) -> Option<Note> {
+    let commands = || seen.process.leaked.iter().take(3).map(|leaked| leaked.command.clone()).collect();
+    let count = seen.process.leaked_count;
+    (count > 0).then(|| Note::Leaked { count, commands: commands() })
 }

@@ -1,7 +1,7 @@
 //! What people want of a running loop, and what that does to its end.
 
-use crate::sim::{Agent, Turn, World, guardrails, play, policy, request, turn};
-use ralph_core::effect::{BusName, Effect};
+use crate::sim::{Agent, Asked, Turn, World, guardrails, play, policy, request, turn};
+use ralph_core::activity::{Act, BusName};
 use ralph_core::inbox::Heard;
 use ralph_core::outcome::StopReason;
 use ralph_core::policy::Policy;
@@ -25,14 +25,10 @@ fn a_request_enters_the_next_prompt_with_its_sender_and_blocks_completion() {
 fn an_acknowledgement_in_the_answer_is_told_on_the_bus() {
     let answered = Turn { acks: vec!["m1", "m9"], ..turn(Agent::Claims) };
     let sim = play(World::new(policy(), vec![asked(Agent::Works, &["m1"]), answered]));
-    let acks: Vec<_> = sim
-        .effects
-        .iter()
-        .filter_map(|(_, effect)| match effect {
-            Effect::Post(post) => Some((post.bus, post.kind.as_str(), post.parents.clone())),
-            _ => None,
-        })
-        .collect();
+    let acks = sim.pick(|asked| match asked {
+        Asked::Act(Act::Post(post)) => Some((post.bus, post.kind.as_str(), post.parents.clone())),
+        _ => None,
+    });
     assert_eq!(acks, [(BusName::Task, "ACK", vec!["m1".to_owned()])], "nobody asked for m9");
 }
 

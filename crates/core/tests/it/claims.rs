@@ -1,8 +1,8 @@
 //! The agent claims; ralph checks. What a claim is worth, and what happens to a false one.
 
 use crate::sim::{Agent, FAIL, Look, PASS, Sim, Turn, World, guardrails, play, policy, turn, turns};
+use ralph_core::activity::{Act, Activity};
 use ralph_core::check::CheckEnding;
-use ralph_core::effect::Effect;
 use ralph_core::event::Resumed;
 use ralph_core::notice::Notice;
 use ralph_core::observation::{Ending, Failure, FailureClass, Marker, StartFault};
@@ -17,11 +17,7 @@ fn checked(commands: &[&str], turns: Vec<Turn>) -> World {
 }
 
 fn looks(sim: &Sim) -> usize {
-    sim.count(|effect| *effect == Effect::LookAtTree)
-}
-
-fn notes(sim: &Sim) -> Vec<String> {
-    sim.told(|notice| if let Notice::Note { text } = notice { Some(text.clone()) } else { None })
+    sim.started(|activity| matches!(activity, Activity::LookAtTree(_)))
 }
 
 #[test]
@@ -36,7 +32,7 @@ fn c09_the_done_file_is_a_claim_like_any_other() {
     for (name, turn, end, removed) in table {
         let sim = play(checked(&["a"], vec![turn]));
         assert_eq!(sim.end(), end, "{name}");
-        assert_eq!(sim.count(|effect| *effect == Effect::RemoveDone), removed, "{name}");
+        assert_eq!(sim.acts(&Act::RemoveDone), removed, "{name}");
     }
 }
 
@@ -153,7 +149,7 @@ fn j07_files_that_change_under_the_checks_are_checked_again_up_to_three_rounds()
         assert_eq!(in_first, rounds * 2, "{name}");
         assert_eq!(sim.end().0, if complete { Complete } else { MaxIterations }, "{name}");
         assert_eq!(sim.outcome().verified, complete, "{name}");
-        let again = notes(&sim).into_iter().filter(|text| text.contains("checking again")).count();
+        let again = sim.notes().into_iter().filter(|text| text.contains("checking again")).count();
         assert_eq!(again, rounds - 1, "{name}");
         if !complete {
             let reasons = &sim.told_iterations()[0].1;
@@ -237,11 +233,11 @@ fn processes_that_were_left_behind_are_told() {
     seen.process.leaked_count = 2;
     seen.process.leaked = vec![ralph_core::observation::Leaked { pid: 7, command: "sleep 60".to_owned() }];
     sim.answer_with(ralph_core::event::Event::AgentEnded(Box::new(seen)));
-    assert_eq!(notes(&sim), ["the agent left 2 processes behind, ended now: sleep 60"]);
+    assert_eq!(sim.notes(), ["the agent left 2 processes behind, ended now: sleep 60"]);
     sim.tick();
-    let Some(Effect::Check(spec)) = sim.effects.last().map(|(_, effect)| effect.clone()) else { panic!() };
+    let Some(Activity::Check(spec)) = sim.running().cloned() else { panic!() };
     let mut report = crate::sim::report(&spec, PASS);
     report.leaked = 3;
     sim.answer_with(ralph_core::event::Event::CheckEnded(Box::new(report)));
-    assert_eq!(notes(&sim)[1], "guardrail \"a\" left processes behind, ended now: 3");
+    assert_eq!(sim.notes()[1], "guardrail \"a\" left processes behind, ended now: 3");
 }

@@ -2,8 +2,8 @@
 //! told and changes nothing, and what was done is never done again.
 
 use crate::sim::{Agent, FAIL, Knock, Look, Sim, Turn, World, guardrails, play, policy, turn};
+use ralph_core::activity::{Activity, Role};
 use ralph_core::check::CheckEnding;
-use ralph_core::effect::{Effect, Purpose};
 use ralph_core::event::{Event, Resumed};
 use ralph_core::notice::Notice;
 use ralph_core::outcome::StopReason::*;
@@ -42,7 +42,7 @@ fn every_green_iteration_is_committed_and_pushed_before_the_next() {
     let asked: Vec<(u32, bool)> = sim
         .launches()
         .iter()
-        .map(|launch| (launch.iteration, launch.purpose == Purpose::CommitMessage && launch.prompt == MESSAGE_PROMPT))
+        .map(|launch| (launch.iteration, launch.role == Role::Scribe && launch.prompt == MESSAGE_PROMPT))
         .collect();
     assert_eq!(asked, [(1, false), (1, true), (2, false), (3, false), (3, true)]);
 }
@@ -106,7 +106,7 @@ fn resuming_what_was_not_committed_asks_no_agent_to_work_and_repeats_no_finished
         assert_eq!(sim.end(), (Complete, 0, 1), "{failing}: one iteration, which counts once");
         assert!(sim.outcome().verified);
         assert_eq!(sim.tasks(), tasks);
-        let works = sim.launches().iter().filter(|launch| launch.purpose == Purpose::Work).count();
+        let works = sim.launches().iter().filter(|launch| launch.role == Role::Worker).count();
         assert_eq!(works, 1, "{failing}");
     }
 }
@@ -147,11 +147,10 @@ fn j01_what_changed_while_the_message_was_asked_for_is_checked_before_it_is_comm
     });
     assert_eq!(sim.checked(), ["make test", "make test"], "the new tree is checked again");
     assert!(sim.tasks().is_empty());
-    let notes = sim.told(|notice| match notice {
-        Notice::Note { text } => Some(text.clone()),
-        _ => None,
-    });
-    assert_eq!(notes, ["files changed while the agent was asked for a commit message; checking again: src/main.rs"]);
+    assert_eq!(
+        sim.notes(),
+        ["files changed while the agent was asked for a commit message; checking again: src/main.rs"]
+    );
 
     // A tree that never comes to rest is not accepted.
     world.turns[0].looks = vec![Look::Files(1), Look::Files(1)];
@@ -193,8 +192,7 @@ fn h01_an_interrupt_lets_the_running_task_finish_and_resume_does_the_rest() {
     let world = world(&["commit", "push"], vec![turn(Agent::Claims)]);
     let running_commit = {
         let sim = play(world.clone());
-        let counted = |effect: &Effect| effect.is_activity() && !matches!(effect, Effect::Pin { .. });
-        sim.effects.iter().filter(|(_, effect)| counted(effect)).count() - 2
+        sim.started(|activity| !matches!(activity, Activity::Pin(_))) - 2
     };
     let sim = play(World { knocks: vec![(running_commit, Knock::Interrupt)], ..world.clone() });
     assert_eq!(sim.end(), (Interrupted, 130, 0));
@@ -212,7 +210,7 @@ fn a_budget_counts_what_the_message_cost_and_what_the_task_cost_before() {
     world.spent = ralph_core::event::Spent { cost_usd: 2.5, tokens: 0 };
     let sim = play(world.clone());
     assert_eq!(sim.end(), (Budget, 4, 2), "half a dollar is left for the third");
-    assert_eq!(sim.launches()[2].cost_left, 0.5);
+    assert_eq!(sim.launches()[2].limits.cost_left, 0.5);
     world.policy.limits.task_cost_usd = 0.0;
     world.policy.limits.task_tokens = 25;
     world.spent.tokens = 7;
@@ -234,10 +232,6 @@ fn an_agent_without_a_price_says_so_instead_of_costing_nothing() {
         (world.policy.limits.max_cost_usd, world.policy.limits.max_tokens) = (cost, most);
         let sim = play(world);
         assert_eq!((sim.end(), sim.outcome().cost_usd), ((Complete, 0, 3), None));
-        let notes = sim.told(|notice| match notice {
-            Notice::Note { text } => Some(text.clone()),
-            _ => None,
-        });
-        assert_eq!(notes, [told]);
+        assert_eq!(sim.notes(), [told]);
     }
 }

@@ -244,10 +244,10 @@ fn p12_no_agent_starts_past_a_budget_and_a_running_one_is_ended() {
         let sim = play(World::new(policy, turns));
         assert_eq!(sim.end(), end);
         assert_eq!(sim.outcome().message, message);
-        assert_eq!(sim.count(|effect| *effect == ralph_core::effect::Effect::EndActivity), ended);
+        assert_eq!(sim.ended(), ended);
     }
     let sim = play(World::new(money(1.0), priced(0.7, 0)));
-    let left: Vec<f64> = sim.launches().iter().map(|launch| launch.cost_left).collect();
+    let left: Vec<f64> = sim.launches().iter().map(|launch| launch.limits.cost_left).collect();
     assert_eq!(left[0], 1.0);
     assert!((left[1] - 0.3).abs() < 1e-9);
     assert_eq!(sim.outcome().next[0], "ralph resume r1 --max-cost 2.80");
@@ -340,7 +340,8 @@ fn resumed_timeouts_reach_the_next_agent() {
     let more =
         Resumed { max_iterations: Some(2), iteration: Some(Millis(7)), idle: Some(Millis(8)), ..Resumed::default() };
     let sim = play(World { resumes: vec![more], ..World::new(at_most(1), turns(&[Agent::Works])) });
-    let timeouts: Vec<_> = sim.launches().iter().map(|launch| (launch.timeout, launch.idle, launch.linger)).collect();
+    let timeouts: Vec<_> =
+        sim.launches().iter().map(|launch| (launch.limits.timeout, launch.limits.idle, launch.limits.linger)).collect();
     let linger = Millis::from_secs(30);
     assert_eq!(timeouts, [(Millis::ZERO, Millis::ZERO, linger), (Millis(7), Millis(8), linger)]);
 }

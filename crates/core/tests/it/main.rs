@@ -1,4 +1,4 @@
-//! The loop machine, seen from outside: entries go in, effects come out, and no process is needed
+//! The loop machine, seen from outside: entries go in, steps come out, and no process is needed
 //! for either.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -6,8 +6,13 @@ mod asking;
 mod bus;
 mod claims;
 mod committing;
+mod composed;
 mod ends;
 mod feedback;
+mod fuzz;
+mod inspecting;
+mod journals;
+mod machine;
 mod memory;
 mod prompts;
 mod properties;

@@ -2,6 +2,7 @@
 
 use crate::sim::{Agent, FAIL, Knock, Look, Sim, Turn, World, guardrails, limited, play, policy, turn, turns};
 use proptest::prelude::*;
+use ralph_core::activity::Activity;
 use ralph_core::event::{Event, Resumed};
 use ralph_core::memory::{Memory, Past};
 use ralph_core::observation::{Ending, Failure, FailureClass, Marker, ToolResult, ToolRun};
@@ -206,14 +207,10 @@ an open fence
 fn the_earlier_summary_is_read_until_an_iteration_was_judged() {
     let refused = Turn { refusals: vec![limited(None)], ..turn(Agent::Works) };
     let sim = play(World::new(remembering(), vec![refused, turn(Agent::Claims)]));
-    let asked: Vec<bool> = sim
-        .effects
-        .iter()
-        .filter_map(|(_, effect)| match effect {
-            ralph_core::effect::Effect::Gather { summary, .. } => Some(*summary),
-            _ => None,
-        })
-        .collect();
+    let asked = sim.pick_started(|activity| match activity {
+        Activity::Gather(gather) => Some(gather.summary_file.is_some()),
+        _ => None,
+    });
     assert_eq!(asked, [true, true, false]);
 }
 

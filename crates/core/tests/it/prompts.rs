@@ -1,8 +1,10 @@
 //! The exact text that an agent gets.
 
 use crate::sim::{Agent, FAIL, PASS, Turn, World, guardrail, guardrails, play, policy, turn, turns};
+use ralph_core::check::Ground;
 use ralph_core::claim::{Claim, Completion, Patterns, Scanner};
 use ralph_core::guardrail::{FailAction, Guardrail, GuardrailFailure, OutputPart, failure_message, slug};
+use ralph_core::id::CheckId;
 use ralph_core::policy::{Passes, Policy, StopCriteria};
 use ralph_core::prompt::{Ingredients, compose};
 use ralph_core::text::truncate;
@@ -37,7 +39,8 @@ fn guardrail_words_follow_the_table() {
         };
         let problem = format!("failed with exit code {}", case["exit_code"]);
         let limit = usize::try_from(case["limit"].as_u64().unwrap()).unwrap();
-        let message = failure_message(&rule, &problem, text(&case, "log_file"), text(&case, "raw_output"), limit);
+        let check = rule.spec(CheckId::new("x"), 1, Ground::Project, limit);
+        let message = failure_message(&check, &problem, text(&case, "log_file"), text(&case, "raw_output"));
         assert_eq!(message, text(&case, "message"));
     }
     for case in table("slug") {

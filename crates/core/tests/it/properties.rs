@@ -1,20 +1,25 @@
 //! What holds in every world. Each promise is checked against the journal, with code of its own.
 
-use crate::sim::{PASS, Sim, World, is_note, is_refusal, play};
+use crate::sim::{Asked, PASS, Sim, World, is_refusal, play, replay};
 use crate::worlds::{events, policies_of_all_kinds, quiet_worlds, supervised_worlds, worlds};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use ralph_core::activity::{Activity, BusName};
 use ralph_core::check::{CheckEnding, TreePrint};
 use ralph_core::claim::Claim;
-use ralph_core::effect::{BusName, Effect};
 use ralph_core::event::{Entry, Event, Resumed};
+use ralph_core::guardrail;
+use ralph_core::id::CheckId;
+use ralph_core::machine::{Next, Step};
+use ralph_core::notice::{Notice, VerdictWord};
 use ralph_core::observation::{Ending, FailureClass, Marker, Markers, Observation};
 use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::policy::Limits;
 use ralph_core::protect::Pins;
-use ralph_core::run::Run;
+use ralph_core::run::{Run, RunStep};
 use ralph_core::scm::{Pending, ScmReport};
 use ralph_core::time::{Millis, WallTime};
+use ralph_core::words::Note;
 use std::collections::BTreeSet;
 
 /// A failing case belongs into a table with a name, not into a file of seeds.
@@ -28,9 +33,9 @@ proptest! {
     #[test]
     fn replaying_a_journal_gives_the_same_state_and_tells_the_same_story(world in worlds()) {
         let sim = play(world);
-        let (run, effects) = replay(&sim.journal);
+        let (run, log) = replay(&sim.journal);
         prop_assert_eq!(&run, &sim.run);
-        prop_assert_eq!(effects, sim.effects);
+        prop_assert_eq!(log, sim.log);
     }
 
     #[test]
@@ -44,7 +49,7 @@ proptest! {
         let per_launch = 20 + 3 * (3 + 3 * sim.world.policy.guardrails.len());
         let begun = 1 + sim.world.resumes.len();
         let words = 10 * (begun + sim.world.knocks.len());
-        prop_assert!(sim.effects.len() <= sim.launches().len() * per_launch + begun * 3 * per_launch + words);
+        prop_assert!(sim.log.len() <= sim.launches().len() * per_launch + begun * 3 * per_launch + words);
     }
 
     #[test]
@@ -75,8 +80,8 @@ proptest! {
     #[test]
     fn iteration_numbers_never_skip_and_repeat_only_for_a_reason(world in worlds()) {
         let sim = play(world);
-        let launches: Vec<(u64, u32)> = sim.effects.iter().filter_map(|(seq, effect)| match effect {
-            Effect::Launch(launch) => Some((*seq, launch.iteration)),
+        let launches: Vec<(u64, u32)> = sim.log.iter().filter_map(|(seq, asked)| match asked {
+            Asked::Start(Activity::Launch(launch)) => Some((*seq, launch.iteration)),
             _ => None,
         }).collect();
         prop_assert!(launches.first().is_none_or(|(_, first)| *first == 1));
@@ -161,14 +166,13 @@ proptest! {
     #![proptest_config(cases(800))]
 
     #[test]
-    fn no_order_of_events_panics_or_starts_two_activities_at_once(
+    fn no_order_of_events_breaks_a_run_and_what_does_not_fit_is_told_and_changes_nothing(
         policy in policies_of_all_kinds(),
         happenings in vec((events(), any::<prop::sample::Index>(), 0u64..100_000, -200_000i64..200_000), 0..60),
     ) {
         let first = World::new(policy, Vec::new()).first_entry();
-        let (mut run, effects) = Run::begin(&first).unwrap();
-        let mut running = one_activity_at_most(None, &effects)?;
-        let mut finished = effects.contains(&Effect::Finish);
+        let (mut run, step) = Run::begin(&first).unwrap();
+        let mut running = what_runs_after(None, &step)?;
         let mut last = first;
         for (event, choice, span, jump) in happenings {
             // Every second event is what the running activity could have answered, or no test would get far.
@@ -178,81 +182,117 @@ proptest! {
             let written = serde_json::to_string(&last).unwrap();
             prop_assert_eq!(&serde_json::from_str::<Entry>(&written).unwrap(), &last);
 
-            let resumes = matches!(last.event, Event::Resumed(_));
-            let effects = run.step(&last);
-            if finished && !resumes {
-                prop_assert!(effects.iter().all(is_note), "after the end: {:?}", effects);
+            let before = run.clone();
+            let step = run.step(&last);
+            if !fits(&before, running.as_ref(), &last.event) {
+                let (event, phase) = only_unexpected(&step).ok_or_else(|| TestCaseError::fail(format!("{step:?}")))?;
+                prop_assert_eq!(event, last.event.name());
+                prop_assert!(!phase.is_empty());
+                prop_assert_eq!(&run, &only_later(before, &last));
+                continue;
             }
-            if resumes || answers(running.as_ref(), &last.event) {
+            prop_assert!(!step.tell.iter().any(|told| matches!(told, Notice::Note(Note::Unexpected { .. }))), "{:?}", step);
+            if matches!(last.event, Event::Resumed(_)) || answers(running.as_ref(), &last.event) {
                 running = None;
             }
-            running = one_activity_at_most(running, &effects)?;
-            finished = effects.contains(&Effect::Finish) || (finished && running.is_none());
-            if finished {
-                running = None;
-            }
-            prop_assert_eq!(run.outcome().is_some(), finished);
-            prop_assert!(finished || running.is_some(), "nothing runs and the run has not ended: {:?}", run);
+            running = what_runs_after(running, &step)?;
+            prop_assert_eq!(run.outcome().is_some(), running.is_none(), "something runs, or the run has ended");
         }
     }
 }
 
-fn replay(journal: &[Entry]) -> (Run, Vec<(u64, Effect)>) {
-    let mut all = Vec::new();
-    let run = Run::replay(journal, |entry, effects| all.extend(effects.into_iter().map(|effect| (entry.seq, effect))));
-    (run.unwrap(), all)
+/// The same run at this entry's place and time. A note changes nothing else.
+fn only_later(mut run: Run, entry: &Entry) -> Run {
+    let _ = run.step(&Entry { event: Event::Noted { note: Note::DoneTakenBack }, ..entry.clone() });
+    run
 }
 
-fn one_activity_at_most(running: Option<Effect>, effects: &[Effect]) -> Result<Option<Effect>, TestCaseError> {
-    let mut begun = effects.iter().filter(|effect| effect.is_activity()).cloned();
-    let next = begun.next();
-    prop_assert!(begun.next().is_none(), "two activities at once: {effects:?}");
-    prop_assert!(running.is_none() || next.is_none(), "{next:?} while {running:?}");
-    Ok(next.or(running))
+/// The event and the phase that a step tells as unexpected, if that is all that it does.
+fn only_unexpected(step: &RunStep) -> Option<(&str, &str)> {
+    match step {
+        Step { tell, acts, next: Next::GoesOn, durable: false, receipts } if acts.is_empty() && receipts.is_empty() => {
+            match tell.as_slice() {
+                [Notice::Note(Note::Unexpected { event, phase })] => Some((event.as_str(), phase.as_str())),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }
 
-fn answers(running: Option<&Effect>, event: &Event) -> bool {
+/// Whether an engine could ever bring this event now.
+fn fits(run: &Run, running: Option<&Activity>, event: &Event) -> bool {
+    match event {
+        Event::Started(_) => false,
+        Event::Resumed(_) => !run.is_complete(),
+        Event::Interrupted | Event::Cancelled | Event::CancelledUncarried | Event::WallTimeUp | Event::BudgetUp => {
+            run.outcome().is_none()
+        }
+        Event::Heard { .. } | Event::SettingsEdited { .. } | Event::Noted { .. } => true,
+        answer => answers(running, answer),
+    }
+}
+
+/// What runs behind a step: only one thing at a time is started, and nothing is ended that does not run.
+fn what_runs_after(running: Option<Activity>, step: &RunStep) -> Result<Option<Activity>, TestCaseError> {
+    match &step.next {
+        Next::GoesOn => Ok(running),
+        Next::Start(next) => {
+            prop_assert!(running.is_none(), "{next:?} while {running:?}");
+            Ok(Some(next.clone()))
+        }
+        Next::EndRunning => {
+            prop_assert!(running.is_some(), "nothing to end");
+            Ok(running)
+        }
+        Next::Finished(_) => Ok(None),
+    }
+}
+
+fn answers(running: Option<&Activity>, event: &Event) -> bool {
     match (running, event) {
-        (Some(Effect::Check(spec)), Event::CheckEnded(report)) => spec.index == report.spec.index,
-        (Some(Effect::Scm(spec)), Event::ScmEnded(report)) => spec.index == report.spec.index,
-        (Some(Effect::Gather { .. }), Event::Gathered(_))
-        | (Some(Effect::LookAtPending), Event::ScmLooked { .. })
-        | (Some(Effect::Pin { .. }), Event::Pinned { .. })
-        | (Some(Effect::RestorePinned { .. }), Event::PinnedRestored { .. })
-        | (Some(Effect::CheckOut), Event::CheckedOut { .. })
-        | (Some(Effect::Launch(_)), Event::AgentEnded(_))
-        | (Some(Effect::LookAtTree), Event::TreeSeen { .. })
-        | (Some(Effect::LookAtMarkers), Event::MarkersSeen { .. })
-        | (Some(Effect::AwaitChildren { .. }), Event::ChildrenSeen { .. })
-        | (Some(Effect::PostSafely(_)), Event::Posted { .. })
-        | (Some(Effect::Wait { .. } | Effect::Rest { .. }), Event::Woke) => true,
+        (Some(Activity::Check(spec)), Event::CheckEnded(report)) => spec.id == report.spec.id,
+        (Some(Activity::Scm(spec)), Event::ScmEnded(report)) => spec.index == report.spec.index,
+        (Some(Activity::Gather(_)), Event::Gathered(_))
+        | (Some(Activity::LookAtPending { .. }), Event::ScmLooked { .. })
+        | (Some(Activity::Pin(_)), Event::Pinned { .. })
+        | (Some(Activity::RestorePinned { .. }), Event::PinnedRestored { .. })
+        | (Some(Activity::CheckOut { .. }), Event::CheckedOut { .. })
+        | (Some(Activity::Launch(_)), Event::AgentEnded(_))
+        | (Some(Activity::LookAtTree(_)), Event::TreeSeen { .. })
+        | (Some(Activity::LookAtMarkers), Event::MarkersSeen { .. })
+        | (Some(Activity::AwaitChildren { .. }), Event::ChildrenSeen { .. })
+        | (Some(Activity::PostSafely(_)), Event::Posted { .. })
+        | (Some(Activity::Wait { .. } | Activity::Rest { .. }), Event::Woke) => true,
         _ => false,
     }
 }
 
 /// The event itself if it answers what runs, else the plainest answer.
-fn fitting(running: Option<&Effect>, event: Event) -> Event {
+fn fitting(running: Option<&Activity>, event: Event) -> Event {
     use crate::sim::{Agent, Look, observation, report};
     use ralph_core::event::Gathered;
     if answers(running, &event) {
         return event;
     }
     match running {
-        Some(Effect::Gather { .. }) => {
+        Some(Activity::Gather(_)) => {
             Event::Gathered(Gathered { base: None, summary: String::new(), human: String::new() })
         }
-        Some(Effect::Launch(_)) => Event::AgentEnded(Box::new(observation(&Agent::Claims, Ending::Exited { code: 0 }))),
-        Some(Effect::LookAtTree) => {
+        Some(Activity::Launch(_)) => {
+            Event::AgentEnded(Box::new(observation(&Agent::Claims, Ending::Exited { code: 0 })))
+        }
+        Some(Activity::LookAtTree(_)) => {
             Event::TreeSeen { print: Look::Files(0).print(), changed: None, pinned: Vec::new() }
         }
-        Some(Effect::Check(spec)) => Event::CheckEnded(Box::new(report(spec, PASS))),
-        Some(Effect::LookAtPending) => Event::ScmLooked { pending: Pending::Unknown },
-        Some(Effect::Pin { .. }) => Event::Pinned { pins: Ok(Pins::default()) },
-        Some(Effect::RestorePinned { .. }) => Event::PinnedRestored { problems: Vec::new() },
-        Some(Effect::CheckOut) => {
+        Some(Activity::Check(spec)) => Event::CheckEnded(Box::new(report(spec, PASS))),
+        Some(Activity::LookAtPending { .. }) => Event::ScmLooked { pending: Pending::Unknown },
+        Some(Activity::Pin(_)) => Event::Pinned { pins: Ok(Pins::default()) },
+        Some(Activity::RestorePinned { .. }) => Event::PinnedRestored { problems: Vec::new() },
+        Some(Activity::CheckOut { .. }) => {
             Event::CheckedOut { commit: Ok("c".to_owned()), fault: false, uncommitted: Vec::new(), pinned: Vec::new() }
         }
-        Some(Effect::Scm(spec)) => Event::ScmEnded(Box::new(ScmReport {
+        Some(Activity::Scm(spec)) => Event::ScmEnded(Box::new(ScmReport {
             spec: spec.clone(),
             ending: PASS,
             duration: Millis(1),
@@ -260,10 +300,10 @@ fn fitting(running: Option<&Effect>, event: Event) -> Event {
             advice: String::new(),
             nothing: false,
         })),
-        Some(Effect::Wait { .. } | Effect::Rest { .. }) => Event::Woke,
-        Some(Effect::LookAtMarkers) => Event::MarkersSeen { markers: Markers::default(), problem: None },
-        Some(Effect::AwaitChildren { .. }) => Event::ChildrenSeen { left: Vec::new(), ended: Vec::new() },
-        Some(Effect::PostSafely(_)) => Event::Posted { problem: None },
+        Some(Activity::Wait { .. } | Activity::Rest { .. }) => Event::Woke,
+        Some(Activity::LookAtMarkers) => Event::MarkersSeen { markers: Markers::default(), problem: None },
+        Some(Activity::AwaitChildren { .. }) => Event::ChildrenSeen { left: Vec::new(), ended: Vec::new() },
+        Some(Activity::PostSafely(_)) => Event::Posted { problem: None },
         _ => event,
     }
 }
@@ -282,8 +322,8 @@ fn launches_past_a_cap(sim: &Sim) -> Vec<String> {
             }
             _ => {}
         }
-        let launch = sim.effects.iter().find_map(|(seq, effect)| match effect {
-            Effect::Launch(launch) if *seq == entry.seq => Some(launch),
+        let launch = sim.log.iter().find_map(|(seq, asked)| match asked {
+            Asked::Start(Activity::Launch(launch)) if *seq == entry.seq => Some(launch),
             _ => None,
         });
         let Some(launch) = launch else { continue };
@@ -311,8 +351,8 @@ fn raise(limits: &mut Limits, resumed: &Resumed) {
 
 /// Each wait with the reset that was stated for it.
 fn waits(sim: &Sim) -> Vec<(i64, Option<i64>)> {
-    let wait = |(seq, effect): &(u64, Effect)| {
-        let Effect::Wait { until } = effect else { return None };
+    let wait = |(seq, asked): &(u64, Asked)| {
+        let Asked::Start(Activity::Wait { until }) = asked else { return None };
         let entry = &sim.journal[*seq as usize - 1];
         let resets_at = match &entry.event {
             Event::AgentEnded(seen) => seen.failure.as_ref().and_then(|failure| failure.resets_at),
@@ -320,7 +360,7 @@ fn waits(sim: &Sim) -> Vec<(i64, Option<i64>)> {
         };
         Some((until.0.saturating_sub(entry.at.0), resets_at))
     };
-    sim.effects.iter().filter_map(wait).collect()
+    sim.log.iter().filter_map(wait).collect()
 }
 
 /// The longest row of transient failures that nobody resumed.
@@ -353,13 +393,13 @@ fn checks_that_passed_after_the_claim(sim: &Sim) -> Result<usize, TestCaseError>
     // The last round: what was executed between the last two looks.
     let mut looks: Vec<&TreePrint> = Vec::new();
     let mut round: Vec<&CheckEnding> = Vec::new();
-    let mut indexes: Vec<usize> = Vec::new();
+    let mut ids: Vec<&CheckId> = Vec::new();
     for entry in after.iter().rev() {
         match &entry.event {
             Event::TreeSeen { print, .. } => looks.push(print),
             Event::CheckEnded(report) if looks.len() == 1 && report.ending != CheckEnding::Stopped => {
                 round.push(&report.ending);
-                indexes.push(report.spec.index);
+                ids.push(&report.spec.id);
             }
             _ => {}
         }
@@ -371,12 +411,15 @@ fn checks_that_passed_after_the_claim(sim: &Sim) -> Result<usize, TestCaseError>
     if rules == 0 {
         return Ok(0);
     }
-    let last = after.iter().rfind(|entry| !matches!(entry.event, Event::Resumed(_)));
-    prop_assert!(last.is_some_and(|entry| matches!(entry.event, Event::TreeSeen { .. })), "the second look decides");
+    prop_assert!(
+        after.last().is_some_and(|entry| matches!(entry.event, Event::TreeSeen { .. })),
+        "the second look decides"
+    );
     prop_assert_eq!(looks.len(), 2);
     prop_assert_eq!(looks[0], looks[1], "checked and accepted trees differ");
-    indexes.reverse();
-    prop_assert_eq!(indexes, (0..rules).collect::<Vec<usize>>());
+    ids.reverse();
+    let wanted = guardrail::ids(&sim.world.policy.guardrails);
+    prop_assert_eq!(ids, wanted.iter().collect::<Vec<&CheckId>>());
     prop_assert!(round.iter().all(|ending| **ending == PASS), "{round:?}");
     Ok(round.len())
 }
@@ -398,7 +441,6 @@ fn gathered_words(sim: &Sim) -> String {
 }
 
 fn told_as_judged(sim: &Sim) -> Vec<u32> {
-    use ralph_core::notice::{Notice, VerdictWord};
     sim.told(|notice| match notice {
         Notice::IterationFinished { iteration, verdict, .. } if *verdict != VerdictWord::Wait => Some(*iteration),
         _ => None,

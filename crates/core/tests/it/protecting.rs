@@ -1,8 +1,8 @@
 //! Files that the agent must leave alone, checks as they were before, and checks of the commit alone.
 
 use crate::sim::{Agent, FAIL, Look, PASS, Sim, Turn, World, changed, guardrails, play, policy, turn};
+use ralph_core::activity::Activity;
 use ralph_core::check::{CheckKind, Ground};
-use ralph_core::effect::Effect;
 use ralph_core::event::Resumed;
 use ralph_core::notice::Notice;
 use ralph_core::outcome::StopReason::*;
@@ -25,13 +25,6 @@ fn touching(path: &'static str, agent: Agent) -> Turn {
 fn protected(sim: &Sim) -> Vec<(bool, String)> {
     sim.told(|notice| match notice {
         Notice::CheckFinished { kind: CheckKind::Protected, passed, problem, .. } => Some((*passed, problem.clone())),
-        _ => None,
-    })
-}
-
-fn notes(sim: &Sim) -> Vec<String> {
-    sim.told(|notice| match notice {
-        Notice::Note { text } => Some(text.clone()),
         _ => None,
     })
 }
@@ -62,8 +55,8 @@ fn c14_a_changed_script_is_not_executed() {
 fn what_is_put_back_is_checked_as_it_was_and_the_agent_is_told() {
     let sim = play(world(OnChange::Restore, vec![touching("check.sh", Agent::Works), turn(Agent::Claims)]));
     assert_eq!(sim.end(), (Complete, 0, 2));
-    assert_eq!(sim.count(|effect| matches!(effect, Effect::RestorePinned { .. })), 1);
-    assert_eq!(notes(&sim), ["put back as it was at the start: check.sh was changed"]);
+    assert_eq!(sim.started(|activity| matches!(activity, Activity::RestorePinned { .. })), 1);
+    assert_eq!(sim.notes(), ["put back as it was at the start: check.sh was changed"]);
     assert_eq!(sim.checked().len(), 4);
     let sim = play(world(OnChange::Restore, vec![touching("tests/a", Agent::Claims)]));
     assert_eq!(sim.end(), (Complete, 0, 1), "what is left after putting it back is judged");
@@ -74,7 +67,7 @@ fn what_is_allowed_is_told_once_and_used() {
     let sim =
         play(world(OnChange::Allow, vec![touching("check.sh", Agent::Works), touching("check.sh", Agent::Claims)]));
     assert_eq!(sim.end(), (Complete, 0, 2));
-    assert_eq!(notes(&sim), ["protected, and allowed to change: check.sh was changed"]);
+    assert_eq!(sim.notes(), ["protected, and allowed to change: check.sh was changed"]);
     assert_eq!(sim.checked().len(), 4);
 }
 
@@ -98,7 +91,7 @@ fn a_tree_that_can_no_longer_be_seen_hides_what_was_done_to_it() {
     ] {
         let sim = play(World { baseline, ..world(on_change, unseen()) });
         assert_eq!(sim.end().0, end, "{on_change:?} {baseline:?}");
-        assert_eq!(sim.count(|effect| matches!(effect, Effect::RestorePinned { .. })), 0);
+        assert_eq!(sim.started(|activity| matches!(activity, Activity::RestorePinned { .. })), 0);
     }
 }
 
@@ -114,7 +107,7 @@ fn a_fault_of_the_machine_is_told_once_blames_nobody_and_verifies_nothing() {
         assert!(sim.outcome().message.ends_with(why), "{}", sim.outcome().message);
         let told =
             "the tree could not be looked at, so what is claimed on it is not verified: git was killed by signal 9";
-        assert_eq!(notes(&sim), [told], "{looks:?}");
+        assert_eq!(sim.notes(), [told], "{looks:?}");
         assert!(protected(&sim).iter().all(|(passed, _)| *passed), "{looks:?}");
         assert!(sim.prompts().iter().all(|prompt| !prompt.contains("put it back")), "{looks:?}");
     }
@@ -165,7 +158,7 @@ fn what_was_red_before_is_told_apart_from_what_the_run_broke() {
     while sim.run.iteration() == 0 {
         sim.tick();
     }
-    assert_eq!(notes(&sim), ["before the first iteration 1 of 2 checks failed"]);
+    assert_eq!(sim.notes(), ["before the first iteration 1 of 2 checks failed"]);
     sim.world.turns[0].checks = vec![FAIL, FAIL];
     sim.play();
     let reasons = &sim.told_iterations()[0].1;
@@ -196,6 +189,6 @@ fn only_what_is_committed_counts_in_a_clean_checkout() {
     assert_eq!(sim.end(), (Complete, 0, 2));
     let reasons = &sim.told_iterations()[0].1;
     assert_eq!(reasons[0], "not committed: src/new.rs: only what is committed is checked");
-    let everywhere = |effect: &Effect| matches!(effect, Effect::Check(spec) if spec.ground == Ground::Checkout);
-    assert_eq!(sim.count(everywhere), 4);
+    let everywhere = |activity: &Activity| matches!(activity, Activity::Check(spec) if spec.ground == Ground::Checkout);
+    assert_eq!(sim.started(everywhere), 4);
 }

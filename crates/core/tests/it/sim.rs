@@ -1,29 +1,30 @@
-//! A pretend world around the machine. It answers every effect by a script, keeps the journal, and
-//! holds the machine to what any engine relies on: one activity at a time, nothing after the end.
+//! A pretend world around the machine. It answers every activity by a script, keeps the journal, and
+//! holds the machine to what any engine relies on: one activity at a time, nothing after the end, and no event
+//! that the machine did not expect.
 //!
 //! An answer depends on the iteration and on how often the same thing was asked in it, both read
 //! from the journal. So a journal that was cut anywhere goes on in the same world.
 
+use ralph_core::activity::{Act, Activity, BusName, Launch, Role};
 use ralph_core::check::{Blindness, CheckEnding, CheckReport, CheckSpec, TreePrint};
-use ralph_core::claim::{Claim, Completion};
-use ralph_core::effect::{BusName, Effect, Launch, Purpose};
+use ralph_core::claim::Claim;
 use ralph_core::event::{Entry, Event, Gathered, Resumed, Spent, Started};
 use ralph_core::guardrail::{FailAction, Guardrail, OutputPart};
-use ralph_core::id::{RunId, TaskName};
+use ralph_core::id::{CheckId, RunId, TaskName};
 use ralph_core::inbox::{Heard, Request};
+use ralph_core::machine::{Machine, Next, Outside};
 use ralph_core::memory::{Views, human_feedback, merge_feedback};
 use ralph_core::notice::Notice;
 use ralph_core::observation::{Ending, Failure, FailureClass, Marker, Markers, Observation, StartFault, Tokens};
 use ralph_core::outcome::{Outcome, StopReason};
-use ralph_core::policy::{
-    AgentPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, PromptVia, StopCriteria, VerifyPolicy,
-};
-use ralph_core::protect::{Change, Pinned, PinnedChange, PinnedState, Pins, ProtectPolicy};
-use ralph_core::run::Run;
-use ralph_core::scm::{Pending, ScmPolicy, ScmReport, ScmSpec};
+use ralph_core::policy::{AgentPolicy, Limits, MemoryPolicy, Policy, PromptSource};
+use ralph_core::protect::{Change, Pinned, PinnedChange, PinnedState, Pins};
+use ralph_core::run::{Run, RunStep};
+use ralph_core::scm::{Pending, ScmReport, ScmSpec};
 use ralph_core::supervise::{self, Restarts, Supervision};
 use ralph_core::time::{Millis, WallTime};
-use std::collections::{BTreeMap, BTreeSet};
+use ralph_core::words::Note;
+use std::collections::BTreeSet;
 
 /// When every pretend run begins: 2027-01-15 08:00:00 UTC.
 pub const START: i64 = 1_800_000_000_000;
@@ -35,65 +36,29 @@ const CHECK: Millis = Millis(1000);
 /// A policy with nothing switched on but the loop itself.
 pub fn policy() -> Policy {
     Policy {
-        kind: LoopKind::Prompt,
-        task: TaskName::from_text("fix-login"),
         prompt: PromptSource::Text("Fix the login.".to_owned()),
-        passes: Passes::Loop,
-        completion: Completion::default(),
-        protocol: false,
-        iteration_line: false,
-        guardrails: Vec::new(),
         output_chars: 5000,
-        criteria: StopCriteria { passing_tests: false, lint: false, typecheck: false, no_errors: false, strict: false },
         limits: Limits {
             max_iterations: 10,
-            wall: Millis::ZERO,
-            iteration: Millis::ZERO,
-            idle: Millis::ZERO,
             linger: Millis::from_secs(30),
-            max_cost_usd: 0.0,
-            max_tokens: 0,
-            task_cost_usd: 0.0,
-            task_tokens: 0,
-            wait: true,
-            stall_after: 0,
             max_consecutive_failures: 3,
-            max_same_failures: 0,
-            child_wait: ralph_core::policy::CHILD_WAIT,
+            ..Limits::default()
         },
         memory: MemoryPolicy {
-            enabled: false,
             max_chars: 20_000,
             summary_file: "ralph-summary.md".to_owned(),
             feedback_file: "ralph-feedback.md".to_owned(),
             state_file: "ralph-iteration.json".to_owned(),
-            last_messages: 0,
+            ..MemoryPolicy::default()
         },
         agent: agent("agent"),
-        fallback: Vec::new(),
-        scm: ScmPolicy::default(),
-        protect: ProtectPolicy::default(),
-        verify: VerifyPolicy::default(),
-        supervision: None,
-        history: Default::default(),
-        config_hash: String::new(),
+        ..Policy::new(TaskName::from_text("fix-login"))
     }
 }
 
 /// An agent of this name, with nothing special about it.
 pub fn agent(command: &str) -> AgentPolicy {
-    AgentPolicy {
-        command: command.to_owned(),
-        flags: Vec::new(),
-        whole_flags: false,
-        dialect: String::new(),
-        format: String::new(),
-        model: String::new(),
-        prompt_via: PromptVia::Auto,
-        env: BTreeMap::new(),
-        env_remove: Vec::new(),
-        stream: true,
-    }
+    AgentPolicy { command: command.to_owned(), stream: true, ..AgentPolicy::default() }
 }
 
 /// A root agent that may be started so often.
@@ -285,7 +250,7 @@ pub struct World {
     pub earlier: &'static str,
     /// What earlier runs of the task used.
     pub spent: Spent,
-    /// What stands at DONE before the first attempt.
+    /// What stands at DONE before the first start.
     pub done: Marker,
     /// Child runs that outlive every wait.
     pub orphans: Vec<&'static str>,
@@ -326,17 +291,47 @@ impl World {
     }
 }
 
+/// One thing that the machine asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Asked {
+    Tell(Notice),
+    Act(Act),
+    Start(Activity),
+    /// What runs is ended.
+    End,
+    Finished,
+}
+
+/// All that a step asks for, in the order in which an engine does it.
+pub fn asked(step: RunStep) -> Vec<Asked> {
+    let next = match step.next {
+        Next::GoesOn => None,
+        Next::Start(activity) => Some(Asked::Start(activity)),
+        Next::EndRunning => Some(Asked::End),
+        Next::Finished(_) => Some(Asked::Finished),
+    };
+    let told = step.tell.into_iter().map(Asked::Tell);
+    told.chain(step.acts.into_iter().map(Asked::Act)).chain(next).collect()
+}
+
+/// Folds a journal: the run, and everything that it asked for with the number of the entry that led to it.
+pub fn replay(journal: &[Entry]) -> (Run, Vec<(u64, Asked)>) {
+    let mut log = Vec::new();
+    let run = Run::replay(journal, |entry, step| log.extend(asked(step).into_iter().map(|asked| (entry.seq, asked))));
+    (run.unwrap(), log)
+}
+
 /// A run in its world.
 #[derive(Debug)]
 pub struct Sim {
     pub world: World,
     pub run: Run,
     pub journal: Vec<Entry>,
-    /// Every effect, with the number of the entry that led to it.
-    pub effects: Vec<(u64, Effect)>,
+    /// Everything that was asked for, with the number of the entry that led to it.
+    pub log: Vec<(u64, Asked)>,
     /// The feedback file, as people and ralph have written it.
     pub feedback_file: String,
-    pending: Option<Effect>,
+    pending: Option<Activity>,
     being_ended: bool,
     finished: bool,
     activities: usize,
@@ -354,16 +349,15 @@ pub fn play(world: World) -> Sim {
 impl Sim {
     pub fn new(world: World) -> Sim {
         let first = world.first_entry();
-        let (run, effects) = Run::begin(&first).unwrap();
-        let mut sim = Sim::around(world, run, vec![first]);
-        sim.perform(effects);
+        let (run, step) = Run::begin(&first).unwrap();
+        let mut sim = Sim { finished: false, ..Sim::around(world, run, vec![first]) };
+        sim.perform(step);
         sim
     }
 
     /// The world after a crash: nothing is left but the journal's first entries.
     pub fn cut(world: World, journal: &[Entry]) -> Sim {
-        let run = Run::replay(journal, |_, _| {}).unwrap();
-        Sim::around(world, run, journal.to_vec())
+        Sim::around(world, replay(journal).0, journal.to_vec())
     }
 
     fn around(world: World, run: Run, journal: Vec<Entry>) -> Sim {
@@ -372,7 +366,7 @@ impl Sim {
             world,
             run,
             journal,
-            effects: Vec::new(),
+            log: Vec::new(),
             feedback_file: String::new(),
             pending: None,
             being_ended: false,
@@ -389,15 +383,15 @@ impl Sim {
         for _ in 0..5_000 {
             if !self.finished {
                 self.tick();
-            } else if let Some(resumed) = self.world.resumes.get(self.resumed).cloned() {
-                self.resumed += 1;
-                self.resume(resumed);
-                if self.run.is_complete() {
-                    return;
-                }
-            } else {
-                return;
+                continue;
             }
+            // Nobody can resume a run that is complete.
+            let Some(resumed) = self.world.resumes.get(self.resumed).filter(|_| !self.run.is_complete()) else {
+                return;
+            };
+            let resumed = resumed.clone();
+            self.resumed += 1;
+            self.resume(resumed);
         }
         panic!("the run does not end: {:?}", self.run);
     }
@@ -409,20 +403,23 @@ impl Sim {
         let knocks: Vec<Knock> =
             self.world.knocks.iter().filter(|(at, _)| *at == now).map(|(_, knock)| *knock).collect();
         for knock in knocks {
-            self.happen(match knock {
-                Knock::Interrupt => Event::Interrupted,
-                Knock::Cancel => Event::Cancelled,
-                Knock::Note => Event::Noted { text: "somebody was here".to_owned() },
-            });
+            // Whoever comes after the end finds nobody to tell.
+            match knock {
+                Knock::Interrupt => self.knock_with(Millis::ZERO, Outside::Interrupt),
+                Knock::Cancel => self.knock_with(Millis::ZERO, Outside::Cancel),
+                Knock::Note => {
+                    self.happen(Event::Noted { note: Note::Machine { text: "somebody was here".to_owned() } })
+                }
+            }
         }
-        if let Some(wall) = self.run.wall_left().filter(|wall| *wall < left && self.pending.is_some()) {
+        if let Some(wall) = self.run.time_left().filter(|wall| *wall < left) {
             left = left.minus(wall);
-            self.after(wall, Event::WallTimeUp);
+            self.knock_with(wall, Outside::TimeUp);
         }
         if self.pending.is_some() && self.passes_the_budget() {
             self.happen(Event::BudgetUp);
         }
-        if let Some(Effect::Launch(_)) = &self.pending {
+        if let Some(Activity::Launch(_)) = &self.pending {
             let messages = self.world.turn(self.run.iteration()).heard.clone();
             if !messages.is_empty() {
                 self.happen(Event::Heard { messages });
@@ -432,6 +429,14 @@ impl Sim {
         let answer = self.answer(&activity);
         // What is ended does not take its time.
         self.after(if self.being_ended { Millis(100) } else { left }, answer);
+    }
+
+    /// Somebody or something from outside, if anything runs that it could meet.
+    fn knock_with(&mut self, span: Millis, what: Outside) {
+        if self.pending.is_some() {
+            let event = self.run.outside(what).unwrap();
+            self.after(span, event);
+        }
     }
 
     /// Answers what runs with this event instead of the script's.
@@ -459,39 +464,39 @@ impl Sim {
         let at = last.at.0.saturating_add(i64::try_from(span.0).unwrap_or(i64::MAX));
         let entry = Entry { seq: last.seq + 1, at: WallTime(at), elapsed: Millis(last.elapsed.0 + span.0), event };
         self.journal.push(entry.clone());
-        let effects = self.run.step(&entry);
-        self.perform(effects);
+        let step = self.run.step(&entry);
+        self.perform(step);
     }
 
-    fn perform(&mut self, effects: Vec<Effect>) {
+    fn perform(&mut self, step: RunStep) {
         let seq = self.run.seq();
-        let count = effects.len();
-        for (index, effect) in effects.into_iter().enumerate() {
-            assert!(!self.finished || is_note(&effect), "after the end of entry {seq}: {effect:?}");
-            match &effect {
-                Effect::EndActivity => {
-                    assert!(self.pending.is_some(), "nothing to end at entry {seq}");
-                    self.being_ended = true;
+        for asked in asked(step) {
+            assert!(!self.finished || is_note(&asked), "after the end of entry {seq}: {asked:?}");
+            match &asked {
+                Asked::Tell(told) => {
+                    assert!(!matches!(told, Notice::Note(Note::Unexpected { .. })), "entry {seq}: {told:?}")
                 }
-                Effect::WriteViews(views) => self.write_feedback(views),
-                Effect::Finish => {
-                    assert_eq!(index + 1, count, "the end is the last effect");
-                    self.finished = true;
-                    self.pending = None;
-                }
-                Effect::Tell(_) | Effect::RemoveDone | Effect::RemoveWait | Effect::Post(_) => {}
-                activity => {
+                Asked::Act(Act::WriteViews(views)) => self.write_feedback(views),
+                Asked::Act(_) => {}
+                Asked::Start(activity) => {
                     assert!(self.pending.is_none(), "entry {seq}: {activity:?} while {:?}", self.pending);
-                    assert_eq!(index + 1, count, "an activity is the last effect");
                     // Pinning files takes no time here and is nobody's occasion to knock.
-                    self.activities += usize::from(!matches!(activity, Effect::Pin { .. }));
+                    self.activities += usize::from(!matches!(activity, Activity::Pin(_)));
                     self.being_ended = false;
                     self.pending = Some(activity.clone());
                 }
+                Asked::End => {
+                    assert!(self.pending.is_some(), "nothing to end at entry {seq}");
+                    self.being_ended = true;
+                }
+                Asked::Finished => {
+                    self.finished = true;
+                    self.pending = None;
+                }
             }
-            self.effects.push((seq, effect));
+            self.log.push((seq, asked));
         }
-        if let Some(pin @ Effect::Pin { .. }) = self.pending.clone() {
+        if let Some(pin @ Activity::Pin(_)) = self.pending.clone() {
             let answer = self.answer(&pin);
             self.answer_with(answer);
         }
@@ -505,11 +510,11 @@ impl Sim {
         let pending =
             self.pending.as_ref().unwrap_or_else(|| panic!("nothing runs and the run goes on: {:?}", self.run));
         match pending {
-            Effect::Gather { .. } => self.world.gathering,
-            Effect::Launch(launch) => self.world.turn(launch.iteration).takes,
-            Effect::Check(_) => CHECK,
-            Effect::Rest { span } => *span,
-            Effect::Wait { until } => {
+            Activity::Gather(_) => self.world.gathering,
+            Activity::Launch(launch) => self.world.turn(launch.iteration).takes,
+            Activity::Check(_) => CHECK,
+            Activity::Rest { span } => *span,
+            Activity::Wait { until } => {
                 let now = self.journal.last().unwrap().at;
                 Millis(u64::try_from(until.0.saturating_sub(now.0)).unwrap_or(0))
             }
@@ -518,16 +523,16 @@ impl Sim {
     }
 
     fn passes_the_budget(&self) -> bool {
-        let Some(Effect::Launch(launch)) = &self.pending else { return false };
+        let Some(Activity::Launch(launch)) = &self.pending else { return false };
         let turn = self.world.turn(launch.iteration);
-        (launch.cost_left > 0.0 && turn.cost_usd > launch.cost_left)
-            || (launch.tokens_left > 0 && turn.tokens > launch.tokens_left)
+        let (cost_left, tokens_left) = (launch.limits.cost_left, launch.limits.tokens_left);
+        (cost_left > 0.0 && turn.cost_usd > cost_left) || (tokens_left > 0 && turn.tokens > tokens_left)
     }
 
-    fn answer(&mut self, activity: &Effect) -> Event {
+    fn answer(&mut self, activity: &Activity) -> Event {
         let iteration = self.run.iteration();
         match activity {
-            Effect::Gather { summary, .. } => {
+            Activity::Gather(gather) => {
                 let turn = self.world.turn(iteration);
                 if !turn.human.is_empty() && self.heard_people.insert(iteration) {
                     let words = format!("{} ({iteration})", turn.human);
@@ -535,17 +540,17 @@ impl Sim {
                 }
                 Event::Gathered(Gathered {
                     base: turn.base.clone(),
-                    summary: if *summary { self.world.earlier.to_owned() } else { String::new() },
+                    summary: gather.summary_file.as_ref().map_or(String::new(), |_| self.world.earlier.to_owned()),
                     human: human_feedback(&self.feedback_file),
                 })
             }
-            Effect::Launch(launch) if launch.purpose == Purpose::CommitMessage => {
+            Activity::Launch(launch) if launch.role == Role::Scribe => {
                 Event::AgentEnded(Box::new(self.message_end(self.world.turn(iteration))))
             }
-            Effect::Launch(_) => Event::AgentEnded(Box::new(self.agent_end(self.world.turn(iteration)))),
-            Effect::LookAtPending => Event::ScmLooked { pending: self.world.turn(iteration).pending },
-            Effect::Scm(spec) => Event::ScmEnded(Box::new(self.task_end(spec, self.world.turn(iteration)))),
-            Effect::LookAtTree => {
+            Activity::Launch(_) => Event::AgentEnded(Box::new(self.agent_end(self.world.turn(iteration)))),
+            Activity::LookAtPending { .. } => Event::ScmLooked { pending: self.world.turn(iteration).pending },
+            Activity::Scm(spec) => Event::ScmEnded(Box::new(self.task_end(spec, self.world.turn(iteration)))),
+            Activity::LookAtTree(_) => {
                 let looks = &self.world.turn(iteration).looks;
                 let asked = self.since_agent_end(|event| matches!(event, Event::TreeSeen { .. }));
                 let look = if iteration == 0 { self.world.baseline } else { looks[asked.min(looks.len() - 1)] };
@@ -556,17 +561,17 @@ impl Sim {
                     pinned: self.pinned_changes(iteration, asked),
                 }
             }
-            Effect::Pin { candidates } => {
-                let is_script = |(name, _): &&(String, Vec<usize>)| name.ends_with(".sh");
-                let scripts = candidates.iter().filter(is_script).map(|(path, of)| pinned(path, of));
-                let protected = self.world.policy.protect.paths.iter().map(|path| pinned(path, &[]));
+            Activity::Pin(pinning) => {
+                let is_script = |(name, _): &&(String, Vec<CheckId>)| name.ends_with(".sh");
+                let scripts = pinning.candidates.iter().filter(is_script).map(|(path, of)| pinned(path, of));
+                let protected = pinning.globs.iter().map(|path| pinned(path, &[]));
                 let files = scripts.chain(protected).collect();
                 Event::Pinned {
                     pins: Ok(Pins { files, tree_seen: self.world.baseline != Look::Unknown, ..Pins::default() }),
                 }
             }
-            Effect::RestorePinned { .. } => Event::PinnedRestored { problems: Vec::new() },
-            Effect::CheckOut => {
+            Activity::RestorePinned { .. } => Event::PinnedRestored { problems: Vec::new() },
+            Activity::CheckOut { .. } => {
                 let turn = self.world.turn(iteration);
                 Event::CheckedOut {
                     commit: Ok("c1".to_owned()),
@@ -575,19 +580,20 @@ impl Sim {
                     pinned: turn.committed.clone(),
                 }
             }
-            Effect::Check(spec) => {
+            Activity::Check(spec) => {
                 let ending = if self.being_ended { CheckEnding::Stopped } else { self.check_end(iteration) };
                 let report = report(spec, ending);
                 let output = self.world.turn(iteration).output.as_str();
                 Event::CheckEnded(Box::new(if output.is_empty() { report } else { printed(report, output) }))
             }
-            Effect::Wait { .. } | Effect::Rest { .. } => Event::Woke,
-            Effect::LookAtMarkers => {
+            Activity::Wait { .. } | Activity::Rest { .. } => Event::Woke,
+            Activity::LookAtMarkers => {
                 Event::MarkersSeen { markers: Markers { done: self.done(), ..Markers::default() }, problem: None }
             }
-            Effect::AwaitChildren { .. } => Event::ChildrenSeen { left: runs(&self.world.orphans), ended: Vec::new() },
-            Effect::PostSafely(_) => Event::Posted { problem: None },
-            other => panic!("{other:?} has no answer"),
+            Activity::AwaitChildren { .. } => {
+                Event::ChildrenSeen { left: runs(&self.world.orphans), ended: Vec::new() }
+            }
+            Activity::PostSafely(_) => Event::Posted { problem: None },
         }
     }
 
@@ -606,16 +612,10 @@ impl Sim {
             _ => None,
         });
         let (from, marker) = last.unwrap_or((0, self.world.done.clone()));
-        let removed = self.run_effects().iter().any(|(seq, effect)| *seq >= from && *effect == Effect::RemoveDone);
+        // Also before the journal was cut.
+        let log = replay(&self.journal).1;
+        let removed = log.iter().any(|(seq, asked)| *seq >= from && *asked == Asked::Act(Act::RemoveDone));
         if removed { Marker::Absent } else { marker }
-    }
-
-    /// Every effect that the journal led to, also before it was cut.
-    fn run_effects(&self) -> Vec<(u64, Effect)> {
-        let mut all = Vec::new();
-        Run::replay(&self.journal, |entry, effects| all.extend(effects.into_iter().map(|effect| (entry.seq, effect))))
-            .unwrap();
-        all
     }
 
     fn agent_end(&self, turn: &Turn) -> Observation {
@@ -697,7 +697,7 @@ impl Sim {
     }
 
     pub fn launches(&self) -> Vec<&Launch> {
-        self.pick(|effect| if let Effect::Launch(launch) = effect { Some(launch.as_ref()) } else { None })
+        self.pick_started(|activity| if let Activity::Launch(launch) = activity { Some(launch.as_ref()) } else { None })
     }
 
     /// The numbers under which agents were started.
@@ -711,14 +711,16 @@ impl Sim {
 
     /// The commands of the checks, as they were executed.
     pub fn checked(&self) -> Vec<&str> {
-        self.pick(|effect| if let Effect::Check(spec) = effect { Some(spec.command.as_str()) } else { None })
+        self.pick_started(
+            |activity| if let Activity::Check(spec) = activity { Some(spec.command.as_str()) } else { None },
+        )
     }
 
     /// What was posted: the bus, the type and the text.
     pub fn posts(&self) -> Vec<(BusName, &str, &str)> {
-        let posts = self.effects.iter().flat_map(|(_, effect)| match effect {
-            Effect::Post(post) => std::slice::from_ref(post),
-            Effect::PostSafely(posts) => posts,
+        let posts = self.log.iter().flat_map(|(_, asked)| match asked {
+            Asked::Act(Act::Post(post)) => std::slice::from_ref(post),
+            Asked::Start(Activity::PostSafely(posts)) => posts,
             _ => &[],
         });
         posts.map(|post| (post.bus, post.kind.as_str(), post.body.as_str())).collect()
@@ -726,46 +728,77 @@ impl Sim {
 
     /// The arguments of every task of version control, as it was executed.
     pub fn tasks(&self) -> Vec<String> {
-        self.pick(|effect| if let Effect::Scm(spec) = effect { Some(spec.args.join(" ")) } else { None })
+        self.pick_started(|activity| if let Activity::Scm(spec) = activity { Some(spec.args.join(" ")) } else { None })
     }
 
     /// How long each wait was meant to be, in milliseconds.
     pub fn waits(&self) -> Vec<i64> {
-        let span = |(seq, effect): &(u64, Effect)| match effect {
-            Effect::Wait { until } => Some(until.0.saturating_sub(self.journal[*seq as usize - 1].at.0)),
+        let span = |(seq, asked): &(u64, Asked)| match asked {
+            Asked::Start(Activity::Wait { until }) => {
+                Some(until.0.saturating_sub(self.journal[*seq as usize - 1].at.0))
+            }
             _ => None,
         };
-        self.effects.iter().filter_map(span).collect()
+        self.log.iter().filter_map(span).collect()
     }
 
     pub fn views(&self) -> Vec<&Views> {
-        self.pick(|effect| if let Effect::WriteViews(views) = effect { Some(views.as_ref()) } else { None })
+        self.pick(|asked| if let Asked::Act(Act::WriteViews(views)) = asked { Some(views.as_ref()) } else { None })
     }
 
     /// The numbers and reasons of the iterations that were told as finished.
     pub fn told_iterations(&self) -> Vec<(u32, Vec<String>)> {
         self.told(|notice| match notice {
-            Notice::IterationFinished { iteration, reasons, .. } => Some((*iteration, reasons.clone())),
+            Notice::IterationFinished { iteration, reasons, .. } => {
+                Some((*iteration, reasons.iter().map(ToString::to_string).collect()))
+            }
             _ => None,
         })
     }
 
     /// What was told, where it is of interest.
     pub fn told<T>(&self, wanted: impl Fn(&Notice) -> Option<T>) -> Vec<T> {
-        self.pick(|effect| if let Effect::Tell(notice) = effect { wanted(notice) } else { None })
+        self.pick(|asked| if let Asked::Tell(notice) = asked { wanted(notice) } else { None })
     }
 
-    pub fn count(&self, wanted: impl Fn(&Effect) -> bool) -> usize {
-        self.effects.iter().filter(|(_, effect)| wanted(effect)).count()
+    /// The notes among what was told.
+    pub fn notes(&self) -> Vec<String> {
+        self.told(|notice| if let Notice::Note(note) = notice { Some(note.to_string()) } else { None })
     }
 
-    fn pick<'a, T>(&'a self, wanted: impl Fn(&'a Effect) -> Option<T>) -> Vec<T> {
-        self.effects.iter().filter_map(|(_, effect)| wanted(effect)).collect()
+    /// What runs now.
+    pub fn running(&self) -> Option<&Activity> {
+        self.pending.as_ref()
+    }
+
+    /// How many activities of this kind were started.
+    pub fn started(&self, wanted: impl Fn(&Activity) -> bool) -> usize {
+        self.pick_started(|activity| wanted(activity).then_some(())).len()
+    }
+
+    /// What was started, where it is of interest.
+    pub fn pick_started<'a, T>(&'a self, wanted: impl Fn(&'a Activity) -> Option<T>) -> Vec<T> {
+        self.pick(|asked| if let Asked::Start(activity) = asked { wanted(activity) } else { None })
+    }
+
+    /// How often this was done at once.
+    pub fn acts(&self, wanted: &Act) -> usize {
+        self.pick(|asked| matches!(asked, Asked::Act(act) if act == wanted).then_some(())).len()
+    }
+
+    /// How often what ran was ended.
+    pub fn ended(&self) -> usize {
+        self.pick(|asked| (*asked == Asked::End).then_some(())).len()
+    }
+
+    /// What was asked for, where it is of interest.
+    pub fn pick<'a, T>(&'a self, wanted: impl Fn(&'a Asked) -> Option<T>) -> Vec<T> {
+        self.log.iter().filter_map(|(_, asked)| wanted(asked)).collect()
     }
 }
 
 /// A file as it was pinned.
-pub fn pinned(path: &str, scripts_of: &[usize]) -> Pinned {
+pub fn pinned(path: &str, scripts_of: &[CheckId]) -> Pinned {
     let state = PinnedState::File { executable: false, hash: "1".to_owned() };
     Pinned { path: path.to_owned(), state, scripts_of: scripts_of.to_vec() }
 }
@@ -776,8 +809,8 @@ pub fn changed(path: &str) -> PinnedChange {
 }
 
 /// What a note after the end may still do: it tells, and changes nothing.
-pub fn is_note(effect: &Effect) -> bool {
-    matches!(effect, Effect::Tell(Notice::Note { .. }))
+pub fn is_note(asked: &Asked) -> bool {
+    matches!(asked, Asked::Tell(Notice::Note(_)))
 }
 
 /// Whether the same iteration is tried again after this.
@@ -837,9 +870,10 @@ pub fn printed(report: CheckReport, output: &str) -> CheckReport {
     }
 }
 
-/// The receipt of a check that ended like this.
+/// The receipt of a check that ended like this and printed `out` with the number in its command, or 1.
 pub fn report(spec: &CheckSpec, ending: CheckEnding) -> CheckReport {
-    let output_head = format!("out{}", spec.index + 1);
+    let number = spec.command.find(|c: char| c.is_ascii_digit()).and_then(|at| spec.command.get(at..));
+    let output_head = format!("out{}", number.unwrap_or("1"));
     CheckReport {
         spec: spec.clone(),
         ending,
@@ -852,4 +886,9 @@ pub fn report(spec: &CheckSpec, ending: CheckEnding) -> CheckReport {
         log: format!(".ralph/{}", spec.log_name),
         leaked: 0,
     }
+}
+
+/// What is told of an event that does not fit.
+pub fn unexpected(event: &str, phase: &str) -> Notice {
+    Notice::Note(Note::Unexpected { event: event.to_owned(), phase: phase.to_owned() })
 }

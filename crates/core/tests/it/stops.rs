@@ -1,22 +1,23 @@
 //! Signals, cancellation, the wall time, crashes: how a run is stopped, and how it goes on.
 
-use crate::sim::{Agent, Knock, Sim, Turn, World, guardrails, limited, play, policy, transient, turn, turns};
-use ralph_core::effect::Effect;
-use ralph_core::event::{Event, Resumed};
+use crate::sim::{
+    Agent, Knock, Sim, Turn, World, guardrails, limited, play, policy, supervised, transient, turn, turns, unexpected,
+};
+use ralph_core::event::{Entry, Event, Resumed};
 use ralph_core::notice::{Notice, ResumeKind};
+use ralph_core::observation::Marker;
 use ralph_core::outcome::StopReason::*;
-use ralph_core::policy::Policy;
+use ralph_core::policy::{Policy, VerifyPolicy};
+use ralph_core::run::{Run, RunStep};
 use ralph_core::time::Millis;
+use ralph_core::words::Note;
+use std::collections::BTreeSet;
 
 /// Two guardrails, and an agent that is done at once. The activities of such a run are, from 0:
 /// inputs, agent, look, check `a`, check `b`, look.
 fn world(knocks: &[(usize, Knock)]) -> World {
     let policy = Policy { guardrails: guardrails(&["a", "b"]), ..policy() };
     World { knocks: knocks.to_vec(), ..World::new(policy, turns(&[Agent::Claims])) }
-}
-
-fn ended_activities(sim: &Sim) -> usize {
-    sim.count(|effect| *effect == Effect::EndActivity)
 }
 
 fn resumed_with(sim: &Sim) -> Vec<ResumeKind> {
@@ -53,7 +54,7 @@ fn h01_wherever_an_interrupt_comes_the_run_stops_with_130_and_goes_on_from_there
         let mut sim = play(world(&knocks));
         assert_eq!(sim.end(), (reason, 130, 0), "{name}");
         assert_eq!(sim.outcome().next, ["ralph resume r1"], "{name}");
-        assert_eq!(ended_activities(&sim), ended, "{name}");
+        assert_eq!(sim.ended(), ended, "{name}");
 
         sim.resume(Resumed::default());
         sim.play();
@@ -63,6 +64,68 @@ fn h01_wherever_an_interrupt_comes_the_run_stops_with_130_and_goes_on_from_there
         assert_eq!(sim.end(), (Complete, 0, 1), "{name}");
         assert!(sim.outcome().verified, "{name}");
     }
+}
+
+/// The phase that a run is in, by its own word.
+fn phase(run: &Run) -> String {
+    let again = World::new(policy(), Vec::new()).first_entry();
+    match run.clone().step(&Entry { seq: run.seq() + 1, ..again }).tell.as_slice() {
+        [Notice::Note(Note::Unexpected { phase, .. })] => phase.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn e03_a_run_that_nobody_carries_is_cancelled_at_once_in_every_phase_and_goes_on_like_after_a_crash() {
+    let refused = Turn { refusals: vec![limited(None)], ..turn(Agent::Works) };
+    let mut worked_on = world(&[]);
+    worked_on.turns = vec![refused, turn(Agent::Claims)];
+    worked_on.policy.limits.stall_after = 3;
+    worked_on.policy.protect.scripts = true;
+    worked_on.policy.verify = VerifyPolicy { baseline: true, clean_checkout: true, ..VerifyPolicy::default() };
+    worked_on.policy.scm.tasks = vec!["commit".to_owned(), "push".to_owned()];
+    let done = Turn { marker: Marker::Present, ..turn(Agent::Works) };
+    let watched = World::new(supervised(5), vec![turn(Agent::Fails), done]);
+
+    let mut phases = BTreeSet::new();
+    for world in [worked_on, watched] {
+        let whole = play(world.clone());
+        assert_eq!(whole.end(), (Complete, 0, 2));
+        for length in 1..whole.journal.len() {
+            let crashed = || Sim::cut(world.clone(), &whole.journal[..length]);
+            let go_on = |mut sim: Sim| {
+                sim.resume(Resumed::default());
+                sim.play();
+                sim
+            };
+            let mut sim = crashed();
+            let phase = phase(&sim.run);
+            phases.insert(phase.clone());
+            sim.happen(Event::CancelledUncarried);
+            let (reason, code, _) = sim.end();
+            assert_eq!((reason, code), (Cancelled, 130), "behind entry {length}, {phase}");
+            assert!(sim.outcome().message.starts_with("cancelled in "), "{}", sim.outcome().message);
+            assert_eq!(sim.outcome().next, ["ralph resume r1"]);
+            assert!(sim.running().is_none() && sim.ended() == 0, "nothing runs that could be ended");
+            assert!(sim.told(|notice| matches!(notice, Notice::Stopping { .. }).then_some(())).is_empty());
+
+            let (cancelled, crashed) = (go_on(sim), go_on(crashed()));
+            let how = |sim: &Sim| (sim.end(), sim.outcome().verified, sim.numbers(), resumed_with(sim));
+            assert_eq!(how(&cancelled), how(&crashed), "behind entry {length}, {phase}");
+            assert_eq!(cancelled.end(), whole.end(), "behind entry {length}, {phase}");
+        }
+    }
+    let all = ["closing", "inspecting", "opening", "prompting", "waiting", "working"];
+    assert_eq!(phases.into_iter().collect::<Vec<_>>(), all);
+}
+
+#[test]
+fn an_ended_run_cannot_be_cancelled() {
+    let mut ended = play(world(&[(0, Knock::Interrupt)])).run;
+    let first = world(&[]).first_entry();
+    let step = ended.step(&Entry { seq: 9, event: Event::CancelledUncarried, ..first });
+    assert_eq!(step, RunStep::telling([unexpected("cancelled_uncarried", "ended")]));
+    assert_eq!(ended.outcome().unwrap().reason, Interrupted);
 }
 
 #[test]
@@ -88,7 +151,7 @@ fn an_interrupt_while_waiting_ends_at_once() {
     let refused = Turn { refusals: vec![limited(None)], ..turn(Agent::Claims) };
     let mut sim = play(World { knocks: vec![(2, Knock::Interrupt)], ..World::new(policy(), vec![refused]) });
     assert_eq!(sim.end(), (Interrupted, 130, 0));
-    assert_eq!(ended_activities(&sim), 0);
+    assert_eq!(sim.ended(), 0);
     sim.resume(Resumed::default());
     sim.play();
     assert_eq!(sim.numbers(), [1, 1]);
@@ -111,7 +174,7 @@ fn p12_the_wall_time_ends_a_running_iteration_and_says_so() {
     assert_eq!(sim.end(), (MaxWallTime, 4, 1));
     assert_eq!(sim.outcome().message, "the wall time of 1m30s is used up");
     assert_eq!(sim.outcome().next[0], "ralph resume r1 --max-wall-time 3m");
-    assert_eq!(ended_activities(&sim), 1);
+    assert_eq!(sim.ended(), 1);
     let up = sim.journal.iter().find(|entry| entry.event == Event::WallTimeUp).unwrap();
     assert_eq!(up.elapsed, Millis::from_secs(90));
 }
@@ -139,10 +202,11 @@ fn the_first_cause_that_does_not_wait_names_the_end() {
 #[test]
 fn resuming_a_complete_run_does_nothing() {
     let mut sim = play(world(&[]));
-    let effects = sim.effects.len();
-    sim.resume(Resumed { max_iterations: Some(99), ..Resumed::default() });
+    let last = sim.journal.last().unwrap().clone();
+    let resumed = Event::Resumed(Resumed { max_iterations: Some(99), ..Resumed::default() });
+    let step = sim.run.step(&Entry { seq: last.seq + 1, event: resumed, ..last });
+    assert_eq!(step, RunStep::telling([unexpected("resumed", "ended")]));
     assert!(sim.run.is_complete());
-    assert_eq!(sim.effects.len(), effects);
     assert_eq!(sim.run.policy().limits.max_iterations, 10);
 }
 

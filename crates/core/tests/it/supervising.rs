@@ -1,11 +1,12 @@
 //! A root agent that is kept running: when it is started again, when not, and what is told of it.
 
 use crate::sim::{Agent, Sim, Turn, World, play, request, supervised, turn, turns};
-use ralph_core::effect::{BusName, Effect, Leftover};
+use ralph_core::activity::{Act, Activity, BusName, Leftover};
 use ralph_core::event::{Event, Resumed};
 use ralph_core::inbox::Heard;
 use ralph_core::observation::{Ending, Marker, Markers};
 use ralph_core::outcome::StopReason;
+use ralph_core::policy::Kind;
 use ralph_core::time::Millis;
 
 fn done(agent: Agent) -> Turn {
@@ -17,7 +18,7 @@ fn quick(agent: Agent) -> Turn {
 }
 
 fn rests(sim: &Sim) -> usize {
-    sim.count(|effect| matches!(effect, Effect::Rest { .. }))
+    sim.started(|activity| matches!(activity, Activity::Rest { .. }))
 }
 
 #[test]
@@ -27,7 +28,7 @@ fn only_done_used_up_restarts_and_people_end_it() {
     let wrong = |agent| Turn { marker: Marker::WrongKind("directory".to_owned()), ..turn(agent) };
     let waits = |agent| Turn { wait: Marker::Present, ..turn(agent) };
     let table = [
-        // The script, how it ends, its exit code, the attempts and the rests between them.
+        // The script, how it ends, its exit code, the starts and the rests between them.
         ("exit 0 is no end", turns(&[Works]), StopReason::MaxRestarts, 1, 3, 2),
         ("nor is any other code", turns(&[Fails, TimesOut, Killed]), StopReason::MaxRestarts, 1, 3, 2),
         ("DONE is", vec![turn(Fails), done(Works)], StopReason::Complete, 0, 2, 1),
@@ -45,17 +46,17 @@ fn only_done_used_up_restarts_and_people_end_it() {
             0,
         ),
     ];
-    for (why, turns, reason, code, attempts, rested) in table {
+    for (why, turns, reason, code, starts, rested) in table {
         let sim = play(World::new(supervised(3), turns));
         let outcome = sim.outcome();
         assert_eq!((outcome.reason, outcome.exit_code), (reason, code), "{why}: {}", outcome.message);
-        assert_eq!((sim.numbers().len(), rests(&sim)), (attempts, rested), "{why}");
+        assert_eq!((sim.numbers().len(), rests(&sim)), (starts, rested), "{why}");
         assert!(!outcome.verified, "{why}");
     }
 }
 
 #[test]
-fn c09_done_before_the_first_attempt_means_done() {
+fn c09_done_before_the_first_start_means_done() {
     let sim = play(World { done: Marker::Present, ..World::new(supervised(3), turns(&[Agent::Works])) });
     assert_eq!(sim.end(), (StopReason::Complete, 0, 0));
     let pipe = Marker::WrongKind("named pipe".to_owned());
@@ -65,7 +66,7 @@ fn c09_done_before_the_first_attempt_means_done() {
 }
 
 #[test]
-fn every_attempt_has_its_line_and_failures_stand_on_the_bus() {
+fn every_start_has_its_line_and_failures_stand_on_the_bus() {
     let sim = play(World::new(supervised(2), turns(&[Agent::Fails, Agent::Works])));
     let told: Vec<String> = sim.told_iterations().into_iter().flat_map(|(_, reasons)| reasons).collect();
     assert_eq!(told, ["Attempt 1: Agent failed (exit 1), restarting...", "Attempt 2: Agent succeeded without DONE"]);
@@ -83,7 +84,7 @@ fn every_attempt_has_its_line_and_failures_stand_on_the_bus() {
 }
 
 #[test]
-fn later_attempts_are_told_that_they_continue() {
+fn later_starts_are_told_that_they_continue() {
     let sim = play(World::new(supervised(3), turns(&[Agent::Works])));
     let prompts = sim.prompts();
     assert_eq!(prompts[0], "");
@@ -102,7 +103,8 @@ fn failing_at_once_again_and_again_hits_the_start_limit() {
     assert_eq!(limit(30, vec![quick(Agent::Works)]), (StopReason::MaxRestarts, 1, 30), "quick successes do not count");
     assert_eq!(limit(30, turns(&[Agent::Fails])), (StopReason::MaxRestarts, 1, 30), "nor do slow failures");
     let mut slow = supervised(30);
-    slow.supervision.as_mut().unwrap().restart_delay = Millis::from_secs(16);
+    let Kind::Supervised(supervision) = &mut slow.kind else { panic!() };
+    supervision.restart_delay = Millis::from_secs(16);
     let sim = play(World::new(slow, failing()));
     assert_eq!(sim.outcome().reason, StopReason::MaxRestarts, "five in more than a minute are none too many");
 }
@@ -124,14 +126,15 @@ fn waiting_by_exit_code_and_by_bus() {
     let sim =
         play(World { resumes: vec![Resumed::default()], ..World::new(supervised(3), vec![said, done(Agent::Works)]) });
     assert_eq!(sim.end(), (StopReason::Complete, 0, 2), "resume goes on");
-    assert_eq!(sim.count(|effect| *effect == Effect::RemoveWait), 2, "and nothing of the wait is left");
+    assert_eq!(sim.acts(&Act::RemoveWait), 2, "and nothing of the wait is left");
 }
 
 #[test]
 fn done_waits_for_child_runs_and_tells_who_is_left() {
     let sim = play(World { orphans: vec!["c1", "c2"], ..World::new(supervised(3), vec![done(Agent::Works)]) });
-    let waits =
-        sim.count(|effect| *effect == Effect::AwaitChildren { span: Millis::from_secs(300), then: Leftover::Leave });
+    let waits = sim.started(|activity| {
+        *activity == Activity::AwaitChildren { span: Millis::from_secs(300), then: Leftover::Leave }
+    });
     assert_eq!(waits, 1);
     assert!(sim.outcome().message.contains("child runs still active: c1, c2"), "{}", sim.outcome().message);
     let warning = (BusName::Task, "WARNING", "timeout waiting for children after 5m00s: c1, c2");
@@ -158,11 +161,10 @@ fn the_completion_fact_goes_to_the_project_once() {
     again.resume(Resumed::default());
     again.play();
     let keys = |sim: &Sim| -> Vec<String> {
-        let keys = sim.effects.iter().filter_map(|(_, effect)| match effect {
-            Effect::PostSafely(posts) => Some(posts.iter().map(|post| post.key.clone()).collect::<String>()),
+        sim.pick_started(|activity| match activity {
+            Activity::PostSafely(posts) => Some(posts.iter().map(|post| post.key.clone()).collect::<String>()),
             _ => None,
-        });
-        keys.collect()
+        })
     };
     assert_eq!(keys(&again), keys(&sim));
 }
@@ -174,14 +176,14 @@ fn done_with_an_open_request_is_premature() {
     let sim = play(World::new(supervised(5), vec![asked.clone(), acknowledged]));
     assert_eq!(sim.end(), (StopReason::Complete, 0, 2));
     assert!(sim.prompts()[1].contains("Request m1 from anna"), "{}", sim.prompts()[1]);
-    assert_eq!(sim.count(|effect| *effect == Effect::RemoveDone), 1);
+    assert_eq!(sim.acts(&Act::RemoveDone), 1);
     let sim = play(World::new(supervised(2), vec![asked]));
     assert_eq!(sim.outcome().reason, StopReason::MaxRestarts);
     assert!(sim.outcome().message.contains("not acknowledged: m1 of anna"), "{}", sim.outcome().message);
 }
 
 #[test]
-fn a_first_interrupt_lets_the_attempt_finish_and_a_pause_ends_at_once() {
+fn a_first_interrupt_lets_the_start_finish_and_a_pause_ends_at_once() {
     let mut sim = Sim::new(World::new(supervised(5), turns(&[Agent::Works])));
     sim.tick();
     sim.tick();
@@ -218,7 +220,7 @@ fn seen(done: Marker, wait: Marker) -> Event {
     Event::MarkersSeen { markers: Markers { done, wait, ..Markers::default() }, problem: None }
 }
 
-/// A run that pauses after its first attempt, and is told to look.
+/// A run that pauses after its first start, and is told to look.
 fn pausing() -> Sim {
     let mut sim = Sim::new(World::new(supervised(5), turns(&[Agent::Works])));
     for _ in 0..3 {
@@ -228,7 +230,7 @@ fn pausing() -> Sim {
 }
 
 #[test]
-fn a_wish_to_wait_during_the_pause_is_honoured_before_the_next_attempt() {
+fn a_wish_to_wait_during_the_pause_is_honoured_before_the_next_start() {
     let mut by_file = pausing();
     by_file.answer_with(Event::Woke);
     by_file.answer_with(seen(Marker::Absent, Marker::Present));
@@ -254,7 +256,7 @@ fn done_is_judged_again_after_child_runs_were_waited_for() {
         sim.answer_with(seen(done, Marker::Absent));
         sim
     };
-    let removed = |sim: &Sim| sim.count(|effect| *effect == Effect::RemoveDone);
+    let removed = |sim: &Sim| sim.acts(&Act::RemoveDone);
     let sim = after_waiting(Some(request("m1")), Marker::Present);
     assert_eq!((sim.run.outcome(), removed(&sim)), (None, 1), "somebody wants something");
     assert_eq!(after_waiting(None, Marker::Absent).run.outcome(), None, "it was taken away");
@@ -275,7 +277,7 @@ fn done_is_judged_again_after_child_runs_were_waited_for() {
 }
 
 #[test]
-fn an_attempt_that_is_begun_again_after_a_crash_continues() {
+fn a_start_that_is_made_again_after_a_crash_continues() {
     let whole = play(World::new(supervised(3), vec![done(Agent::Works)]));
     let started = whole.journal.iter().position(|entry| matches!(entry.event, Event::AgentEnded(_))).unwrap();
     let mut again = Sim::cut(whole.world.clone(), &whole.journal[..started]);
@@ -312,15 +314,11 @@ fn child_runs_of_a_prompt_loop_are_waited_for_before_the_checks() {
         ralph_core::policy::Policy { guardrails: crate::sim::guardrails(&["make test"]), ..crate::sim::policy() };
     let busy = Turn { children: vec!["c1"], ..turn(Agent::Claims) };
     let sim = play(World { orphans: vec!["c1"], ..World::new(policy, vec![busy]) });
-    let order: Vec<&str> = sim
-        .effects
-        .iter()
-        .filter_map(|(_, effect)| match effect {
-            Effect::AwaitChildren { then: Leftover::Interrupt, .. } => Some("children"),
-            Effect::Check(_) => Some("check"),
-            _ => None,
-        })
-        .collect();
+    let order = sim.pick_started(|activity| match activity {
+        Activity::AwaitChildren { then: Leftover::Interrupt, .. } => Some("children"),
+        Activity::Check(_) => Some("check"),
+        _ => None,
+    });
     assert_eq!(order, ["children", "check"]);
     assert_eq!(sim.end(), (StopReason::Complete, 0, 1));
 }
@@ -343,6 +341,6 @@ fn a_stop_and_a_resume_stand_on_the_bus() {
     sim.resume(Resumed::default());
     let said: Vec<&str> = sim.posts().iter().map(|(_, _, body)| *body).collect();
     let [started, stopped, resumed] =
-        ["starting root agent (restart #0)", "task stopped: cancelled in attempt 1", "task resumed after attempt 1"];
+        ["starting root agent (restart #0)", "task stopped: cancelled in start 1", "task resumed after start 1"];
     assert_eq!(said, [started, stopped, resumed]);
 }

@@ -1,8 +1,9 @@
 //! Limits and transient failures: the same iteration again, later, and never for ever by accident.
 
 use crate::sim::{Agent, START, Sim, Turn, World, agent, limited, observation, play, policy, transient, turn};
-use ralph_core::effect::Effect;
+use ralph_core::activity::Activity;
 use ralph_core::event::{Entry, Event, Gathered, Resumed};
+use ralph_core::machine::Next;
 use ralph_core::notice::{Notice, VerdictWord};
 use ralph_core::observation::{Ending, Failure};
 use ralph_core::outcome::StopReason::*;
@@ -18,7 +19,7 @@ fn i02_a_limit_waits_until_its_reset_and_a_minute() {
     let reset = START / 1000 + 3600;
     let sim = play(refused_by(vec![limited(Some(reset))]));
     let until = WallTime((reset + 60) * 1000);
-    assert!(sim.effects.iter().any(|(_, effect)| *effect == Effect::Wait { until }));
+    assert_eq!(sim.started(|activity| *activity == Activity::Wait { until }), 1);
     assert_eq!(sim.numbers(), [1, 1]);
     assert_eq!(sim.end(), (Complete, 0, 1), "a refused try counts as nothing");
     let told = sim.told(|notice| match notice {
@@ -69,9 +70,9 @@ fn waits_of_several_runs_are_spread_and_those_of_one_run_replay() {
         started.run = ralph_core::id::RunId::parse(run).unwrap();
         let entry = |seq, event| Entry { seq, at: WallTime(START), elapsed: Millis(seq), event };
         let (mut run, _) = Run::begin(&entry(1, Event::Started(started))).unwrap();
-        run.step(&entry(2, gathered()));
-        match run.step(&entry(3, refused(None))).last() {
-            Some(Effect::Wait { until }) => until.0 - START,
+        let _ = run.step(&entry(2, gathered()));
+        match run.step(&entry(3, refused(None))).next {
+            Next::Start(Activity::Wait { until }) => until.0 - START,
             other => panic!("{other:?}"),
         }
     };
@@ -116,10 +117,7 @@ fn p12_the_wall_time_ends_a_wait_and_that_is_told_before() {
     let sim = play(world);
     assert_eq!(sim.end(), (MaxWallTime, 4, 0));
     assert_eq!((sim.waits().len(), sim.run.elapsed()), (1, Millis::from_secs(3600)));
-    let notes = sim.told(|notice| match notice {
-        Notice::Note { text } => Some(text.clone()),
-        _ => None,
-    });
+    let notes = sim.notes();
     let advice = "interrupt it, then ralph resume r1 --max-wall-time 242m";
     assert!(notes.len() == 1 && notes[0].ends_with(advice), "{notes:?}");
 }
@@ -177,11 +175,7 @@ fn another_agent_goes_on_while_the_first_is_limited_and_the_first_comes_back() {
     assert_eq!(who_worked(&sim), expected);
     assert!(sim.waits().is_empty());
     assert_eq!(sim.end(), (Complete, 0, 6));
-    let notes = sim.told(|notice| match notice {
-        Notice::Note { text } => Some(text.clone()),
-        _ => None,
-    });
-    assert_eq!(notes, ["second goes on meanwhile", "agent may work again and goes on"]);
+    assert_eq!(sim.notes(), ["second goes on meanwhile", "agent may work again and goes on"]);
     let verdicts = sim.told(|notice| match notice {
         Notice::IterationFinished { verdict, .. } => Some(*verdict),
         _ => None,
@@ -221,9 +215,9 @@ fn g05_no_reset_and_no_clock_overflows() {
             first.at = WallTime(at);
             let (mut run, _) = Run::begin(&first).unwrap();
             let entry = |seq, event| Entry { seq, at: WallTime(at), elapsed: Millis(seq), event };
-            run.step(&entry(2, gathered()));
-            let effects = run.step(&entry(3, refused(resets_at)));
-            let Some(Effect::Wait { until }) = effects.last() else { panic!("{effects:?}") };
+            let _ = run.step(&entry(2, gathered()));
+            let step = run.step(&entry(3, refused(resets_at)));
+            let Next::Start(Activity::Wait { until }) = step.next else { panic!("{step:?}") };
             let wait = i128::from(until.0) - i128::from(at);
             assert!((0..=8 * 86_400_000).contains(&wait), "at {at}, reset {resets_at:?}: {wait}");
             assert!(wait > 0 || at == i64::MAX);
@@ -250,9 +244,9 @@ fn g05_the_largest_limits_and_spans_do_not_overflow() {
 
     let last = sim.journal.last().unwrap().clone();
     let entry = |seq, event| Entry { seq, at: last.at, elapsed: Millis(u64::MAX), event };
-    let effects =
+    let step =
         sim.run.step(&entry(last.seq + 1, Event::Resumed(Resumed { max_tokens: Some(0), ..Resumed::default() })));
-    assert!(effects.contains(&Effect::Finish), "the whole of time is used up");
+    assert!(matches!(step.next, Next::Finished(_)), "the whole of time is used up");
     assert_eq!(sim.run.outcome().unwrap().reason, MaxWallTime);
     assert_eq!(sim.run.wall_left(), Some(Millis::ZERO));
 }
@@ -276,11 +270,11 @@ fn g01_a_jump_of_the_wall_clock_changes_no_limit_and_no_duration() {
         let mut durations = Vec::new();
         for ((seq, (now, event)), jump) in (2..).zip(events).zip(jumps) {
             let at = WallTime(START + i64::try_from(now).unwrap() + jump);
-            let effects = run.step(&Entry { seq, at, elapsed: Millis(now), event });
+            let step = run.step(&Entry { seq, at, elapsed: Millis(now), event });
             assert!(run.elapsed() >= elapsed, "time went back");
             elapsed = run.elapsed();
-            durations.extend(effects.into_iter().filter_map(|effect| match effect {
-                Effect::Tell(Notice::IterationFinished { duration, .. }) => Some(duration),
+            durations.extend(step.tell.into_iter().filter_map(|notice| match notice {
+                Notice::IterationFinished { duration, .. } => Some(duration),
                 _ => None,
             }));
         }

@@ -20,6 +20,15 @@ use ralph_core::policy::{Passes, Policy, VerifyPolicy};
 use ralph_core::protect::{OnChange, PinFailure, Pins};
 use ralph_core::scm::{Pending, ScmPolicy, ScmReport, ScmSpec};
 use ralph_core::time::Millis;
+use ralph_core::words::Note;
+
+/// The commands of the checks, by which answers of other checks are told apart from fitting ones.
+const CHECKS: [&str; 3] = ["make lint", "make test", "make doc"];
+
+fn check_of(command: &str) -> CheckSpec {
+    let policy = Policy { guardrails: guardrails(&[command]), ..policy() };
+    policy.checks(1, Ground::Project).remove(0)
+}
 
 pub fn policies() -> impl Strategy<Value = Policy> {
     let counts = (1u32..6, 0u32..4, 0u32..4, 0usize..4);
@@ -35,7 +44,7 @@ pub fn policies() -> impl Strategy<Value = Policy> {
             policy.limits.wall = Millis(wall);
             policy.limits.max_cost_usd = cents as f64 / 100.0;
             policy.limits.max_tokens = tokens;
-            policy.guardrails = guardrails(&["make lint", "make test", "make doc"][..rules]);
+            policy.guardrails = guardrails(&CHECKS[..rules]);
             for (rule, action) in policy.guardrails.iter_mut().zip([FailAction::Append, FailAction::Replace]) {
                 rule.fail_action = action;
             }
@@ -195,7 +204,7 @@ pub fn events() -> impl Strategy<Value = Event> {
         }),
         1 => any::<bool>().prop_map(|ok| Event::Pinned {
             pins: if ok {
-                Ok(Pins { files: vec![pinned("a", &[0])], tree_seen: true, ..Pins::default() })
+                Ok(Pins { files: vec![pinned("a", &[check_of(CHECKS[0]).id])], tree_seen: true, ..Pins::default() })
             } else {
                 Err(PinFailure { why: "too many".to_owned(), fault: false })
             },
@@ -211,9 +220,12 @@ pub fn events() -> impl Strategy<Value = Event> {
         2 => vec(heard(), 0..3).prop_map(|messages| Event::Heard { messages }),
         1 => Just(Event::Interrupted),
         1 => Just(Event::Cancelled),
+        1 => Just(Event::CancelledUncarried),
+        1 => Just(World::new(policy(), Vec::new()).first_entry().event),
+        1 => Just(Event::SettingsEdited { file: "ralph.toml".to_owned() }),
         1 => Just(Event::WallTimeUp),
         1 => Just(Event::BudgetUp),
-        1 => ".{0,12}".prop_map(|text| Event::Noted { text }),
+        1 => ".{0,12}".prop_map(|text| Event::Noted { note: Note::Machine { text } }),
     ]
 }
 
@@ -238,21 +250,9 @@ fn gathered() -> impl Strategy<Value = Gathered> {
 fn reports() -> impl Strategy<Value = CheckReport> {
     let ending = prop_oneof![8 => check_endings(), 1 => Just(CheckEnding::Stopped)];
     (0usize..3, ending, ".{0,12}", any::<u64>(), 0u32..3).prop_map(|(index, ending, output_head, bytes, leaked)| {
-        let command = ["make lint", "make test", "make doc"][index].to_owned();
-        let spec =
-            CheckSpec { index, command, timeout: Millis(bytes), log_name: "x.log".to_owned(), ground: Ground::Project };
-        CheckReport {
-            spec,
-            ending,
-            duration: Millis(bytes),
-            output_head,
-            output_hash: String::new(),
-            output_bytes: bytes,
-            excerpt: Default::default(),
-            output_print: String::new(),
-            log: ".ralph/x.log".to_owned(),
-            leaked,
-        }
+        let spec = check_of(CHECKS[index]);
+        let report = CheckReport::silent(spec, ending, ".ralph/x.log".to_owned());
+        CheckReport { duration: Millis(bytes), output_head, output_bytes: bytes, leaked, ..report }
     })
 }
 

@@ -66,6 +66,22 @@ fn a_registered_run_is_known_by_itself_and_by_its_parent_until_it_ends() {
 }
 
 #[test]
+fn a_run_that_was_carried_is_found_until_it_is_forgotten_or_left_nothing() {
+    let state = State::new();
+    let registered = ["left", "empty"].map(|run| register(&state.folder(run), None).unwrap());
+    let names = || carried(state.guard.path()).iter().map(RunId::to_string).collect::<Vec<_>>();
+    assert_eq!(names(), ["empty", "left"]);
+    std::fs::write(state.folder("left").join("001.stdout.log"), "it worked").unwrap();
+    drop(registered);
+    assert_eq!(names(), ["left"]);
+    forget(state.guard.path(), &RunId::parse("left").unwrap());
+    assert_eq!(names(), [""; 0]);
+    let again = register(&state.folder("left"), None).unwrap();
+    assert_eq!(names(), ["left"], "a run that goes on is found again");
+    drop(again);
+}
+
+#[test]
 fn a_run_is_carried_by_one_process() {
     let state = State::new();
     let registered = register(&state.folder("a"), None).unwrap();

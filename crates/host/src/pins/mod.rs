@@ -13,6 +13,7 @@ use crate::aside::Stop;
 use crate::look::is_fault_of_the_machine;
 use crate::plain_file::{self, Links};
 use crate::tree::Walk;
+use ralph_core::id::CheckId;
 use ralph_core::protect::{self, Change, PinFailure, Pinned, PinnedChange, PinnedState};
 use ralph_core::text;
 use rustix::fs::{AtFlags, FileType};
@@ -58,12 +59,12 @@ impl PinnedFiles {
     pub fn pin(
         &self,
         globs: &[String],
-        candidates: &[(String, Vec<usize>)],
+        candidates: &[(String, Vec<CheckId>)],
         stop: &Stop,
     ) -> Result<Vec<Pinned>, PinFailure> {
         let asked = |why| PinFailure { why, fault: false };
         let failed = |why, error: &io::Error| PinFailure { why, fault: is_fault_of_the_machine(error) };
-        let mut found: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut found: BTreeMap<String, Vec<CheckId>> = BTreeMap::new();
         if !globs.is_empty() {
             let matching = globs::find(&self.root, &globs::set_of(globs).map_err(asked)?, stop).map_err(asked)?;
             found.extend(matching.into_iter().map(|path| (path, Vec::new())));
@@ -73,12 +74,12 @@ impl PinnedFiles {
             // Only what the project itself holds can be changed by an agent that works in it; of what it does
             // not hold, only what would take the place of something that it does.
             if is_file(name) || protect::hidden_by(name).iter().any(|hidden| is_file(hidden)) {
-                found.entry(name.clone()).or_default().extend(scripts_of);
+                found.entry(name.clone()).or_default().extend(scripts_of.iter().cloned());
             } else if let Some(real) = self.behind_links(name) {
                 // Both where it leads and that it leads there.
-                found.entry(real).or_default().extend(scripts_of);
+                found.entry(real).or_default().extend(scripts_of.iter().cloned());
                 if matches!(self.look(name), Ok(Standing::Link(_))) {
-                    found.entry(name.clone()).or_default().extend(scripts_of);
+                    found.entry(name.clone()).or_default().extend(scripts_of.iter().cloned());
                 }
             }
         }
@@ -187,7 +188,7 @@ impl Standing {
     }
 
     /// As far as it counts.
-    fn state(&self, path: &str, scripts_of: &[usize]) -> PinnedState {
+    fn state(&self, path: &str, scripts_of: &[CheckId]) -> PinnedState {
         match self {
             Standing::File { executable, content } => {
                 let content = protect::pinned_content(path, !scripts_of.is_empty(), content);

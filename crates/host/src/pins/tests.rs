@@ -40,10 +40,18 @@ fn paths(pinned: &[Pinned]) -> Vec<&str> {
     pinned.iter().map(|file| file.path.as_str()).collect()
 }
 
+fn checks(ids: &[&str]) -> Vec<CheckId> {
+    ids.iter().copied().map(CheckId::new).collect()
+}
+
 #[test]
 fn globs_and_scripts_are_found_and_nothing_else() {
     let project = Project::new();
-    let candidates = [("check.sh".to_owned(), vec![1]), ("sh".to_owned(), vec![1]), ("src".to_owned(), vec![0])];
+    let candidates = [
+        ("check.sh".to_owned(), checks(&["1"])),
+        ("sh".to_owned(), checks(&["1"])),
+        ("src".to_owned(), checks(&["0"])),
+    ];
     for (patterns, expected) in [
         (&["tests/**"][..], &["check.sh", "tests/a.rs", "tests/deep/b.txt", "tests/link"][..]),
         (&["./tests/"], &["check.sh", "tests/a.rs", "tests/deep/b.txt", "tests/link"]),
@@ -63,7 +71,7 @@ fn globs_and_scripts_are_found_and_nothing_else() {
 fn a_file_that_would_come_first_must_stay_away() {
     let project = Project::new();
     std::fs::write(project.at("project/Makefile"), "test:").unwrap();
-    let candidates = ["GNUmakefile", "makefile", "Makefile"].map(|name| (name.to_owned(), vec![0]));
+    let candidates = ["GNUmakefile", "makefile", "Makefile"].map(|name| (name.to_owned(), checks(&["0"])));
     let pinned = project.pins().pin(&[], &candidates, &Stop::default()).unwrap();
     assert!(project.pins().changes(&pinned).unwrap().is_empty());
     std::fs::write(project.at("project/GNUmakefile"), "test:").unwrap();
@@ -154,7 +162,7 @@ fn a_package_may_get_dependencies_but_no_other_scripts() {
     let project = Project::new();
     let write = |text: &str| std::fs::write(project.at("project/package.json"), text).unwrap();
     write(r#"{"scripts":{"test":"jest"}}"#);
-    let pinned = project.pins().pin(&[], &[("package.json".to_owned(), vec![0])], &Stop::default()).unwrap();
+    let pinned = project.pins().pin(&[], &[("package.json".to_owned(), checks(&["0"]))], &Stop::default()).unwrap();
     write(r#"{"scripts":{"test":"jest"},"dependencies":{"left-pad":"1"}}"#);
     assert_eq!(project.pins().changes(&pinned).unwrap(), []);
     write(r#"{"scripts":{"test":"true"},"dependencies":{"left-pad":"2"}}"#);

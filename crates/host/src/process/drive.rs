@@ -10,7 +10,6 @@ use ralph_core::text;
 use ralph_core::time::Millis;
 use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags};
-use rustix::pipe::{PipeFlags, pipe_with};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -184,12 +183,12 @@ fn start(keeper: &mut Keeper, job: &Job<'_>) -> Result<Pipes, ProcessError> {
 /// Makes the pipes: the process's three ends and ours. Ours never block.
 fn ends(job: &Job<'_>) -> io::Result<([OwnedFd; 3], Ends)> {
     let nonblocking = |end: &OwnedFd| rustix::fs::fcntl_setfl(end, OFlags::NONBLOCK);
-    let (stdout, their_stdout) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (stdout, their_stdout) = pipe()?;
     nonblocking(&stdout)?;
     let (stderr, their_stderr) = match job.streams {
         Streams::Together => (None, their_stdout.try_clone()?),
         Streams::Apart => {
-            let (stderr, theirs) = pipe_with(PipeFlags::CLOEXEC)?;
+            let (stderr, theirs) = pipe()?;
             nonblocking(&stderr)?;
             (Some(stderr), theirs)
         }
@@ -197,11 +196,17 @@ fn ends(job: &Job<'_>) -> io::Result<([OwnedFd; 3], Ends)> {
     let (their_stdin, stdin) = if job.stdin.is_empty() {
         (rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?, None)
     } else {
-        let (theirs, stdin) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (theirs, stdin) = pipe()?;
         nonblocking(&stdin)?;
         (theirs, Some(stdin))
     };
     Ok(([their_stdin, their_stdout, their_stderr], Ends { stdin, stdout, stderr }))
+}
+
+/// A pipe that no other process inherits: its reading end and its writing end.
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (reader, writer) = io::pipe()?;
+    Ok((reader.into(), writer.into()))
 }
 
 struct Drive<'a> {

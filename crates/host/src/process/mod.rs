@@ -43,7 +43,9 @@ mod work;
 
 pub use find::find_program;
 pub use keeper::keeper_main;
-pub(crate) use sys::{is_open_elsewhere, unblock_signals, watch};
+#[cfg(target_os = "linux")]
+pub(crate) use sys::watch;
+pub(crate) use sys::{is_open_elsewhere, unblock_signals};
 #[cfg(target_os = "linux")]
 pub(crate) use tree::parent_of;
 pub(crate) use tree::{is_keeper, signal as signal_process};

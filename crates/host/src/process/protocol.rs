@@ -110,12 +110,12 @@ pub(super) fn send(socket: &UnixStream, message: &impl Serialize, descriptors: &
     let mut rest = frame.as_slice();
     while !rest.is_empty() {
         let sent = if descriptors.is_empty() || rest.len() < frame.len() {
-            rustix::net::send(socket, rest, SendFlags::NOSIGNAL)
+            rustix::net::send(socket, rest, SENDING)
         } else {
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
             let mut ancillary = SendAncillaryBuffer::new(&mut space);
             ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
-            rustix::net::sendmsg(socket, &[IoSlice::new(rest)], &mut ancillary, SendFlags::NOSIGNAL)
+            rustix::net::sendmsg(socket, &[IoSlice::new(rest)], &mut ancillary, SENDING)
         };
         match sent {
             Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
@@ -126,6 +126,17 @@ pub(super) fn send(socket: &UnixStream, message: &impl Serialize, descriptors: &
     }
     Ok(())
 }
+
+/// A socket whose other end is gone is an error and no SIGPIPE, and what arrives is not inherited. Where the system
+/// has no such flags, Rust ignores SIGPIPE, and [`Decoder::fill`] marks the descriptors.
+#[cfg(target_os = "linux")]
+const SENDING: SendFlags = SendFlags::NOSIGNAL;
+#[cfg(target_os = "linux")]
+const RECEIVING: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const SENDING: SendFlags = SendFlags::empty();
+#[cfg(not(target_os = "linux"))]
+const RECEIVING: RecvFlags = RecvFlags::empty();
 
 /// Collects messages from a socket, whether it is read with or without blocking.
 #[derive(Debug, Default)]
@@ -141,12 +152,16 @@ impl Decoder {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let into = &mut [IoSliceMut::new(&mut buffer)];
-        let got = rustix::net::recvmsg(socket, into, &mut ancillary, RecvFlags::CMSG_CLOEXEC)?.bytes;
+        let got = rustix::net::recvmsg(socket, into, &mut ancillary, RECEIVING)?.bytes;
         self.bytes.extend_from_slice(buffer.get(..got).unwrap_or_default());
         for message in ancillary.drain() {
             if let RecvAncillaryMessage::ScmRights(received) = message {
                 self.descriptors.extend(received);
             }
+        }
+        #[cfg(not(target_os = "linux"))]
+        for descriptor in &self.descriptors {
+            rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC)?;
         }
         Ok(got)
     }

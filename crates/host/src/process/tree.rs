@@ -6,6 +6,7 @@ use ralph_core::observation::Leaked;
 use ralph_core::text;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use std::collections::{HashMap, HashSet};
+#[cfg(target_os = "linux")]
 use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -31,6 +32,7 @@ struct Stat {
 }
 
 /// A tick of the system clock, on every system that ralph runs on.
+#[cfg(target_os = "linux")]
 const TICK_MS: u64 = 10;
 
 /// The process table: all processes, each with its parent and computing time.

@@ -72,7 +72,9 @@ fn part(root: &Path, path: &Path) -> io::Result<RepositoryPart> {
         // Every commit may move HEAD.
         if is_head { String::new() } else { text::hash(&contents.bytes) }
     };
-    let kind = plain_file::kind(rustix::fs::FileType::from_raw_mode(link.permissions().mode())).to_owned();
+    // The width of a mode differs between systems.
+    let mode = link.permissions().mode() as rustix::fs::RawMode;
+    let kind = plain_file::kind(rustix::fs::FileType::from_raw_mode(mode)).to_owned();
     let shown = path.strip_prefix(root).unwrap_or(path).display().to_string();
     Ok(RepositoryPart { path: shown, kind, mode: meta.permissions().mode(), hash })
 }

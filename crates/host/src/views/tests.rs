@@ -1,6 +1,6 @@
 use super::*;
 use crate::plain_file::make_pipe as pipe;
-use ralph_core::effect::Purpose;
+use ralph_core::activity::PromptFile;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::time::{Duration, Instant};
 
@@ -50,13 +50,18 @@ fn views(summary: &str, feedback: &str) -> Views {
     }
 }
 
+/// A prompt's file that takes nobody's place.
+fn shows(name: &str) -> PromptFile {
+    PromptFile { name: name.to_owned(), instead_of: None }
+}
+
 #[test]
 fn an_iteration_leaves_its_prompt_its_log_and_its_memory() {
     let project = Project::new();
     let mut folder = project.folder();
-    assert_eq!(folder.write_prompt(7, Purpose::Work, "do it").unwrap(), project.at(".ralph/prompt_007.txt"));
+    assert_eq!(folder.write_prompt(&shows("prompt_007.txt"), "do it").unwrap(), project.at(".ralph/prompt_007.txt"));
     assert_eq!(project.text(".ralph/prompt_007.txt"), "do it");
-    folder.write_prompt(1234, Purpose::Work, "").unwrap();
+    folder.write_prompt(&shows("prompt_1234.txt"), "").unwrap();
     assert_eq!(project.text(".ralph/prompt_1234.txt"), "");
     folder.create_log("guardrail_001_test.log").unwrap().write_all(b"out").unwrap();
     assert_eq!(std::fs::read(project.at(&folder.log_path("guardrail_001_test.log"))).unwrap(), b"out");
@@ -71,10 +76,14 @@ fn an_iteration_leaves_its_prompt_its_log_and_its_memory() {
 #[test]
 fn the_last_prompts_stand_in_files_that_are_filled_again() {
     let project = Project::new();
-    let mut folder = project.folder().keeping_prompts(3);
+    let mut folder = project.folder();
     let file = |number: u32| project.at(&format!(".ralph/prompt_{number:03}.txt"));
     let inode = |number| file(number).metadata().unwrap().ino();
-    let mut write = |number: u32, text: &str| folder.write_prompt(number, Purpose::Work, text).unwrap();
+    let name = |number: u32| format!("prompt_{number:03}.txt");
+    let mut write = |number: u32, text: &str| {
+        let file = PromptFile { name: name(number), instead_of: number.checked_sub(3).map(name) };
+        folder.write_prompt(&file, text).unwrap()
+    };
     for number in 1..=3 {
         write(number, "a rather long prompt");
     }
@@ -158,7 +167,7 @@ fn c01_a_deleted_folder_is_made_again_and_told() {
     let mut folder = project.folder();
     folder.write_views(&views("s", "- f")).unwrap();
     std::fs::remove_dir_all(project.at(".ralph")).unwrap();
-    folder.write_prompt(2, Purpose::Work, "again").unwrap();
+    folder.write_prompt(&shows("prompt_002.txt"), "again").unwrap();
     assert_eq!(project.text(".ralph/prompt_002.txt"), "again");
     assert!(project.at(".ralph/.gitignore").exists());
     let note = folder.take_notes().concat();
@@ -185,11 +194,11 @@ fn c02_a_deleted_project_is_an_error_until_it_is_back() {
     std::fs::create_dir(&root).unwrap();
     let mut folder = Folder::prepare(&root, &TaskName::from_text("t")).unwrap();
     std::fs::remove_dir_all(&root).unwrap();
-    let error = folder.write_prompt(1, Purpose::Work, "x").unwrap_err().to_string();
+    let error = folder.write_prompt(&shows("prompt_001.txt"), "x").unwrap_err().to_string();
     assert!(error.contains(root.to_str().unwrap()), "{error}");
     assert_eq!(folder.read_summary("summary.md"), "");
     std::fs::create_dir(&root).unwrap();
-    folder.write_prompt(1, Purpose::Work, "x").unwrap();
+    folder.write_prompt(&shows("prompt_001.txt"), "x").unwrap();
 }
 
 #[test]
@@ -232,7 +241,7 @@ fn c14_what_stands_in_the_way_of_a_file_is_replaced_and_never_written_through() 
             make(&victim, &project.at(name));
         }
         folder.write_views(&views("sum", "- f")).unwrap();
-        folder.write_prompt(1, Purpose::Work, "prompt").unwrap();
+        folder.write_prompt(&shows("prompt_001.txt"), "prompt").unwrap();
         folder.create_log("x.log").unwrap().write_all(b"log").unwrap();
         assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
         assert_eq!(project.text(SUMMARY), "sum");
@@ -300,7 +309,7 @@ fn a_folder_in_the_place_of_a_file_is_named_and_left_with_its_content() {
     }
     let error = folder.write_views(&views("s", "- f")).unwrap_err().to_string();
     assert!(error.contains(project.at(SUMMARY).to_str().unwrap()), "{error}");
-    assert!(folder.write_prompt(1, Purpose::Work, "x").is_err());
+    assert!(folder.write_prompt(&shows("prompt_001.txt"), "x").is_err());
     assert!(project.at(SUMMARY).join("inner").is_dir());
     assert_eq!(project.names(), ["feedback.md", "state.json", "summary.md"], "the others are written, nothing is left");
 }
@@ -425,7 +434,7 @@ fn d10_no_descriptor_is_left_open() {
     let before = open();
     for round in 0..200 {
         folder.write_views(&views(&round.to_string(), "- f")).unwrap();
-        folder.write_prompt(round, Purpose::Work, "p").unwrap();
+        folder.write_prompt(&shows(&format!("prompt_{round:03}.txt")), "p").unwrap();
         std::fs::remove_dir_all(project.at(".ralph")).unwrap();
     }
     // Other tests open files meanwhile, but not by the hundred.

@@ -1,24 +1,20 @@
 //! `ralph cancel`: stops a run and the runs below it at once, and for good.
 
+use super::pick;
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::face::json_lines::{VERSION, extend};
-use crate::look::live::Live;
-use crate::look::state::State;
-use crate::look::story::{InFlight, Story};
-use crate::look::words;
-use crate::look::{json, page, pick};
+use crate::live::Live;
 use crate::project::{self, Project};
+use crate::runs::{self, Listing};
 use crate::session::Claimed;
+use crate::terminal::page;
 use clap::Args;
-use ralph_core::check::{CheckEnding, CheckReport};
-use ralph_core::effect::Effect;
+use ralph_core::activity::Act;
 use ralph_core::event::Event;
 use ralph_core::id::RunId;
-use ralph_core::observation::{Ending, Failure, FailureClass, Observation};
 use ralph_core::outcome::exit;
+use ralph_core::request::Request;
 use ralph_core::run::RunRow;
-use ralph_core::scm::ScmReport;
 use ralph_core::time::Millis;
 use ralph_host::child_runs::{self, Child};
 use ralph_host::clock::Clock;
@@ -26,7 +22,10 @@ use ralph_host::identity::{self, Identity};
 use ralph_host::signals;
 use ralph_host::temp::RunTemp;
 use ralph_host::views::Folder;
-use ralph_store::Store;
+use ralph_store::{Store, Which};
+use ralph_view::json::{self, VERSION, extend};
+use ralph_view::liveness::State;
+use ralph_view::words;
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -105,8 +104,8 @@ fn wanted(store: &Store, args: &CancelArgs, live: &Live<'_>, project: &Project) 
 
 /// The only living run that is not inside another; `None` if none lives that the store knows.
 fn only_top(store: &Store, live: &Live<'_>) -> Result<Option<RunRow>, CommandError> {
-    let mut running: Vec<RunRow> = store.runs()?.runs;
-    running.retain(|row| live.process(&row.run).is_some());
+    let living = live.runs();
+    let mut running = Listing::newest(store, Which::Named(&living), living.len())?.runs;
     let parents: Vec<RunId> = running.iter().map(|row| row.run.clone()).collect();
     running.retain(|row| row.parent.as_ref().is_none_or(|parent| !parents.contains(parent)));
     match (running.pop(), running.is_empty()) {
@@ -125,11 +124,11 @@ fn first_entry(store: &Store, run: &RunId, process: &Identity) -> Result<Option<
     let clock = Clock::start();
     loop {
         let alive = process.is_alive();
-        match store.run(run)? {
+        match runs::row(store, run)? {
             Some(row) => return Ok(Some(row)),
             None if !alive || clock.elapsed() > FIRST_ENTRY => return Ok(None),
-            None => page::pause(LOOK),
-        };
+            None => drop(page::pause(LOOK)),
+        }
     }
 }
 
@@ -160,9 +159,8 @@ fn find(project: &Project, child: &Child) -> Result<Option<(Project, RunRow)>, C
     if state == project.state {
         return Ok(Some((project.clone(), row)));
     }
-    let entries = store.entries(&child.run)?;
-    let story = Story::of(&entries, None).map_err(|error| pick::unreadable(&child.run, &error))?;
-    let home = Project::find(Some(Path::new(&story.started.root)))?;
+    let started = pick::started(&store, &child.run)?;
+    let home = Project::find(Some(Path::new(&started.root)))?;
     Ok(Some((Project { state: state.to_owned(), ..home }, row)))
 }
 
@@ -176,7 +174,7 @@ fn stop(global: &Global, project: &Project, before: RunRow, process: &Identity) 
     loop {
         // Looked at first: whatever a process that is gone by now has written is in the row.
         let gone = !process.is_alive();
-        let row = store.run(run)?.unwrap_or_else(|| before.clone());
+        let row = runs::row(&store, run)?.unwrap_or_else(|| before.clone());
         let ended = row.stop_reason.is_some() && row.updated_at != before.updated_at;
         if ended && clock.elapsed() > *gone_by.get_or_insert(Millis(clock.elapsed().0 + GOING.0)) {
             return Ok(row);
@@ -185,8 +183,8 @@ fn stop(global: &Global, project: &Project, before: RunRow, process: &Identity) 
             return if row.stop_reason.is_some() { Ok(row) } else { mark(project, &row) };
         }
         // A run that is just being resumed forgets earlier wishes, and does not listen yet.
-        if !ended && !store.cancel_requested(run)? {
-            store.request_cancel(run, clock.now())?;
+        if !ended && !store.asked(run)?.iter().any(|asked| asked.request == Request::Cancel) {
+            store.ask(run, Request::Cancel, clock.now())?;
             told = false;
         }
         // The number alone is not enough: it may belong to somebody else by now.
@@ -200,7 +198,7 @@ fn stop(global: &Global, project: &Project, before: RunRow, process: &Identity) 
                 .hint(format!("if it is suspended, let it go on: kill -CONT {pid}"))
                 .hint(format!("if it hangs: kill -KILL {pid} && ralph cancel {run}")));
         }
-        page::pause(LOOK);
+        let _ = page::pause(LOOK);
     }
 }
 
@@ -209,58 +207,23 @@ fn mark(project: &Project, row: &RunRow) -> Result<RunRow, CommandError> {
     let mut claimed = Claimed::take_journal(project, &row.run)?;
     identity::end_marked(&row.run, &project.run_folder(&row.run), END_OLD_TREE);
     RunTemp::remove(&project::temp_folder(), &row.run);
-    let entries = claimed.store().entries(&row.run)?;
-    let story = Story::of(&entries, None).map_err(|error| pick::unreadable(&row.run, &error))?;
-    let mut machine = story.machine.clone();
+    let mut machine = pick::machine(claimed.store(), &row.run)?;
     if machine.outcome().is_some() {
         return Ok(machine.row());
     }
-    let mut events = vec![Event::Cancelled];
-    events.extend(answer(story.in_flight));
-    let effects = claimed.append(&mut machine, events)?;
+    let step = claimed.append(&mut machine, Event::CancelledUncarried)?;
     // The readable files are worth less than the end itself, which is in the journal, and those of
     // somebody who works in the tree are worth more.
     if claimed.has_tree()
         && let Ok(mut folder) = Folder::prepare(&project.root, &row.task)
     {
-        for effect in effects {
-            if let Effect::WriteViews(views) = effect {
+        for act in step.acts {
+            if let Act::WriteViews(views) = act {
                 let _ = folder.write_views(&views);
             }
         }
     }
     Ok(machine.row())
-}
-
-/// What an activity answers that was ended: the machine waits for it before it ends the run.
-fn answer(in_flight: Option<InFlight>) -> Option<Event> {
-    match in_flight? {
-        InFlight::Agent => {
-            let failure = Failure::new(FailureClass::Other, "its ralph ended before it did");
-            Some(Event::AgentEnded(Box::new(Observation::not_started(failure, Ending::Stopped))))
-        }
-        InFlight::Check(spec) => {
-            let log = format!(".ralph/{}", spec.log_name);
-            Some(Event::CheckEnded(Box::new(CheckReport::silent(spec, CheckEnding::Stopped, log))))
-        }
-        InFlight::Scm(spec) => {
-            let (ending, duration, output) = (CheckEnding::Stopped, Millis::ZERO, String::new());
-            Some(Event::ScmEnded(Box::new(ScmReport {
-                spec,
-                ending,
-                duration,
-                output,
-                advice: String::new(),
-                nothing: false,
-            })))
-        }
-        InFlight::Prompt
-        | InFlight::Tree
-        | InFlight::Wait(_)
-        | InFlight::Rest
-        | InFlight::Children
-        | InFlight::Fact => None,
-    }
 }
 
 fn tell(global: &Global, below: &[RunRow], row: &RunRow) -> Result<(), CommandError> {

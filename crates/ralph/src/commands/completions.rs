@@ -2,7 +2,7 @@
 
 use crate::cli::Cli;
 use crate::error::CommandError;
-use crate::look::page;
+use crate::terminal::page;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use ralph_core::outcome::exit;

@@ -1,11 +1,10 @@
 //! `ralph config`: looks at the settings.
 
-use super::run::judge;
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::look::page;
 use crate::project::Project;
 use crate::settings::{self, Loaded, SettingsError};
+use crate::terminal::page;
 use clap::{CommandFactory, Subcommand};
 use ralph_core::outcome::exit;
 use serde_json::json;
@@ -41,8 +40,8 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError>
     let project = Project::find(global.directory.as_deref())?;
     let loaded = match (Loaded::read(&project.root), command) {
         (Ok(loaded), _) => loaded,
-        (Err(error), ConfigCommand::Check) => return refuse(global, &error, &[]),
-        (Err(error), _) => return Err(CommandError::settings(&error)),
+        (Err(error), ConfigCommand::Check) => return refuse(global, error, &[]),
+        (Err(error), _) => return Err(error.into()),
     };
     for warning in loaded.warnings() {
         page::say(&format!("warning: {warning}"));
@@ -52,8 +51,8 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError>
         ConfigCommand::Show { .. } if global.json => page::print_json(&loaded.show_json())?,
         ConfigCommand::Show { origin } => page::print(&format!("{}\n", loaded.show(*origin)))?,
         ConfigCommand::Check => {
-            if let Err(error) = judge(&loaded) {
-                return refuse(global, &error, loaded.warnings());
+            if let Err(error) = loaded.check() {
+                return refuse(global, error, loaded.warnings());
             }
             let files = if loaded.files().is_empty() { "defaults".to_owned() } else { loaded.files().join(", ") };
             if global.json {
@@ -68,14 +67,13 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError>
 }
 
 /// Settings that no run could use, for whoever asked.
-fn refuse(global: &Global, error: &SettingsError, warnings: &[String]) -> Result<u8, CommandError> {
-    let refusal = CommandError::settings(error);
+fn refuse(global: &Global, error: SettingsError, warnings: &[String]) -> Result<u8, CommandError> {
     if !global.json {
-        return Err(refusal);
+        return Err(error.into());
     }
     let (errors, hints) = (error.errors(), error.hints());
     page::print_json(&json!({ "ok": false, "errors": errors, "hints": hints, "warnings": warnings }))?;
-    Ok(refusal.code)
+    Ok(error.code())
 }
 
 /// Writes the pages of the documentation that are made from the program itself.

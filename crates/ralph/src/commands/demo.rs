@@ -3,12 +3,11 @@
 
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::look::page;
 use crate::project::Project;
-use crate::session::{Beginning, Claimed, event_loop};
+use crate::session::{self, event_loop};
 use crate::settings::{Flags, Loaded};
+use crate::terminal::page;
 use clap::Args;
-use ralph_core::event::{Spent, Started};
 use ralph_core::id::{RunId, TaskName};
 use ralph_core::outcome::exit;
 use ralph_core::policy::PromptSource;
@@ -49,25 +48,13 @@ pub fn run(global: &Global, args: &DemoArgs) -> Result<u8, CommandError> {
         introduce(&project, git.is_ok());
     }
     let flags = Flags::default();
-    let loaded = Loaded::read(&project.root).map_err(|error| CommandError::settings(&error))?.with_flags(&flags);
-    let settings = super::run::check(&loaded)?;
+    let loaded = Loaded::read(&project.root)?.with_flags(&flags);
+    let settings = loaded.check()?;
     let policy =
         settings.policy(TaskName::from_text("demo"), PromptSource::Text(PROMPT.to_owned()), &flags, loaded.hash());
-    let run = RunId::from_random(clock::random_bits());
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    let root = project.root.display().to_string();
-    let started = Started {
-        run: run.clone(),
-        parent: None,
-        policy,
-        root,
-        version,
-        task_spent: Spent::default(),
-        inherited: Vec::new(),
-    };
-    let face = global.face(started.policy.agent.stream, &settings.display);
-    let code =
-        Claimed::take(&project, &run, &started.policy)?.carry(face, &project, Beginning::New(Box::new(started)))?;
+    let started = session::started(&project, None, policy);
+    let (run, face) = (started.run.clone(), global.face(&project, started.policy.agent.stream, &settings.display));
+    let code = session::begin_run(face, &project, started)?;
     if !global.json && !global.quiet {
         conclude(&project, &run, code);
     }
@@ -114,37 +101,23 @@ fn write_project(root: &Path) -> Result<(), CommandError> {
 }
 
 /// Makes the project a git repository with one commit, if git is there; ralph works without it too.
-fn begin_repository(root: &Path) -> Result<(), String> {
-    let runtime = event_loop().map_err(|error| error.to_string())?;
-    runtime.block_on(async {
+fn begin_repository(root: &Path) -> Result<(), CommandError> {
+    let failed = |error: &(dyn std::error::Error + 'static)| CommandError::io("git cannot be used", error);
+    event_loop()?.block_on(async {
         let mut keeper =
-            Keeper::start_alone(&RunId::from_random(clock::random_bits())).map_err(|error| error.to_string())?;
-        let calls: [&[&str]; 3] = [
-            &["init", "--quiet"],
-            &["add", "--all"],
-            &[
-                "-c",
-                "user.name=ralph demo",
-                "-c",
-                "user.email=demo@localhost",
-                "commit",
-                "--quiet",
-                "-m",
-                "a program with a fault",
-            ],
-        ];
+            Keeper::start_alone(&RunId::from_random(clock::random_bits())).map_err(|error| failed(&error))?;
+        let author = ["-c", "user.name=ralph demo", "-c", "user.email=demo@localhost"];
+        let commit = [author.as_slice(), &["commit", "--quiet", "-m", "a program with a fault"]].concat();
+        let calls: [&[&str]; 3] = [&["init", "--quiet"], &["add", "--all"], &commit];
         let mut result = Ok(());
         for args in calls {
-            result = git::run(&mut keeper, root, args, Millis::from_secs(20))
-                .await
-                .map(|_| ())
-                .map_err(|error| error.to_string());
+            result = git::run(&mut keeper, root, args, Millis::from_secs(20)).await.map(drop);
             if result.is_err() {
                 break;
             }
         }
         keeper.close();
-        result
+        result.map_err(|error| failed(&error))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cli::{Cli, Global};
 use crate::error::CommandError;
-use crate::look::page;
+use crate::terminal::page;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};

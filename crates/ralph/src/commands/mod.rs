@@ -10,6 +10,7 @@ pub mod explain;
 pub mod init;
 pub mod logs;
 pub mod man;
+mod pick;
 pub mod report;
 pub mod resume;
 pub mod run;

@@ -1,13 +1,14 @@
 //! `ralph report`: a run as one document, to be kept or sent to somebody.
 
+use super::pick;
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::look::case::Case;
-use crate::look::report::{Letters, content, html, json, markdown};
-use crate::look::{page, pick};
 use crate::project::Project;
+use crate::terminal::page;
 use clap::Args;
 use ralph_core::outcome::exit;
+use ralph_view::Marks;
+use ralph_view::report::{content, html, json, markdown};
 use std::fs::Permissions;
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -36,15 +37,13 @@ pub struct ReportArgs {
 /// Runs the command.
 pub fn run(global: &Global, args: &ReportArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
-    let store = pick::store(&project)?;
-    let row = pick::run(&store, args.run.as_deref(), &project)?;
-    let entries = store.entries(&row.run)?;
-    let case = Case::of(&entries, row, &project)?;
-    let letters = if global.plain { Letters::Ascii } else { Letters::Unicode };
+    let (explanation, style) =
+        (pick::explanation(&project, args.run.as_deref())?, page::style(global, project.suggest()));
+    let marks = if global.plain { Marks::Words } else { Marks::Emoji };
     let text = match (global.json, args.html) {
-        (true, _) => format!("{}\n", json::of(&case)),
-        (false, true) => html::render(&content::of(&case)),
-        (false, false) => markdown::render(&content::of(&case), letters),
+        (true, _) => format!("{}\n", json::of(&explanation, &style)),
+        (false, true) => html::render(&content::of(&explanation, &style)),
+        (false, false) => markdown::render(&content::of(&explanation, &style), marks),
     };
     match &args.output {
         None => page::print(&text)?,
@@ -54,7 +53,7 @@ pub fn run(global: &Global, args: &ReportArgs) -> Result<u8, CommandError> {
                 CommandError::io(format!("the report cannot be written to {}", path.display()), &error)
                     .hint("name a file in a folder that exists: ralph report -o report.md")
             })?;
-            page::narrate(global, &format!("report on run {} in {}", case.row.run, path.display()));
+            page::narrate(global, &format!("report on run {} in {}", explanation.row.run, path.display()));
         }
     }
     Ok(exit::OK)

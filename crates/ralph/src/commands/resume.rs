@@ -1,23 +1,25 @@
 //! `ralph resume`: goes on with a run from its journal.
 
+use super::pick;
 use super::run::LimitArgs;
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::look::damage::Missing;
-use crate::look::live::Live;
-use crate::look::{self, page, words};
+use crate::live::Live;
+use crate::missing;
 use crate::project::Project;
+use crate::runs::{self, Listing};
 use crate::session::{Beginning, Claimed};
 use crate::settings::Loaded;
-use crate::suggest::quoted;
+use crate::terminal::page;
 use clap::Args;
 use ralph_core::event::{Resumed, Spent};
 use ralph_core::id::RunId;
-use ralph_core::outcome::StopReason;
 use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::run::{Run, RunRow};
+use ralph_core::stream::{Row as _, Standing};
 use ralph_host::state_dir;
-use ralph_store::{Found, Listing, Store};
+use ralph_store::{Found, Store, Which};
+use ralph_view::{quoted, words};
 
 /// Go on with a run after a stop, a limit or a crash.
 ///
@@ -46,25 +48,25 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
     let store = match (Store::open_existing(&project.state)?, &args.run) {
         (Some(store), _) => store,
         (None, Some(typed)) => adopt(&project, typed)?,
-        (None, None) => return Err(nothing(&project, &Listing::default())),
+        (None, None) => return Err(nothing(&project, None)),
     };
-    let run = pick(&store, args.run.as_deref(), &project)?;
-    let policy = look::pick::machine(&store, &run)?.policy().clone();
+    let run = choose(&store, args.run.as_deref(), &project)?;
+    let policy = pick::started(&store, &run)?.policy;
     drop(store);
     // From here on nobody else writes to this run's journal.
     let claimed = Claimed::take(&project, &run, &policy)?;
-    let machine = look::pick::machine(claimed.store(), &run)?;
+    let machine = pick::machine(claimed.store(), &run)?;
     if machine.is_complete() {
         return Err(CommandError::usage(format!("run {run} is complete: there is nothing to go on with"))
             .hint(format!("look at it: ralph show {run}"))
             .hint(format!("begin a new one: {}", new_run(machine.policy(), &project))));
     }
     let loaded = Loaded::read(&project.root).ok();
-    if machine.policy().supervision.is_none() {
+    if machine.policy().supervision().is_none() {
         tell_edited_settings(loaded.as_ref(), &machine, &project);
     }
     let display = loaded.map(|loaded| loaded.display()).unwrap_or_default();
-    let face = global.face(machine.policy().agent.stream, &display);
+    let face = global.face(&project, machine.policy().agent.stream, &display);
     let resumed = Resumed {
         max_iterations: args.maximum_iterations,
         wall: args.limits.max_wall_time,
@@ -90,7 +92,7 @@ fn tell_edited_settings(loaded: Option<&Loaded>, machine: &Run, project: &Projec
 
 /// What begins a run of the same kind: a prompt file or a command as this run has it, and any prompt.
 fn new_run(policy: &Policy, project: &Project) -> String {
-    match (&policy.supervision, &policy.prompt) {
+    match (policy.supervision(), &policy.prompt) {
         (Some(supervision), _) => {
             let folder = &supervision.task_folder;
             let (done, folder) = (quoted(&format!("{folder}/DONE")), quoted(folder));
@@ -105,24 +107,40 @@ fn new_run(policy: &Policy, project: &Project) -> String {
     }
 }
 
-fn pick(store: &Store, wanted: Option<&str>, project: &Project) -> Result<RunId, CommandError> {
+/// The run that is meant, or the newest unfinished one.
+fn choose(store: &Store, wanted: Option<&str>, project: &Project) -> Result<RunId, CommandError> {
     match wanted {
         Some(typed) => find(store, typed),
         None => {
             let live = Live::look(project);
-            let listing = store.runs()?;
-            Missing::look(project, &live, &listing).tell(project);
-            let mut unfinished: Vec<RunRow> = listing.runs.clone();
-            unfinished.retain(|row| row.stop_reason != Some(StopReason::Complete));
-            let rests = |row: &&RunRow| live.process(&row.run).is_none();
-            let resting: Vec<&RunRow> = unfinished.iter().filter(rests).collect();
-            // Whoever goes on with a tree goes on with its root. If all live, the refusal says who carries the newest.
-            let inside = |row: &RunRow| resting.iter().any(|other| row.parent.as_ref() == Some(&other.run));
-            let root = resting.iter().find(|row| !inside(row)).copied();
-            let wanted = root.or(unfinished.first()).map(|row| row.run.clone());
-            wanted.ok_or_else(|| nothing(project, &listing))
+            missing::tell(project, &live, store, &missing::newest(store)?)?;
+            match newest_unfinished(store, &live, LIKELY)? {
+                Some(run) => Ok(run),
+                None => newest_unfinished(store, &live, usize::MAX)?.ok_or_else(|| nothing(project, Some(store))),
+            }
         }
     }
+}
+
+/// Unfinished runs among which there is nearly always one to go on with.
+const LIKELY: usize = 50;
+
+/// The newest unfinished run that rests and is not inside another such. If all live, the newest: the refusal says who
+/// carries it.
+fn newest_unfinished(store: &Store, live: &Live<'_>, most: usize) -> Result<Option<RunId>, CommandError> {
+    let unfinished = Listing::newest(store, Which::Unfinished, most)?.runs;
+    let rests = |row: &RunRow| live.process(&row.run).is_none();
+    let mut newest = None;
+    for row in &unfinished {
+        let parent = row.parent.as_ref().map(|parent| runs::row(store, parent)).transpose()?.flatten();
+        // Whoever goes on with a tree goes on with its root.
+        let is_inside = parent.is_some_and(|parent| parent.keys().standing != Standing::Finished && rests(&parent));
+        if rests(row) && !is_inside {
+            return Ok(Some(row.run.clone()));
+        }
+        newest.get_or_insert(row);
+    }
+    Ok(newest.filter(|_| unfinished.len() < most).map(|row| row.run.clone()))
 }
 
 /// A run that is named in a project without runs may be that of a project that was moved in a way that left
@@ -130,21 +148,21 @@ fn pick(store: &Store, wanted: Option<&str>, project: &Project) -> Result<RunId,
 fn adopt(project: &Project, typed: &str) -> Result<Store, CommandError> {
     for (folder, was) in project.homeless() {
         let found = Store::open_existing(&folder)?.map(|store| store.find(typed)).transpose()?;
-        if let Some(Found::One(row)) = found {
+        if let Some(Found::One(run)) = found {
             state_dir::adopt(&folder, &project.state, &project.root).map_err(|error| {
                 CommandError::io(format!("the runs of {} cannot be brought here", was.display()), &error)
             })?;
-            page::say(&format!("note: run {} began in {}, which is gone; it goes on here", row.run, was.display()));
-            return Store::open_existing(&project.state)?.ok_or_else(|| nothing(project, &Listing::default()));
+            page::say(&format!("note: run {run} began in {}, which is gone; it goes on here", was.display()));
+            return Store::open_existing(&project.state)?.ok_or_else(|| nothing(project, None));
         }
     }
-    Err(nothing(project, &Listing::default()))
+    Err(nothing(project, None))
 }
 
 /// The run that somebody typed, or what they may have meant.
 pub fn find(store: &Store, typed: &str) -> Result<RunId, CommandError> {
     match store.find(typed)? {
-        Found::One(row) => Ok(row.run),
+        Found::One(run) => Ok(run),
         Found::Several(runs) => {
             let runs: Vec<String> = runs.iter().map(ToString::to_string).collect();
             Err(CommandError::usage(format!("`{typed}` is the beginning of several runs: {}", runs.join(", "))))
@@ -159,8 +177,8 @@ pub fn find(store: &Store, typed: &str) -> Result<RunId, CommandError> {
 }
 
 /// There is no run to speak of.
-fn nothing(project: &Project, listing: &Listing) -> CommandError {
+fn nothing(project: &Project, store: Option<&Store>) -> CommandError {
     let told = CommandError::usage(format!("there is no unfinished run in {}", project.root.display()))
         .hint("begin one: ralph run -p 'make the tests pass'");
-    look::pick::with_missing(told, project, listing)
+    pick::with_missing(told, project, store)
 }

@@ -2,25 +2,23 @@
 
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::face::json_lines;
-use crate::look::page;
 use crate::project::{self, Project};
-use crate::session::{Beginning, Claimed};
-use crate::settings::{Flags, Loaded, Settings, SettingsError};
-use crate::suggest::quoted;
+use crate::session;
+use crate::settings::{Flags, Loaded};
+use crate::terminal::page;
 use clap::Args;
 use ralph_agents::Delivery;
-use ralph_core::effect::Effect;
-use ralph_core::event::{Entry, Event, Gathered, Spent, Started};
-use ralph_core::id::{RunId, TaskName};
+use ralph_core::event::{Gathered, Started};
+use ralph_core::id::TaskName;
 use ralph_core::memory;
 use ralph_core::outcome::exit;
 use ralph_core::policy::{AgentPolicy, Policy, PromptSource};
-use ralph_core::protect::Pins;
 use ralph_core::run::Run;
 use ralph_core::time::Millis;
-use ralph_host::clock::{self, Clock};
+use ralph_host::clock::Clock;
 use ralph_host::{look, views};
+use ralph_view::json;
+use ralph_view::quoted;
 use std::path::PathBuf;
 
 /// Run the loop until the agent's claim is verified.
@@ -129,39 +127,19 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     let (source, task) = source(&args, &project)?;
     refuse_what_is_not_there(&args)?;
     let flags = flags(&args);
-    let loaded = Loaded::read(&project.root).map_err(|error| CommandError::settings(&error))?;
+    let loaded = Loaded::read(&project.root)?;
     let hash = loaded.hash();
     let loaded = loaded.with_flags(&flags);
     tell_settings(global, &loaded);
-    let settings = check(&loaded)?;
+    let settings = loaded.check()?;
     let policy = settings.policy(task, source, &flags, hash);
     doubts(&project, &policy).iter().for_each(|doubt| page::say(&format!("warning: {doubt}")));
-    let run = RunId::from_random(clock::random_bits());
-    let started = Started {
-        task_spent: Spent::default(),
-        inherited: Vec::new(),
-        parent: project::parent_run(),
-        root: project.root.display().to_string(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        policy,
-        run,
-    };
+    let started = session::started(&project, project::parent_run(), policy);
     if args.dry_run {
-        return dry_run(global, &project, started);
+        return dry_run(global, &project, &started);
     }
-    let face = global.face(started.policy.agent.stream, &settings.display);
-    Claimed::take(&project, &started.run, &started.policy)?.carry(face, &project, Beginning::New(Box::new(started)))
-}
-
-/// The settings' judgement, with the dialects that there are.
-pub fn judge(loaded: &Loaded) -> Result<Settings, SettingsError> {
-    let dialects: Vec<&str> = ralph_agents::names().collect();
-    loaded.check(&dialects)
-}
-
-/// The same, for a command that cannot work with wrong ones.
-pub fn check(loaded: &Loaded) -> Result<Settings, CommandError> {
-    judge(loaded).map_err(|error| CommandError::settings(&error))
+    let face = global.face(&project, started.policy.agent.stream, &settings.display);
+    session::begin_run(face, &project, started)
 }
 
 /// Which prompt, and which task folder goes with it.
@@ -280,29 +258,18 @@ fn doubts(project: &Project, policy: &Policy) -> Vec<String> {
 }
 
 /// What would run, exactly: the first prompt through the same machine, and the command of its dialect.
-fn dry_run(global: &Global, project: &Project, mut started: Started) -> Result<u8, CommandError> {
-    started.policy.verify.baseline = false;
-    let policy = started.policy.clone();
-    let clock = Clock::start();
-    let entry = |seq, event| Entry { seq, at: clock.now(), elapsed: Millis::ZERO, event };
-    let internal = |error: ralph_core::run::ReplayError| {
-        CommandError::new(exit::INTERNAL, "no prompt could be made").because(&error)
-    };
-    let (mut machine, _) = Run::begin(&entry(1, Event::Started(Box::new(started)))).map_err(internal)?;
-    // What the machine wants to look at first, a dry run leaves alone.
-    machine.step(&entry(2, Event::Pinned { pins: Ok(Pins::default()) }));
-    let print = ralph_core::check::TreePrint::fault("dry run");
-    machine.step(&entry(3, Event::TreeSeen { print, changed: None, pinned: Vec::new() }));
-    let effects = machine.step(&entry(4, Event::Gathered(gathered(project, &policy))));
-    let prompt = effects.into_iter().find_map(|effect| match effect {
-        Effect::Launch(launch) => Some(launch.prompt),
-        _ => None,
-    });
+fn dry_run(global: &Global, project: &Project, started: &Started) -> Result<u8, CommandError> {
+    let policy = &started.policy;
+    let gathered = gathered(project, policy);
+    if let Some(Err(problem)) = &gathered.base {
+        return Err(CommandError::usage(problem.clone()));
+    }
+    let prompt = Run::first_prompt(started, Clock::start().now(), &gathered);
     let prompt = prompt.ok_or_else(|| CommandError::usage("the limits leave no iteration to run"))?;
     let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
     if global.json {
         let object = serde_json::json!({
-            "v": json_lines::VERSION, "program": line.program, "args": line.args, "env": line.env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            "v": json::VERSION, "program": line.program, "args": line.args, "env": line.env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
             "delivery": format!("{:?}", line.delivery).to_lowercase(), "prompt": prompt, "folder": project.root,
         });
         page::print_json(&object)?;

@@ -1,20 +1,21 @@
 //! `ralph say`: the short way to ask something of a run.
 
 use super::bus::post;
+use super::pick;
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::face::json_lines::VERSION;
-use crate::look::live::Live;
-use crate::look::state::State;
-use crate::look::{page, pick};
+use crate::live::Live;
 use crate::project::{Project, RunAround};
 use crate::session;
+use crate::terminal::page;
 use clap::Args;
 use ralph_core::bus::{Kind, Message, TASK_BUS};
 use ralph_core::id::MessageId;
 use ralph_core::outcome::exit;
 use ralph_host::bus::{Bus, Durability};
 use ralph_host::clock::{Clock, random_bits};
+use ralph_view::json::VERSION;
+use ralph_view::liveness::State;
 use serde_json::json;
 use std::time::Duration;
 
@@ -60,7 +61,7 @@ pub fn run(global: &Global, args: SayArgs) -> Result<u8, CommandError> {
     message.run = Some(row.run.clone());
     let bus = Bus::at(session::task_folder(&project, machine.policy()).join(TASK_BUS));
     bus.post(std::slice::from_ref(&message), Durability::Synced)?;
-    page::pause(LOOK_AGAIN);
+    let _ = page::pause(LOOK_AGAIN);
     let now = pick::machine(&store, &row.run)?;
     if now.is_complete() && !now.has_heard(&message.id) {
         return Err(CommandError::usage(format!(

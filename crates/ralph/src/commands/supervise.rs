@@ -3,15 +3,13 @@
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::project::{self, Project};
-use crate::session::{Beginning, Claimed};
+use crate::session;
 use crate::settings::Loaded;
 use clap::Args;
-use ralph_core::event::{Spent, Started};
-use ralph_core::id::{LONGEST_TASK_NAME, RunId, TaskName, plain_name};
+use ralph_core::id::{LONGEST_TASK_NAME, TaskName, plain_name};
 use ralph_core::supervise::{self, Restarts, Supervision};
 use ralph_core::text;
 use ralph_core::time::Millis;
-use ralph_host::clock;
 use std::path::{Path, PathBuf};
 
 /// Keep a root agent running until the file DONE stands in its task folder.
@@ -36,7 +34,7 @@ pub struct SuperviseArgs {
     /// How often the command may be started
     #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true)]
     max_restarts: i64,
-    /// The pause between two attempts, like 250ms, 5s or 1m; 0 for none
+    /// The pause between two starts, like 250ms, 5s or 1m; 0 for none
     #[arg(long, value_name = "TIME", default_value = "1s", allow_hyphen_values = true)]
     restart_delay: Millis,
     /// How long DONE waits for child runs, more than 0
@@ -45,10 +43,10 @@ pub struct SuperviseArgs {
     /// How often is looked for DONE where the file system does not tell of changes
     #[arg(long, value_name = "TIME", default_value = "1s", allow_hyphen_values = true)]
     poll_interval: Millis,
-    /// How long one attempt may take; 0 for no limit
+    /// How long the agent may run after each start; 0 for no limit
     #[arg(long, value_name = "TIME", default_value = "0", allow_hyphen_values = true)]
     timeout: Millis,
-    /// How long one attempt may neither print nor compute; 0 for no limit
+    /// How long the agent may neither print nor compute; 0 for no limit
     #[arg(long, value_name = "TIME", default_value = "0", allow_hyphen_values = true)]
     idle_timeout: Millis,
     /// The command and its arguments
@@ -91,18 +89,10 @@ pub fn run(global: &Global, args: &SuperviseArgs) -> Result<u8, CommandError> {
         restart_delay: args.restart_delay,
         poll: args.poll_interval,
     };
-    let started = Started {
-        task_spent: Spent::default(),
-        inherited: Vec::new(),
-        parent: project::parent_run(),
-        root: project.root.display().to_string(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        policy: supervise::policy(task, &args.command, restarts, supervision),
-        run: RunId::from_random(clock::random_bits()),
-    };
+    let policy = supervise::policy(task, &args.command, restarts, supervision);
     let display = Loaded::read(&project.root).map(|loaded| loaded.display()).unwrap_or_default();
-    let face = global.face(true, &display);
-    Claimed::take(&project, &started.run, &started.policy)?.carry(face, &project, Beginning::New(Box::new(started)))
+    let face = global.face(&project, true, &display);
+    session::begin_run(face, &project, session::started(&project, project::parent_run(), policy))
 }
 
 /// A task's name, and where its folder is. The same command finds the same folder again.

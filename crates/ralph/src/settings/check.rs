@@ -8,7 +8,7 @@ use super::formats;
 use super::key_path::KeyPath;
 use super::keys::Settings;
 use super::layers::{Layers, Origin};
-use super::problem::{Problem, Report, found, found_kind};
+use super::problem::{Problem, SettingsError, found, found_kind};
 use super::schema::{Child, Node};
 use serde_json::{Map, Number, Value};
 
@@ -20,9 +20,9 @@ const NO_AGENT: &str =
     "pass --agent NAME to `ralph run`, or write settings with `ralph init`, or try `ralph demo` to see it work";
 
 /// Judges the merged settings and reads them into their type.
-pub(super) fn check(layers: &Layers, schema: Node<'_>, dialects: &[&str]) -> Result<Settings, Report> {
+pub(super) fn check(layers: &Layers, schema: Node<'_>, dialects: &[&str]) -> Result<Settings, SettingsError> {
     let merged = layers.merged();
-    let mut report = Report::default();
+    let mut report = SettingsError::default();
     for file in layers.files() {
         let part = Part::OneFile { below: layers };
         let mut walk = Walk { layers: &file, dialects, path: KeyPath::default(), report, part };
@@ -49,7 +49,7 @@ struct Walk<'a> {
     layers: &'a Layers,
     dialects: &'a [&'a str],
     path: KeyPath,
-    report: Report,
+    report: SettingsError,
     part: Part<'a>,
 }
 

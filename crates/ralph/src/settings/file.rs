@@ -24,11 +24,16 @@ pub(super) fn read(root: &Path, file: &str) -> Result<Option<Value>, Box<Problem
     let Some(bytes) = bytes(&root.join(file)).map_err(refused)? else {
         return Ok(None);
     };
+    object(file, &bytes).map(Some)
+}
+
+/// The object that these bytes of a file are.
+pub(super) fn object(file: &str, bytes: &[u8]) -> Result<Value, Box<Problem>> {
     let text =
-        utf8(&bytes).map_err(|reason| Box::new(Problem::with_file(file, reason).hinting("save the file as UTF-8")))?;
+        utf8(bytes).map_err(|reason| Box::new(Problem::with_file(file, reason).hinting("save the file as UTF-8")))?;
     let value = json::parse(file, text)?;
     if value.is_object() {
-        return Ok(Some(value));
+        return Ok(value);
     }
     let reason = format!("expected an object at the top, found {}", super::problem::found(&value));
     Err(Box::new(Problem::with_file(file, reason).hinting("settings look like {\"agent\": {\"command\": \"claude\"}}")))
@@ -82,7 +87,6 @@ fn utf8(bytes: &[u8]) -> Result<&str, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

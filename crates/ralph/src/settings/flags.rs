@@ -8,29 +8,19 @@ use serde_json::{Number, Value, json};
 /// the settings and by the same rules.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Flags {
-    /// `--agent`.
     pub agent: Option<String>,
-    /// `--model`.
     pub model: Option<String>,
     /// `--maximum-iterations`; signed, so that a negative number gets the same answer as in a file.
     pub max_iterations: Option<i64>,
-    /// `--completion-response`.
     pub completion_response: Option<String>,
     /// `--stream-agent-output` or `--no-stream-agent-output`.
     pub stream: Option<bool>,
-    /// `--strict`.
     pub strict: bool,
-    /// `--max-wall-time`.
     pub max_wall_time: Option<Millis>,
-    /// `--iteration-timeout`.
     pub iteration_timeout: Option<Millis>,
-    /// `--idle-timeout`.
     pub idle_timeout: Option<Millis>,
-    /// `--max-cost`.
     pub max_cost: Option<f64>,
-    /// `--max-tokens`.
     pub max_tokens: Option<u64>,
-    /// `--no-wait`.
     pub no_wait: bool,
     /// `--once`. No key says this; the policy asks for it.
     pub once: bool,
@@ -125,7 +115,6 @@ fn number(value: f64) -> Value {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

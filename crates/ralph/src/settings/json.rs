@@ -131,7 +131,6 @@ impl<'de> Visitor<'de> for OnceVisitor {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

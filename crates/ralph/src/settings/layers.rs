@@ -130,7 +130,6 @@ fn look(value: &Value, steps: &[Step]) -> Look {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
     use serde_json::json;

@@ -14,6 +14,8 @@ mod display_keys;
 mod file;
 mod flags;
 mod formats;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod json;
 mod key_path;
 mod keys;
@@ -37,13 +39,12 @@ pub use reference::reference_markdown;
 pub use schema::schema;
 
 use layers::{Layers, Origin};
-use problem::Report;
 use schema::Node;
 use serde_json::Value;
 use std::path::Path;
 
 /// The files, from the project's root, lowest first.
-const FILES: [&str; 2] = [".ralph/settings.json", ".ralph/settings.local.json"];
+pub const FILES: [&str; 2] = [".ralph/settings.json", ".ralph/settings.local.json"];
 
 /// Keys that are known and have no effect yet. Whoever writes `protect` relies on it, so silence
 /// would be a false promise.
@@ -59,7 +60,7 @@ fn unused<'a>(file: &'a str, value: &'a Value) -> impl Iterator<Item = String> +
 }
 
 /// Settings as they were found: merged, each value with its origin, not yet judged.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Loaded {
     layers: Layers,
     warnings: Vec<String>,
@@ -69,8 +70,8 @@ pub struct Loaded {
 impl Loaded {
     /// Reads the settings of the project at `root`. Files that are not there mean defaults.
     pub fn read(root: &Path) -> Result<Loaded, SettingsError> {
-        let mut loaded = Loaded::empty();
-        let mut report = Report::default();
+        let mut loaded = Loaded::default();
+        let mut report = SettingsError::default();
         let schema = schema();
         for file in FILES {
             match file::read(root, file) {
@@ -79,18 +80,14 @@ impl Loaded {
                 Err(problem) => report.add(*problem),
             }
         }
-        if report.is_empty() { Ok(loaded) } else { Err(SettingsError::Unreadable(report)) }
+        if report.is_empty() { Ok(loaded) } else { Err(report) }
     }
 
     /// Settings that nobody has written yet, as if they stood alone in the project's file.
     pub fn of(value: Value) -> Loaded {
-        let mut loaded = Loaded::empty();
+        let mut loaded = Loaded::default();
         loaded.add("the new settings", value, Node(&schema()));
         loaded
-    }
-
-    fn empty() -> Loaded {
-        Loaded { layers: Layers::default(), warnings: Vec::new(), files: Vec::new() }
     }
 
     fn add(&mut self, file: &'static str, mut value: Value, schema: Node<'_>) {
@@ -116,10 +113,10 @@ impl Loaded {
         &self.files
     }
 
-    /// Judges the settings; the error tells all problems at once. The names of the dialects come from
-    /// the caller, who knows the agents.
-    pub fn check(&self, known_dialects: &[&str]) -> Result<Settings, SettingsError> {
-        check::check(&self.layers, Node(&schema()), known_dialects).map_err(SettingsError::Invalid)
+    /// Judges the settings; the error tells all problems at once.
+    pub fn check(&self) -> Result<Settings, SettingsError> {
+        let dialects: Vec<&str> = ralph_agents::names().collect();
+        check::check(&self.layers, Node(&schema()), &dialects)
     }
 
     /// How the agent's output is shown. Looking at a run and going on with it need no settings that a
@@ -127,25 +124,5 @@ impl Loaded {
     pub fn display(&self) -> DisplaySettings {
         let section = self.layers.merged().get_mut("display").map(Value::take);
         section.and_then(|section| serde_json::from_value(section).ok()).unwrap_or_default()
-    }
-
-    /// The merged settings with defaults, for programs; values of secret variables are covered.
-    pub fn show_json(&self) -> Value {
-        show::json(&self.layers)
-    }
-
-    /// The same, with `origins` beside it.
-    pub fn show_json_with_origin(&self) -> Value {
-        show::json_with_origin(&self.layers)
-    }
-
-    /// The merged settings with defaults, for people: as JSON, or a line for each value with its origin.
-    pub fn show(&self, with_origin: bool) -> String {
-        if with_origin { show::with_origin(&self.layers) } else { show::pretty(&self.layers) }
-    }
-
-    /// SHA-256 of the merged settings. The order of keys does not matter.
-    pub fn hash(&self) -> String {
-        show::hash(&self.layers)
     }
 }

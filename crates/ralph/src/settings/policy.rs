@@ -7,8 +7,7 @@ use ralph_core::evidence::Extra;
 use ralph_core::guardrail::Guardrail;
 use ralph_core::id::TaskName;
 use ralph_core::policy::{
-    AgentPolicy, HistoryPolicy, Limits, LoopKind, MemoryPolicy, Passes, Policy, PromptSource, StopCriteria,
-    VerifyPolicy,
+    AgentPolicy, HistoryPolicy, Kind, Limits, MemoryPolicy, Passes, Policy, PromptSource, StopCriteria, VerifyPolicy,
 };
 use ralph_core::protect::ProtectPolicy;
 use ralph_core::scm::ScmPolicy;
@@ -18,7 +17,7 @@ impl Settings {
     /// checked; only `--once`, which is no setting, is still asked for here.
     pub fn policy(&self, task: TaskName, prompt: PromptSource, flags: &Flags, config_hash: String) -> Policy {
         Policy {
-            kind: LoopKind::Prompt,
+            kind: Kind::Prompt,
             passes: self.passes(&task, flags),
             task,
             prompt,
@@ -43,7 +42,6 @@ impl Settings {
             },
             verify: self.verify(),
             scm: ScmPolicy { command: self.scm.command.clone(), tasks: self.scm.tasks.clone() },
-            supervision: None,
             history: HistoryPolicy { prompts: self.history.prompts },
             config_hash,
         }
@@ -141,7 +139,6 @@ fn size(number: u32) -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use ralph_core::evidence::Purpose;

@@ -5,20 +5,11 @@ use ralph_core::text;
 use serde_json::Value;
 use std::fmt;
 
-/// Why settings cannot be used. Its text is complete: every problem on a line of its own, then the hints.
-#[derive(Debug, thiserror::Error)]
-pub enum SettingsError {
-    /// A file could not be read, or is not JSON.
-    #[error("{0}")]
-    Unreadable(Report),
-    /// A value is missing or wrong.
-    #[error("{0}")]
-    Invalid(Report),
-}
-
-/// All problems that were found in one go.
-#[derive(Debug, Default)]
-pub struct Report(Vec<Problem>);
+/// Why settings cannot be used: all problems that were found in one go. Its text is complete: every problem on a line
+/// of its own, then the hints.
+#[derive(Debug, Default, thiserror::Error)]
+#[error("{}", self.lines().join("\n"))]
+pub struct SettingsError(Vec<Problem>);
 
 /// One problem: where it is, what is there, what should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +31,7 @@ pub(super) struct Problem {
 /// The most problems told at once; whoever has more of them has one mistake, made many times.
 const MOST_TOLD: usize = 40;
 
-impl Report {
+impl SettingsError {
     pub(super) fn add(&mut self, problem: Problem) {
         self.0.push(problem);
     }
@@ -49,24 +40,21 @@ impl Report {
         self.0.is_empty()
     }
 
-    /// The problems as text, without the hints.
-    #[cfg(test)]
-    pub(super) fn lines(&self) -> Vec<String> {
-        self.0.iter().map(Problem::to_string).collect()
+    /// The exit code of a command that needs the settings.
+    pub fn code(&self) -> u8 {
+        if self.0.iter().any(|problem| problem.machine) { exit::IO } else { exit::USAGE }
     }
 
-    /// The problems that are told.
-    fn errors(&self) -> Vec<String> {
+    /// The problems that are told, one text each.
+    pub fn errors(&self) -> Vec<String> {
         let mut errors: Vec<String> = self.0.iter().take(MOST_TOLD).map(Problem::to_string).collect();
         let untold = self.0.len().saturating_sub(MOST_TOLD);
-        if untold > 0 {
-            errors.push(format!("… and {untold} more"));
-        }
+        errors.extend((untold > 0).then(|| format!("… and {untold} more")));
         errors
     }
 
     /// What to do about them, each once.
-    fn hints(&self) -> Vec<&str> {
+    pub fn hints(&self) -> Vec<&str> {
         let mut hints = Vec::new();
         for problem in &self.0 {
             if !problem.hint.is_empty() && !hints.contains(&problem.hint.as_str()) {
@@ -75,36 +63,10 @@ impl Report {
         }
         hints
     }
-}
 
-impl SettingsError {
-    fn report(&self) -> &Report {
-        match self {
-            SettingsError::Unreadable(report) | SettingsError::Invalid(report) => report,
-        }
-    }
-
-    /// The exit code of a command that needs the settings.
-    pub fn code(&self) -> u8 {
-        if self.report().0.iter().any(|problem| problem.machine) { exit::IO } else { exit::USAGE }
-    }
-
-    /// The problems, one text each.
-    pub fn errors(&self) -> Vec<String> {
-        self.report().errors()
-    }
-
-    /// What to do about them.
-    pub fn hints(&self) -> Vec<&str> {
-        self.report().hints()
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn lines(&self) -> Vec<String> {
         let hints = self.hints().into_iter().map(|hint| format!("hint: {hint}"));
-        let lines: Vec<String> = self.errors().into_iter().chain(hints).collect();
-        f.write_str(&lines.join("\n"))
+        self.errors().into_iter().chain(hints).collect()
     }
 }
 
@@ -180,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_report_tells_each_hint_once_and_does_not_flood_the_screen() {
-        let mut report = Report::default();
+        let mut report = SettingsError::default();
         for n in 0..60 {
             report.add(Problem::with_file("f", format!("wrong {n}")).at_key("k").hinting("do it right"));
         }

@@ -126,9 +126,7 @@ impl<'a> Node<'a> {
 /// One key as documentation and suggestions name it: `guardrails[].hint`, `tasks.<name>.enabled`.
 #[derive(Debug, Clone)]
 pub(super) struct Key<'a> {
-    /// The whole name.
     pub(super) path: String,
-    /// The last part of it.
     pub(super) name: &'a str,
     /// What may stand there.
     pub(super) node: Node<'a>,
@@ -152,7 +150,6 @@ pub(super) fn keys<'a>(node: Node<'a>, prefix: &str) -> Vec<Key<'a>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 

@@ -1,7 +1,7 @@
 //! Settings as `config show` prints them: what there is, right or wrong, with secrets covered.
 
+use super::Loaded;
 use super::key_path::KeyPath;
-use super::layers::Layers;
 use ralph_core::text;
 use serde_json::{Map, Value};
 
@@ -11,47 +11,53 @@ const COVERED: &str = "(hidden)";
 /// Words in the name of a variable that make its value a secret.
 const SECRET_WORDS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH"];
 
-/// The merged settings, for programs.
-pub(super) fn json(layers: &Layers) -> Value {
-    let mut merged = layers.merged();
-    if let Some(Value::Object(env)) = merged.pointer_mut("/agent/env") {
-        for (name, value) in env {
-            let name = name.to_uppercase();
-            if SECRET_WORDS.iter().any(|word| name.contains(word)) {
-                *value = Value::from(COVERED);
+impl Loaded {
+    /// The merged settings with defaults, for programs; values of secret variables are covered.
+    pub fn show_json(&self) -> Value {
+        let mut merged = self.layers.merged();
+        if let Some(Value::Object(env)) = merged.pointer_mut("/agent/env") {
+            for (name, value) in env {
+                let name = name.to_uppercase();
+                if SECRET_WORDS.iter().any(|word| name.contains(word)) {
+                    *value = Value::from(COVERED);
+                }
             }
         }
+        merged
     }
-    merged
-}
 
-/// The merged settings, for programs, and beside them in `origins` where each value comes from: by its key, as
-/// people write it. No setting has that name.
-pub(super) fn json_with_origin(layers: &Layers) -> Value {
-    let mut merged = json(layers);
-    let mut origins = Map::new();
-    each_leaf(&merged, &mut KeyPath::default(), &mut |path, _| {
-        origins.insert(path.to_string(), Value::from(layers.origin(path).to_string()));
-    });
-    if let Value::Object(merged) = &mut merged {
-        merged.insert("origins".to_owned(), Value::Object(origins));
+    /// The same, and beside it in `origins` where each value comes from: by its key, as people write it. No setting
+    /// has that name.
+    pub fn show_json_with_origin(&self) -> Value {
+        let mut merged = self.show_json();
+        let mut origins = Map::new();
+        each_leaf(&merged, &mut KeyPath::default(), &mut |path, _| {
+            origins.insert(path.to_string(), Value::from(self.layers.origin(path).to_string()));
+        });
+        if let Value::Object(merged) = &mut merged {
+            merged.insert("origins".to_owned(), Value::Object(origins));
+        }
+        merged
     }
-    merged
-}
 
-/// The merged settings, for people.
-pub(super) fn pretty(layers: &Layers) -> String {
-    // `{:#}` of a JSON value is the pretty form, and formatting a value cannot fail.
-    text::for_terminal(&format!("{:#}", json(layers)))
-}
+    /// The merged settings with defaults, for people: as JSON, or a line for each value, `key = value  # origin`. A list
+    /// is one value, for layers replace it whole.
+    pub fn show(&self, with_origin: bool) -> String {
+        if !with_origin {
+            // `{:#}` of a JSON value is the pretty form, and formatting a value cannot fail.
+            return text::for_terminal(&format!("{:#}", self.show_json()));
+        }
+        let mut lines = Vec::new();
+        each_leaf(&self.show_json(), &mut KeyPath::default(), &mut |path, value| {
+            lines.push(text::for_terminal(&format!("{path} = {value}  # {}", self.layers.origin(path))));
+        });
+        lines.join("\n")
+    }
 
-/// One line for each value: `key = value  # origin`. A list is one value, for layers replace it whole.
-pub(super) fn with_origin(layers: &Layers) -> String {
-    let mut lines = Vec::new();
-    each_leaf(&json(layers), &mut KeyPath::default(), &mut |path, value| {
-        lines.push(text::for_terminal(&format!("{path} = {value}  # {}", layers.origin(path))));
-    });
-    lines.join("\n")
+    /// SHA-256 of the merged settings. The order of keys does not matter.
+    pub fn hash(&self) -> String {
+        text::hash(sorted(self.layers.merged()).to_string().as_bytes())
+    }
 }
 
 fn each_leaf(value: &Value, path: &mut KeyPath, visit: &mut impl FnMut(&KeyPath, &Value)) {
@@ -67,11 +73,6 @@ fn each_leaf(value: &Value, path: &mut KeyPath, visit: &mut impl FnMut(&KeyPath,
     }
 }
 
-/// SHA-256 of the merged settings, whatever the order of keys in the files.
-pub(super) fn hash(layers: &Layers) -> String {
-    text::hash(sorted(layers.merged()).to_string().as_bytes())
-}
-
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -85,23 +86,22 @@ fn sorted(value: Value) -> Value {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing, clippy::unwrap_used)]
 mod tests {
     use super::super::layers::Origin;
     use super::*;
     use serde_json::json;
 
-    fn layers(value: Value) -> Layers {
-        let mut layers = Layers::default();
-        layers.add(Origin::File("f"), value);
-        layers
+    fn loaded(value: Value) -> Loaded {
+        let mut loaded = Loaded::default();
+        loaded.layers.add(Origin::File("f"), value);
+        loaded
     }
 
     #[test]
     fn each_value_is_shown_with_its_origin() {
-        let mut layers = layers(json!({"agent": {"command": "c", "flags": ["a"]}, "sandbox": {"mode": "x"}}));
-        layers.add(Origin::Flag("--maximum-iterations"), json!({"maximumIterations": 3}));
-        let shown = with_origin(&layers);
+        let mut loaded = loaded(json!({"agent": {"command": "c", "flags": ["a"]}, "sandbox": {"mode": "x"}}));
+        loaded.layers.add(Origin::Flag("--maximum-iterations"), json!({"maximumIterations": 3}));
+        let shown = loaded.show(true);
         for line in [
             "maximumIterations = 3  # flag --maximum-iterations",
             "completionResponse = \"DONE\"  # defaults",
@@ -114,10 +114,10 @@ mod tests {
         ] {
             assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
         }
-        assert!(pretty(&layers).starts_with("{\n  \"maximumIterations\": 3,\n"));
-        let mut told = json_with_origin(&layers);
+        assert!(loaded.show(false).starts_with("{\n  \"maximumIterations\": 3,\n"));
+        let mut told = loaded.show_json_with_origin();
         let origins = told.as_object_mut().and_then(|told| told.remove("origins")).unwrap();
-        assert_eq!(told, super::json(&layers), "the settings stand where they stand without origins");
+        assert_eq!(told, loaded.show_json(), "the settings stand where they stand without origins");
         assert_eq!(origins.as_object().unwrap().len(), shown.lines().count());
         for (key, origin) in [
             ("maximumIterations", "flag --maximum-iterations"),
@@ -130,19 +130,19 @@ mod tests {
 
     #[test]
     fn secrets_are_covered_and_count_for_the_hash() {
-        let one = layers(json!({"agent": {"env": {"API_KEY": "s3cret", "github_token": "s3cret", "LANG": "C"}}}));
-        let two = layers(json!({"agent": {"env": {"API_KEY": "other", "github_token": "s3cret", "LANG": "C"}}}));
-        assert_eq!(json(&one)["agent"]["env"], json!({"API_KEY": COVERED, "github_token": COVERED, "LANG": "C"}));
-        assert!(!with_origin(&one).contains("s3cret") && !pretty(&one).contains("s3cret"));
-        assert_ne!(hash(&one), hash(&two));
+        let one = loaded(json!({"agent": {"env": {"API_KEY": "s3cret", "github_token": "s3cret", "LANG": "C"}}}));
+        let two = loaded(json!({"agent": {"env": {"API_KEY": "other", "github_token": "s3cret", "LANG": "C"}}}));
+        assert_eq!(one.show_json()["agent"]["env"], json!({"API_KEY": COVERED, "github_token": COVERED, "LANG": "C"}));
+        assert!(!one.show(true).contains("s3cret") && !one.show(false).contains("s3cret"));
+        assert_ne!(one.hash(), two.hash());
     }
 
     #[test]
     fn the_hash_does_not_depend_on_the_order_of_keys() {
-        let one = layers(json!({"agent": {"command": "c", "env": {"A": "1", "B": "2"}}, "tasks": {"x": {}, "y": {}}}));
-        let two = layers(json!({"tasks": {"y": {}, "x": {}}, "agent": {"env": {"B": "2", "A": "1"}, "command": "c"}}));
-        assert_eq!(hash(&one), hash(&two));
-        assert_eq!(hash(&one).len(), 64);
-        assert_ne!(hash(&one), hash(&layers(json!({}))));
+        let one = loaded(json!({"agent": {"command": "c", "env": {"A": "1", "B": "2"}}, "tasks": {"x": {}, "y": {}}}));
+        let two = loaded(json!({"tasks": {"y": {}, "x": {}}, "agent": {"env": {"B": "2", "A": "1"}, "command": "c"}}));
+        assert_eq!(one.hash(), two.hash());
+        assert_eq!(one.hash().len(), 64);
+        assert_ne!(one.hash(), loaded(json!({})).hash());
     }
 }

@@ -107,7 +107,6 @@ fn most_similar<'a>(key: &str, names: impl Iterator<Item = &'a str>, least: f64)
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing)]
 mod tests {
     use super::*;
     use serde_json::json;

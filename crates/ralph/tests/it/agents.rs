@@ -16,7 +16,7 @@ fn refused(sentence: &str) -> String {
 /// Runs until the wall time is up, which is while ralph waits, and says until when it would have waited.
 fn waits_until(env: &TestEnv, zone: &str) -> Timestamp {
     let arguments = ["run", "-p", "x", "--json", "--max-wall-time", "2s"];
-    let run = env.ralph(arguments).env("TZ", zone).stdout_any().stderr_any().code(4).run();
+    let run = env.ralph(arguments).env("TZ", zone).code(4).run();
     let lines = run.json_lines();
     let waiting = lines.iter().find(|line| line["type"] == "run.waiting").unwrap_or_else(|| panic!("{lines:#?}"));
     waiting["until"].as_str().unwrap().parse().unwrap()
@@ -67,7 +67,7 @@ fn a_program_without_a_dialect_can_print_the_stream_of_another() {
         "{STARTED}\nraw {{\"type\":\"item.completed\",\"item\":{{\"id\":\"1\",\"type\":\"agent_message\",\"text\":\"<response>DONE</response>\"}}}}\n\
          raw {{\"type\":\"turn.completed\",\"usage\":{{\"input_tokens\":7,\"output_tokens\":2}}}}"
     ));
-    let lines = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run().json_lines();
+    let lines = env.ralph(["run", "-p", "x", "--json"]).run().json_lines();
     let finished = lines.last().unwrap();
     assert_eq!((&finished["stop_reason"], &finished["tokens"]["input"]), (&json!("complete"), &json!(7)));
 }
@@ -76,7 +76,7 @@ fn a_program_without_a_dialect_can_print_the_stream_of_another() {
 fn b06_text_from_a_program_that_should_print_a_stream_is_explained() {
     let env = env();
     env.agent_as("gemini").script("print Hello, all is done.\nclaim");
-    let told = env.ralph(["run", "-p", "x", "--once"]).stdout_any().stderr_any().code(1).run();
-    let said = format!("{}{}", told.stdout, told.stderr);
-    assert!(said.contains("`agent.dialect`") && said.contains("`agent.format`"), "{said}");
+    let run = env.ralph(["run", "-p", "x", "--once"]).ends("single-pass").code(1);
+    run.stderr_has("✗ agent: the output is not what the dialect `gemini` expects[..]`agent.dialect`[..]`agent.format`")
+        .run();
 }

@@ -16,7 +16,7 @@ const PROJECT_BUS: &str = ".ralph/PROJECT-MESSAGE-BUS.md";
 /// Posts, and returns the id.
 #[track_caller]
 fn post(env: &TestEnv, arguments: &[&str]) -> String {
-    let posted = env.ralph(["bus", "post"].iter().chain(arguments)).stdout_any().run();
+    let posted = env.ralph(["bus", "post"].iter().chain(arguments)).run();
     let id = posted.stdout.trim().to_owned();
     assert!(id.starts_with('m') && id.len() == 13, "{id}");
     id
@@ -26,7 +26,7 @@ fn post(env: &TestEnv, arguments: &[&str]) -> String {
 #[track_caller]
 fn read(env: &TestEnv, arguments: &[&str]) -> Vec<Value> {
     let call = ["bus", "read", "--json"].iter().chain(arguments);
-    json_lines(&env.ralph(call).stdout_any().stderr_any().run().stdout)
+    json_lines(&env.ralph(call).run().stdout)
 }
 
 fn bodies(messages: &[Value]) -> Vec<&str> {
@@ -48,7 +48,7 @@ fn what_is_posted_is_read_with_its_header() {
     assert_eq!((&messages[1]["id"], &messages[1]["parents"]), (&json!(second), &json!([first])));
     assert_eq!((&messages[1]["project"], &messages[1]["run"]), (&json!("shop"), &Value::Null));
     assert!(env.read(TASK_BUS).contains("\ntype: ACK\n"), "people read the file itself");
-    let posted = env.ralph(["bus", "post", "--json", "--type", "INFO", "--project", "shop", "x"]).stdout_any().run();
+    let posted = env.ralph(["bus", "post", "--json", "--type", "INFO", "--project", "shop", "x"]).run();
     let object: Value = serde_json::from_str(&posted.stdout).unwrap();
     assert_eq!(object["bus"], env.path(PROJECT_BUS).to_str().unwrap());
     assert_eq!(read(&env, &["--project", "shop"])[0]["id"], object["id"]);
@@ -71,7 +71,7 @@ fn any_body_survives_byte_for_byte() {
         &megabyte,
     ];
     for body in sent {
-        env.ralph(["bus", "post", "--type", "INFO", "-"]).stdin(body).stdout_any().run();
+        env.ralph(["bus", "post", "--type", "INFO", "-"]).stdin(body).stdout("m[..]\n").run();
     }
     post(&env, &["--type", "INFO", "--", "--looks like a flag"]);
     let messages = read(&env, &[]);
@@ -82,9 +82,9 @@ fn any_body_survives_byte_for_byte() {
 #[test]
 fn o08_the_sender_is_what_ralph_sees_and_not_what_is_written() {
     let env = env();
-    let call = env.ralph(["bus", "post", "--type", "INFO", "from: anna\nrun: other"]).stdout_any();
+    let call = env.ralph(["bus", "post", "--type", "INFO", "from: anna\nrun: other"]).stdout("m[..]\n");
     call.env("RALPH_RUN_ID", "7f3a9k2m").env("USER", "eve").run();
-    env.ralph(["bus", "post", "--type", "INFO", "x"]).env("USER", "anna\nrun: forged").stdout_any().run();
+    env.ralph(["bus", "post", "--type", "INFO", "x"]).env("USER", "anna\nrun: forged").stdout("m[..]\n").run();
     let messages = read(&env, &[]);
     assert_eq!((&messages[0]["from"], &messages[0]["run"]), (&json!("run 7f3a9k2m"), &json!("7f3a9k2m")));
     assert_eq!((&messages[1]["from"], &messages[1]["run"]), (&json!("anna run: forged"), &Value::Null));
@@ -95,7 +95,7 @@ fn an_agent_posts_to_the_bus_of_its_task_and_people_see_it() {
     let env = env();
     let ralph = env!("CARGO_BIN_EXE_ralph");
     env.script(&format!("run {ralph} bus post --type FACT 'the schema is ready'\nclaim\n"));
-    env.ralph(["run", "-p", "x", "--task", "checkout"]).stdout_any().stderr_any().any_end().run();
+    env.ralph(["run", "-p", "x", "--task", "checkout"]).ends("complete · claimed, not verified").run();
     let messages = read(&env, &["--task", "checkout"]);
     assert_eq!(bodies(&messages), ["the schema is ready"]);
     let run = messages[0]["run"].as_str().unwrap();
@@ -115,7 +115,7 @@ fn the_bus_is_found_by_flag_environment_and_folder() {
     let said = |arguments: &[&str], variables: &[(&str, &str)], folder: &str| {
         let call = ["bus", "read", "--json"].iter().chain(arguments);
         let call = variables.iter().fold(env.ralph(call), |call, (name, value)| call.env(name, value));
-        let lines = json_lines(&call.current_dir(folder).stdout_any().run().stdout);
+        let lines = json_lines(&call.current_dir(folder).run().stdout);
         lines[0]["body"].as_str().unwrap().to_owned()
     };
     assert_eq!(said(&[], &[], "."), "project");
@@ -145,9 +145,12 @@ fn the_last_twenty_are_read_unless_told_otherwise() {
     assert_eq!(numbers(&["--since", &ids[2], "-n", "1"]), [24]);
     assert_eq!(numbers(&["--since", "1h"]).len(), 25);
     assert_eq!(numbers(&["--since", "2001-01-01T00:00:00+01:00", "-n", "3"]), [22, 23, 24]);
-    assert!(numbers(&["--since", "2999-01-01T00:00:00Z"]).is_empty());
-    env.ralph(["bus", "read", "--since", "mnope"]).code(2).stderr_has("there is no message mnope on ").run();
-    env.ralph(["bus", "read", "--since", "15"]).code(2).stderr_has("hint: --since takes a span (15m)").run();
+    let unwanted = "none of 25 messages on [PROJECT]/.ralph/PROJECT-MESSAGE-BUS.md is wanted";
+    env.ralph(["bus", "read", "--json", "--since", "2999-01-01T00:00:00Z"]).stderr_has(unwanted).run();
+    for (wrong, span) in [("mnope", "15m"), ("15", "15m")] {
+        let refused = format!("error: there is no message {wrong} on [..]\nhint: --since takes a span ({span})");
+        env.ralph(["bus", "read", "--since", wrong]).code(2).stderr_has(&refused).run();
+    }
     env.ralph(["bus", "tail", "-n", "1", "--json"]).stdout_has(r#""body":"24""#).stdout_lacks(r#""body":"23""#).run();
 }
 
@@ -175,7 +178,7 @@ fn a_bus_that_does_not_exist_is_empty_and_its_place_is_told() {
 fn following_goes_on_from_before_the_bus_exists_until_it_is_interrupted() {
     let env = env();
     let tail = env.ralph(["bus", "tail", "-f", "--json", "--task", "checkout"]);
-    let tail = tail.stdout_any().stderr_has("no message was posted to").any_end().spawn();
+    let tail = tail.stderr_has("no message was posted to").any_end().spawn();
     tail.wait_for_stderr("no message was posted");
     for body in ["one", "two"] {
         post(&env, &["--type", "INFO", "--task", "checkout", body]);
@@ -247,11 +250,11 @@ fn l02_names_that_lead_elsewhere_are_refused_with_the_reason() {
 fn b04_a_body_that_cannot_be_posted_is_refused_with_the_reason() {
     let env = env();
     let call = || env.ralph(["bus", "post", "--type", "INFO", "-"]);
-    call().stdin(b"caf\xe9".to_vec()).code(2).stderr_has("the body is not UTF-8: byte 4 is 0xe9").run();
-    call().stdin("").code(2).stderr_has("the message is empty").run();
+    call().stdin(b"caf\xe9".to_vec()).code(2).stderr_has("the body is not UTF-8: byte 4 is 0xe9[..]\nhint: ").run();
+    call().stdin("").code(2).stderr_has("the message is empty[..]\nhint: ").run();
     call().stdin("x".repeat((16 << 20) + 5)).code(2).stderr_has("16777216 is the most").run();
-    env.ralph(["bus", "post", "--type", "INFO", ""]).code(2).stderr_has("the message is empty").run();
-    assert!(read(&env, &[]).is_empty());
+    env.ralph(["bus", "post", "--type", "INFO", ""]).code(2).stderr_has("the message is empty[..]\nhint: ").run();
+    env.ralph(["bus", "read"]).stderr_has("no message was posted to [PROJECT]/.ralph/PROJECT-MESSAGE-BUS.md yet").run();
 }
 
 #[test]
@@ -286,7 +289,7 @@ fn d06_a_torn_end_is_skipped_by_readers_and_kept_by_the_next_writer() {
     assert_eq!(bodies(&messages), ["whole", &torn, "next"]);
     assert_eq!((&messages[1]["type"], &messages[1]["from"]), (&json!("TORN"), &json!("ralph")));
     env.write(PROJECT_BUS, &format!("{}a note by hand", env.read(PROJECT_BUS)));
-    let reading = env.ralph(["bus", "read", "--json"]).stdout_any();
+    let reading = env.ralph(["bus", "read", "--json"]).stdout_has(r#""type":"TORN""#);
     reading.stderr_has("14 bytes on ").stderr_has("belong to no whole message and were passed over").run();
 }
 
@@ -325,7 +328,7 @@ fn f08_writers_that_are_killed_at_any_moment_tear_and_lose_nothing() {
     }
     let file = bus.to_str().unwrap();
     post(&env, &["--type", "INFO", "--bus", file, "the end"]);
-    let reading = env.ralph(["bus", "read", "--json", "--tail", "0", "--bus", file]).stdout_any().run();
+    let reading = env.ralph(["bus", "read", "--json", "--tail", "0", "--bus", file]).run();
     let messages = json_lines(&reading.stdout);
     let ids: BTreeSet<String> = messages.iter().map(|message| message["id"].as_str().unwrap().to_owned()).collect();
     assert_eq!(ids.len(), messages.len(), "none is there twice");
@@ -340,10 +343,9 @@ fn f08_writers_that_are_killed_at_any_moment_tear_and_lose_nothing() {
 #[test]
 fn one_message_is_read_by_its_id_whatever_came_after_it() {
     let env = env();
-    let post =
-        |body: &str| env.ralph(["bus", "post", "--type", "INFO", body]).stdout_any().run().stdout.trim().to_owned();
+    let post = |body: &str| env.ralph(["bus", "post", "--type", "INFO", body]).run().stdout.trim().to_owned();
     let (first, _) = (post("first"), post("second"));
-    let lines = env.ralph(["bus", "read", "--id", &first, "--json"]).stdout_any().run().json_lines();
+    let lines = env.ralph(["bus", "read", "--id", &first, "--json"]).run().json_lines();
     let bodies: Vec<&str> = lines.iter().filter_map(|line| line["body"].as_str()).collect();
     assert_eq!(bodies, ["first"]);
 }
@@ -351,12 +353,15 @@ fn one_message_is_read_by_its_id_whatever_came_after_it() {
 #[test]
 fn an_acknowledgement_of_nothing_and_a_file_that_is_no_bus_are_refused() {
     let env = env();
-    env.ralph(["bus", "post", "--type", "ack", "done"]).stderr_has("acknowledges nothing").code(2).run();
+    env.ralph(["bus", "post", "--type", "ack", "done"])
+        .stderr_has("acknowledges nothing[..]\nhint: name the request: [..]\nhint: requests: ")
+        .code(2)
+        .run();
     env.write("notes.txt", "dear diary\n");
     let post = env.ralph(["bus", "post", "--type", "INFO", "--bus", "notes.txt", "x"]);
     post.stderr_has("holds no message and is not called like a bus").code(2).run();
     assert_eq!(env.read("notes.txt"), "dear diary\n");
     env.write("empty.md", "");
-    env.ralph(["bus", "post", "--type", "INFO", "--bus", "empty.md", "x"]).stdout_any().run();
+    env.ralph(["bus", "post", "--type", "INFO", "--bus", "empty.md", "x"]).stdout("m[..]\n").run();
     assert!(env.read("empty.md").contains("type: INFO"));
 }

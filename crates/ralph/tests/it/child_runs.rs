@@ -112,7 +112,7 @@ fn a_child_run_outlives_its_parent_where_there_are_no_control_groups() {
 }
 
 fn outlives(env: &TestEnv, under: &[&str]) {
-    let outer = env.ralph(["run", "-p", "x", "--json"]).under(under).stdout_any().run();
+    let outer = env.ralph(["run", "-p", "x", "--json"]).under(under).run();
     let iteration = only(&outer, "iteration.finished");
     assert_eq!(iteration["leaked"], 1, "only the tool is a leftover: {iteration}");
     assert_eq!(only(&outer, "run.finished")["stop_reason"], "complete");
@@ -121,14 +121,14 @@ fn outlives(env: &TestEnv, under: &[&str]) {
     assert_eq!((&inner["state"], &inner["parent"]), (&json!("running"), &outer["run"]));
     assert_eq!((&inner["orphan"], &inner["heartbeat"]["state"]), (&json!(true), &json!("live")), "{inner}");
     assert_eq!((&outer["orphan"], &outer["heartbeat"]), (&json!(false), &Value::Null), "{outer}");
-    let seen = env.ralph(["show", &format!("{}/1", id(&outer)), "--json"]).stdout_any().run().json_lines().remove(0);
+    let seen = env.ralph(["show", &format!("{}/1", id(&outer)), "--json"]).run().json_lines().remove(0);
     assert_eq!(seen["observation"]["children"], json!([inner["run"]]), "{seen}");
     let temp = env.read(env.home().join("inner.tmp"));
     assert!(temp.contains(&id(&inner)) && env.exists(temp.trim()), "its parent's end took {temp} away");
     let_go(env, "inner");
     nobody_is_left(env);
     assert_eq!(run_of(env, "inner")["stop_reason"], "complete");
-    env.ralph(["resume", &id(&outer)]).stderr_any().any_end().run();
+    env.ralph(["resume", &id(&outer)]).stderr_has(crate::COMPLETE).code(2).run();
     assert_eq!(records(env), Vec::<String>::new());
 }
 
@@ -137,7 +137,7 @@ fn a_child_run_outlives_a_killed_parent_whose_own_tree_goes() {
     for with_keeper in [false, true] {
         let env = with_holders(&["inner"]);
         env.script(&format!("{}pidfile agent.pid\ndaemonise tool.pid\nsleep forever\n", child("inner")));
-        let outer = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().any_end().spawn();
+        let outer = env.ralph(["run", "-p", "x"]).killed_by(SIGKILL).spawn();
         outer.wait_for_file("tool.pid");
         let (inner, top) = (id(&run_of(&env, "inner")), run_of(&env, "scripted-agent"));
         let own = [env.read_pid("agent.pid"), env.read_pid("tool.pid")];
@@ -162,18 +162,27 @@ fn a_child_run_outlives_a_killed_parent_whose_own_tree_goes() {
         // Going on with the parent ends what is left of it, and not the child.
         env.script("claim");
         let told = format!("note: the child run {inner} still runs (process ");
-        env.ralph(["resume", &id(&top)]).stdout_any().stderr_has(&told).run();
+        let mut resume = env.ralph(["resume", &id(&top)]).ends("complete · verified").stderr_has(&told);
+        resume = resume.stderr_has(&format!("note: child runs live on: {inner}"));
+        if with_keeper {
+            resume = resume.stderr_has("note: processes that the crashed run [..] had left alive were ended: ");
+        }
+        resume.run();
         assert!(alive(agent_pid(&env, "inner")) && own.iter().all(|pid| !alive(*pid)));
         let_go(&env, "inner");
         nobody_is_left(&env);
     }
 }
 
+/// What a run says of child runs that it leaves alone.
+const LIVES_ON: &str = "note: child runs live on: ";
+
 #[test]
 fn a_child_run_outlives_the_keeper_of_its_parent() {
     let env = with_holders(&["inner"]);
     env.script(&format!("[1]\n{}daemonise $HOME/tool.pid\nsleep forever\n[2]\nclaim\n", child("inner")));
-    let outer = env.ralph(["run", "-p", "x"]).stdout_has("complete").stderr_any().spawn();
+    let outer = env.ralph(["run", "-p", "x"]).stdout_has("complete").stderr_has(LIVES_ON);
+    let outer = outer.stderr_has("✗ agent: the process that watches over the agent died or did not answer").spawn();
     outer.wait_for_file(env.home().join("tool.pid"));
     let tool = env.read_pid(env.home().join("tool.pid"));
     signal(keeper_of(&env, &run_of(&env, "scripted-agent")), SIGKILL);
@@ -190,7 +199,7 @@ fn f03_a_record_whose_pid_now_belongs_to_another_process_spares_nobody() {
     let other =
         "run sed -i 's/\"start\":\\([0-9]*\\)/\"start\":\\100/' $RALPH_RUN_DIR/children/* $RALPH_RUN_DIR/../*/process";
     env.script(&format!("{}{other}\nclaim\n", child("inner")));
-    let outer = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run();
+    let outer = env.ralph(["run", "-p", "x", "--json"]).run();
     let leaked = only(&outer, "iteration.finished")["leaked"].as_u64().unwrap();
     assert!(leaked >= 3, "ralph, its keeper and its agent are leftovers: {leaked}");
     nobody_is_left(&env);
@@ -205,10 +214,10 @@ fn cancel_ends_children_first_also_in_other_projects() {
     let in_other = parent_of("leaf").replace("setsid ", &format!("cd {} && setsid ", other.display()));
     env.program("middle", &in_other);
     env.script(&format!("{}sleep forever\n", child("middle")));
-    let outer = env.ralph(["run", "-p", "x"]).stdout_has("cancelled").stderr_any().code(130).spawn();
+    let outer = env.ralph(["run", "-p", "x"]).stdout_has("cancelled").stderr_has("stopping now").code(130).spawn();
     wait_for_agent(&env, "middle");
     let (top, middle) = (run_of(&env, "scripted-agent"), run_of(&env, "middle"));
-    let elsewhere = || env.ralph(["status", "--json"]).current_dir(&other).stdout_any().run().json_lines().remove(0);
+    let elsewhere = || env.ralph(["status", "--json"]).current_dir(&other).run().json_lines().remove(0);
     let leaf = elsewhere()["runs"][0].clone();
     assert_eq!((&leaf["parent"], &leaf["orphan"]), (&middle["run"], &json!(false)), "{leaf}");
     env.ralph(["status"])
@@ -216,7 +225,7 @@ fn cancel_ends_children_first_also_in_other_projects() {
         .stdout_has(&format!("\n{} in {}  running ", id(&leaf), id(&middle)))
         .run();
     let told: String = [&leaf, &middle, &top].iter().map(|run| format!("cancelling run {}\n", id(run))).collect();
-    let object = env.ralph(["cancel", &id(&top), "--json"]).stdout_any().stderr(told).run().json_lines().remove(0);
+    let object = env.ralph(["cancel", &id(&top), "--json"]).stderr(told).run().json_lines().remove(0);
     outer.finish();
     assert_eq!((&object["run"], &object["stop_reason"]), (&top["run"], &json!("cancelled")));
     let children: Vec<&Value> = object["children"].as_array().unwrap().iter().map(|child| &child["run"]).collect();
@@ -233,7 +242,8 @@ fn a_child_run_can_be_cancelled_alone_and_below_a_parent_that_is_over() {
         let env = with_holders(&["inner"]);
         let end = if parent_is_over { "claim\n" } else { "wait-file $HOME/go\nclaim\n" };
         env.script(&format!("{}{end}", child("inner")));
-        let outer = env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_any().spawn();
+        let told = if parent_is_over { LIVES_ON } else { "" };
+        let outer = env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_has(told).spawn();
         wait_for_agent(&env, "inner");
         let inner = run_of(&env, "inner");
         if parent_is_over {
@@ -244,7 +254,7 @@ fn a_child_run_can_be_cancelled_alone_and_below_a_parent_that_is_over() {
                 .stderr(format!("cancelling run {}\nrun {top} already ended: complete\n", id(&inner)))
                 .run();
         } else {
-            env.ralph(["cancel", &id(&inner)]).stdout_has("cancelled").stderr_any().run();
+            env.ralph(["cancel", &id(&inner)]).stdout_has("cancelled").run();
             std::fs::write(env.home().join("go"), "").unwrap();
             outer.finish();
         }
@@ -257,13 +267,13 @@ fn a_child_run_can_be_cancelled_alone_and_below_a_parent_that_is_over() {
 fn a_child_run_that_crashed_can_be_cancelled_while_its_parent_owns_the_tree() {
     let env = with_holders(&["inner"]);
     env.script(&format!("{}wait-file $HOME/go\nclaim\n", child("inner")));
-    let outer = env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_any().spawn();
+    let outer = env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").spawn();
     wait_for_agent(&env, "inner");
     let carries = |command: &str| command.contains(" run -p inner ") && !command.contains("setsid");
     let ralph = env.processes().iter().find(|process| carries(&process.command)).expect("it is carried").pid;
     signal(ralph, SIGKILL);
     assert!(eventually(SOON, || !alive(agent_pid(&env, "inner"))));
-    env.ralph(["cancel", &id(&run_of(&env, "inner"))]).stdout_has("cancelled").stderr_any().run();
+    env.ralph(["cancel", &id(&run_of(&env, "inner"))]).stdout_has("cancelled").run();
     assert_eq!(run_of(&env, "inner")["stop_reason"], "cancelled");
     std::fs::write(env.home().join("go"), "").unwrap();
     outer.finish();
@@ -278,16 +288,18 @@ fn a_run_that_names_another_parent_is_spared_where_it_was_started_and_is_not_its
     env.script("claim");
     let first = ["run", "-p", "x", "--json", "--agent"].map(str::to_owned);
     let first = first.into_iter().chain([env.agent_path().display().to_string()]);
-    let first = only(&env.ralph(first).current_dir(&other).stdout_any().run(), "run.started");
+    let first = only(&env.ralph(first).current_dir(&other).run(), "run.started");
     let named = first["run"].as_str().unwrap();
     let start = format!("background cd {} && RALPH_PARENT_RUN_ID={named} setsid", other.display());
     env.script(&format!("{}claim\n", child("inner").replace("background setsid", &start)));
-    let outer = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run();
+    let outer = env.ralph(["run", "-p", "x", "--json"]).run();
     assert_eq!(only(&outer, "iteration.finished")["leaked"], 0);
     assert!(alive(agent_pid(&env, "inner")));
-    env.ralph(["cancel", &id(&run_of(&env, "scripted-agent"))]).stdout_any().stderr_has("nothing to do").run();
+    let top = id(&run_of(&env, "scripted-agent"));
+    env.ralph(["cancel", &top]).stdout_has(" · complete · ").stderr_has("nothing to do").run();
     assert!(alive(agent_pid(&env, "inner")));
-    env.ralph(["cancel", named]).current_dir(&other).stdout_has("cancelled").stderr_any().run();
+    let cancel = env.ralph(["cancel", named]).current_dir(&other).stdout_has("cancelled");
+    cancel.stderr_has(&format!("run {named} already ended: complete")).run();
     nobody_is_left(&env);
 }
 
@@ -295,11 +307,12 @@ fn a_run_that_names_another_parent_is_spared_where_it_was_started_and_is_not_its
 fn without_a_name_cancel_means_the_only_run_that_lives() {
     let env = with_holders(&["one", "two"]);
     env.script(&format!("{}{}claim\n", child("one"), child("two")));
-    env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().run();
-    env.ralph(["cancel"]).stderr_has("error: several runs are running here: ").code(2).run();
-    env.ralph(["cancel", &id(&run_of(&env, "one"))]).stdout_any().stderr_any().run();
+    env.ralph(["run", "-p", "x"]).ends("complete · verified").stderr_has(LIVES_ON).run();
+    let several = "error: several runs are running here: [..]\nhint: say which: ralph cancel RUN";
+    env.ralph(["cancel"]).stderr_has(several).code(2).run();
+    env.ralph(["cancel", &id(&run_of(&env, "one"))]).stdout_has(" · cancelled · ").run();
     let two = id(&run_of(&env, "two"));
-    env.ralph(["cancel"]).stdout_has(&format!("run {two} · cancelled")).stderr_any().run();
+    env.ralph(["cancel"]).stdout_has(&format!("run {two} · cancelled")).run();
     nobody_is_left(&env);
 }
 
@@ -308,7 +321,7 @@ fn a_grandchild_works_in_its_ancestors_tree_and_outlives_its_parent() {
     let env = with_holders(&["leaf"]);
     env.program("middle", &parent_of("leaf"));
     env.script(&format!("{}wait-file $HOME/go\nclaim\n", child("middle")));
-    let outer = env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_any().spawn();
+    let outer = env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_has(LIVES_ON).spawn();
     wait_for_agent(&env, "middle");
     let_go(&env, "middle");
     let is_over = |agent: &str| run_of(&env, agent)["state"] == "stopped";
@@ -317,12 +330,14 @@ fn a_grandchild_works_in_its_ancestors_tree_and_outlives_its_parent() {
     std::fs::write(env.home().join("go"), "").unwrap();
     outer.finish();
     assert!(alive(agent_pid(&env, "leaf")) && !is_over("leaf"));
-    let shown = env.ralph(["status"]).stdout_any().stderr_any().run().stdout;
+    let lost = "has lost its parent, end it with: ralph cancel ";
+    let shown = env.ralph(["status"]).stderr_has(lost).run().stdout;
     assert!(shown.contains(&format!("\n└─ {}", id(&run_of(&env, "middle")))), "{shown}");
     assert!(shown.contains(&format!("\n   └─ {}  running, parent gone", id(&run_of(&env, "leaf")))), "{shown}");
-    let plain = env.ralph(["status"]).env("LC_ALL", "C").stdout_any().stderr_any().run().stdout;
+    let plain = env.ralph(["status"]).env("LC_ALL", "C").stderr_has(lost).run().stdout;
     assert!(plain.contains(&format!("\n   `- {}", id(&run_of(&env, "leaf")))), "{plain}");
-    env.ralph(["cancel", &id(&run_of(&env, "scripted-agent"))]).stdout_any().stderr_any().run();
+    let top = env.ralph(["cancel", &id(&run_of(&env, "scripted-agent"))]);
+    top.stdout("run [..] · cancelled · [..]\nrun [..] · complete · [..]\n").stderr_has("already ended: complete").run();
     assert_eq!(env.processes(), []);
 }
 
@@ -333,15 +348,15 @@ fn a_child_run_that_outlives_its_parent_owns_the_tree_in_its_place() {
         HOLDER.replace("echo '<response>", "test $RALPH_ITERATION = 1 && rm $HOME/$name.go && exit\necho '<response>");
     env.program("inner", &agent);
     env.script(&format!("{}claim\n", child("inner")));
-    env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_any().run();
+    env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_has(LIVES_ON).run();
     std::fs::remove_file(env.home().join("inner.pid")).unwrap();
     let_go(&env, "inner");
     wait_for_agent(&env, "inner");
     let inner = id(&run_of(&env, "inner"));
-    env.ralph(["run", "-p", "y"]).stderr_has("error: another ralph owns [PROJECT]: process ").code(75).run();
+    env.ralph(["run", "-p", "y"]).stderr_has(crate::OWNED).code(75).run();
     let told = env.read(env.home().join("inner.log"));
     assert!(told.contains("the tree is this run's now"), "{told}");
-    env.ralph(["cancel"]).stdout_has(&format!("run {inner} · cancelled")).stderr_any().run();
+    env.ralph(["cancel"]).stdout_has(&format!("run {inner} · cancelled")).run();
     nobody_is_left(&env);
 }
 
@@ -349,9 +364,9 @@ fn a_child_run_that_outlives_its_parent_owns_the_tree_in_its_place() {
 fn a_refused_run_leaves_no_folder() {
     let env = with_holders(&[]);
     env.script("touch $HOME/ready\nwait-file $HOME/go\nclaim\n");
-    let first = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().spawn();
+    let first = env.ralph(["run", "-p", "x"]).ends("complete · verified").spawn();
     first.wait_for_file(env.home().join("ready"));
-    env.ralph(["run", "-p", "y"]).stderr_any().code(75).run();
+    env.ralph(["run", "-p", "y"]).stderr_has(crate::OWNED).code(75).run();
     let folder = std::fs::read_dir(env.state()).unwrap().flatten().find(|folder| folder.path().join("runs").exists());
     assert_eq!(std::fs::read_dir(folder.unwrap().path().join("runs")).unwrap().count(), 1);
     std::fs::write(env.home().join("go"), "").unwrap();
@@ -362,9 +377,9 @@ fn a_refused_run_leaves_no_folder() {
 fn watching_tells_programs_of_every_change_and_ends_when_interrupted() {
     let env = with_holders(&["inner"]);
     env.script(&format!("{}claim\n", child("inner")));
-    let watch = env.ralph(["status", "--watch", "--json"]).stdout_any().spawn();
+    let watch = env.ralph(["status", "--watch", "--json"]).spawn();
     watch.wait_for_stdout("{\"v\":1,\"runs\":[]}\n");
-    env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().run();
+    env.ralph(["run", "-p", "x"]).ends("complete · verified").stderr_has(LIVES_ON).run();
     watch.wait_for_stdout("\"orphan\":true");
     let_go(&env, "inner");
     let is_over = || {
@@ -384,9 +399,9 @@ fn watching_tells_programs_of_every_change_and_ends_when_interrupted() {
 fn watching_redraws_in_place_on_a_terminal() {
     let env = with_holders(&[]);
     env.script("touch $HOME/ready\nwait-file $HOME/go\nclaim\n");
-    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().spawn();
+    let run = env.ralph(["run", "-p", "x"]).ends("complete · verified").spawn();
     run.wait_for_file(env.home().join("ready"));
-    let terminal = env.ralph(["status", "--watch"]).env("NO_COLOR", "1").stdout_any().spawn_on_terminal(60, 10);
+    let terminal = env.ralph(["status", "--watch"]).env("NO_COLOR", "1").spawn_on_terminal(60, 10);
     terminal.wait_for_stdout("running");
     std::fs::write(env.home().join("go"), "").unwrap();
     run.finish();
@@ -405,10 +420,10 @@ fn watching_redraws_in_place_on_a_terminal() {
 fn watching_without_a_terminal_prints_the_table_only_when_it_changed() {
     let env = with_holders(&[]);
     env.script("claim\n");
-    env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().run();
-    let watch = env.ralph(["status", "--watch"]).stdout_any().spawn();
+    env.ralph(["run", "-p", "x"]).ends("complete · verified").run();
+    let watch = env.ralph(["status", "--watch"]).spawn();
     watch.wait_for_stdout("complete");
-    env.ralph(["run", "-p", "y"]).stdout_any().stderr_any().run();
+    env.ralph(["run", "-p", "y"]).ends("complete · verified").run();
     let both = || watch.stdout_so_far().rsplit("RUN ").next().is_some_and(|last| last.matches("complete").count() == 2);
     watch.wait_until("both are shown", both);
     watch.signal(SIGINT);
@@ -421,7 +436,7 @@ fn a_prompt_loop_waits_for_child_runs_before_its_checks_and_then_interrupts_them
     let env = with_holders(&["inner"]);
     env.settings(json!({ "limits": { "childWaitMs": 200 } }));
     env.script(&format!("{}claim\n", child("inner")));
-    let lines = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run().json_lines();
+    let lines = env.ralph(["run", "-p", "x", "--json"]).run().json_lines();
     let told: Vec<&str> = lines.iter().filter_map(|line| line["text"].as_str()).collect();
     let inner = run_of(&env, "inner");
     assert_eq!(inner["stop_reason"], "interrupted", "{told:?}");
@@ -435,14 +450,18 @@ fn a_run_inside_that_calls_another_its_parent_is_waited_for_too() {
     let env = with_holders(&["inner"]);
     env.settings(json!({ "limits": { "childWaitMs": 200 } }));
     env.script("claim");
-    env.ralph(["run", "-p", "first"]).stdout_any().stderr_any().run();
-    let first = env.ralph(["status", "--json"]).stdout_any().run().json_lines().remove(0)["runs"][0].clone();
+    env.ralph(["run", "-p", "first"]).ends("complete · verified").run();
+    let first = env.ralph(["status", "--json"]).run().json_lines().remove(0)["runs"][0].clone();
     // Another loop of prompts would find the tree taken.
     let inside = child("inner")
         .replace("setsid ", &format!("RALPH_PARENT_RUN_ID={} setsid ", id(&first)))
         .replace("run -p inner --agent inner", "supervise --task inner -- inner");
     env.script(&format!("{inside}claim\n"));
-    env.ralph(["run", "-p", "x"]).stdout_any().stderr_has("child runs took too long and were interrupted: ").run();
+    env.ralph(["run", "-p", "x"])
+        .ends("complete · verified")
+        .stderr_has("note: waiting for child runs, 200ms at most: ")
+        .stderr_has("child runs took too long and were interrupted: ")
+        .run();
     nobody_is_left(&env);
 }
 
@@ -451,12 +470,11 @@ fn an_agent_that_waits_for_a_run_inside_is_not_idle() {
     let env = with_holders(&["inner"]);
     let ralph = env!("CARGO_BIN_EXE_ralph");
     env.script(&format!("run {ralph} run -p inner --agent inner > $HOME/inner.log 2>&1 < /dev/null\nclaim"));
-    let run = env.ralph(["run", "-p", "x", "-m", "1", "--idle-timeout", "200ms"]).stdout_any().stderr_any().spawn();
+    let run = env.ralph(["run", "-p", "x", "-m", "1", "--idle-timeout", "200ms"]).stdout_has("complete · ").spawn();
     wait_for_agent(&env, "inner");
     std::thread::sleep(Duration::from_millis(1000));
     env.write(env.home().join("inner.go"), "");
-    let run = run.finish();
-    assert!(run.stdout.contains("complete · "), "{}{}", run.stdout, run.stderr);
+    run.finish();
     nobody_is_left(&env);
 }
 
@@ -469,7 +487,7 @@ fn done_waits_for_child_runs_names_those_that_are_left_and_leaves_them_alone() {
          until test -e $HOME/inner.pid; do sleep 0.02; done; touch $TASK_FOLDER/DONE"
     );
     let args = ["supervise", "--task", "outer", "--wait-timeout", "200ms", "--json", "--", "sh", "-c", &script];
-    let lines = env.ralph(args).stdout_any().run().json_lines();
+    let lines = env.ralph(args).run().json_lines();
     let inner = run_of(&env, "inner");
     let message = lines.last().unwrap()["message"].as_str().unwrap();
     assert!(message.contains(&format!("child runs still active: {}", id(&inner))), "{message}");
@@ -479,9 +497,8 @@ fn done_waits_for_child_runs_names_those_that_are_left_and_leaves_them_alone() {
     // One that ends in time is waited for and named no more.
     let env = with_holders(&["inner"]);
     let args = ["supervise", "--task", "outer", "--wait-timeout", "1m", "--", "sh", "-c", &script];
-    let outer = env.ralph(args).stdout_any().stderr_any().spawn();
+    let outer = env.ralph(args).stdout_has("no active children").spawn();
     outer.wait_for_stderr("waiting for child runs, 1m00s at most");
     let_go(&env, "inner");
-    let outer = outer.finish();
-    assert!(outer.stdout.contains("no active children"), "{}", outer.stdout);
+    outer.finish();
 }

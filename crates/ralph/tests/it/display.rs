@@ -28,26 +28,26 @@ fn shown(stdout: &str) -> String {
 #[test]
 fn an_agents_events_are_shown_with_their_results_and_at_the_end_what_they_took() {
     let env = claude(SESSION);
-    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().run();
+    let run = env.ralph(["run", "-p", "x"]).run();
     assert_eq!(
         shown(&run.stdout),
         "Let me see.\n⏺ Bash(make test)\n❌ Error ← Bash (4 lines, 18 chars)\n  ⎿  one\n      two\n      three\n  ⎿  ... 1 more lines\n\
          <response>DONE</response>\n✅ Complete (cost: $0.05, tokens: 8K in (500 cached) / 240 out, tools: 1, errors: 1"
     );
     // The log is the same, by the same formatter; only nobody noted when its lines came.
-    let log = env.ralph(["logs"]).stdout_any().run();
-    assert_eq!(log.stdout, format!("{})\n", shown(&run.stdout)));
+    let log = env.ralph(["logs"]).run();
+    assert_eq!(*log.stdout, format!("{})\n", shown(&run.stdout)));
 }
 
 #[test]
 fn how_it_looks_is_a_matter_of_settings_flags_and_locale() {
     let env = claude(SESSION);
     let words = "> Bash(make test)\n[ERR] Error ← Bash (4 lines, 18 chars)\n  |  one\n";
-    env.ralph(["run", "-p", "x", "--plain"]).stdout_has(words).stderr_any().run();
-    env.ralph(["run", "-p", "x"]).env("LC_ALL", "de_DE.ISO-8859-1").stdout_has(words).stderr_any().run();
+    env.ralph(["run", "-p", "x", "--plain"]).stdout_has(words).run();
+    env.ralph(["run", "-p", "x"]).env("LC_ALL", "de_DE.ISO-8859-1").stdout_has(words).run();
     env.ralph(["logs", "--plain"]).stdout_has(words).run();
     for look in ["status", "show", "explain"] {
-        let shown = env.ralph([look, "--plain"]).stdout_any().run().stdout;
+        let shown = env.ralph([look, "--plain"]).run().stdout;
         assert!(!shown.contains(['✓', '✗']), "{shown}");
     }
     env.settings(json!({ "display": { "emoji": false, "text": false, "maxOutputLines": 1, "maxOutputChars": 4 } }));
@@ -55,10 +55,9 @@ fn how_it_looks_is_a_matter_of_settings_flags_and_locale() {
         .stdout_has(words)
         .stdout_has("  |  ... 3 more lines\n[OK] Complete (")
         .stdout_lacks("Let me see")
-        .stderr_any()
         .run();
     env.settings(json!({ "display": { "timestamps": true } }));
-    let run = env.ralph(["run", "-p", "x"]).env("TZ", "UTC").stdout_any().stderr_any().run();
+    let run = env.ralph(["run", "-p", "x"]).env("TZ", "UTC").run();
     let tool = run.stdout.lines().find(|line| line.ends_with("] > Bash(make test)")).unwrap();
     assert!(tool.starts_with('[') && tool.matches(':').count() == 2, "{tool}");
     env.settings(json!({ "display": { "maxOutputChars": 1 } }));
@@ -76,12 +75,13 @@ fn how_it_looks_is_a_matter_of_settings_flags_and_locale() {
 fn colour_is_chosen_and_never_sent_where_it_is_unwanted() {
     let env = claude(SESSION);
     let red = "\u{1b}[31m❌ Error ← Bash (4 lines, 18 chars)\u{1b}[0m";
-    env.ralph(["run", "-p", "x"]).stdout_lacks("\u{1b}").stderr_lacks("\u{1b}").run();
-    env.ralph(["run", "-p", "x", "--color", "always"]).stdout_has(red).stderr_any().run();
+    let plain = env.ralph(["run", "-p", "x"]).ends("complete · claimed, not verified");
+    plain.stdout_lacks("\u{1b}").stderr_lacks("\u{1b}").run();
+    env.ralph(["run", "-p", "x", "--color", "always"]).stdout_has(red).run();
     env.ralph(["logs", "--color", "always"]).stdout_has(red).run();
     let on_terminal = |flags: &[&str], no_color: &str| {
         let run = env.ralph([&["run", "-p", "x", "--task", "t"], flags].concat()).env("NO_COLOR", no_color);
-        run.stdout_any().spawn_on_terminal(100, 24).finish().stdout
+        run.spawn_on_terminal(100, 24).finish().stdout
     };
     assert!(on_terminal(&[], "").contains(red));
     assert!(on_terminal(&["--color", "always"], "1").contains(red));
@@ -96,8 +96,9 @@ fn colour_is_chosen_and_never_sent_where_it_is_unwanted() {
 fn what_was_not_understood_is_counted_for_those_who_ask() {
     let env = claude(&format!("raw npm warn old node\nraw {{\"type\":\"brand_new\"}}\nraw half {{\n{SESSION}"));
     let counts = "  1 unknown event, 2 lines not understood\n";
-    env.ralph(["run", "-p", "x", "-V"]).stdout_has("· unknown message type: brand_new\n").stderr_has(counts).run();
-    env.ralph(["run", "-p", "x"]).stdout_lacks("brand_new").stderr_lacks("not understood").run();
+    let verbose = env.ralph(["run", "-p", "x", "-V"]).stdout_has("· unknown message type: brand_new\n");
+    verbose.stderr_has("[ralph] ").stderr_has(counts).run();
+    env.ralph(["run", "-p", "x"]).ends("complete · claimed, not verified").stdout_lacks("brand_new").run();
 }
 
 #[test]
@@ -105,13 +106,13 @@ fn a_single_pass_is_not_one_of_ten() {
     let env = env();
     env.script("print half");
     env.ralph(["run", "-p", "x", "--once"])
-        .stdout_any()
+        .ends("single-pass")
         .stderr_has("limits: a single pass, 1h00m")
         .stderr_has("iteration 1/1\n")
         .stderr_lacks("/10")
         .run();
     env.ralph(["status"]).stdout_has(" 1/1 ").run();
-    let started = env.ralph(["run", "-p", "x", "--once", "--json"]).stdout_any().run().json_lines().remove(0);
+    let started = env.ralph(["run", "-p", "x", "--once", "--json"]).run().json_lines().remove(0);
     assert_eq!((&started["type"], &started["max_iterations"]), (&json!("run.started"), &json!(1)));
 }
 
@@ -125,7 +126,7 @@ fn limited(seconds: i64) -> TestEnv {
 #[test]
 fn a_wait_counts_down_on_a_terminal() {
     let env = limited(-10);
-    let terminal = env.ralph(["run", "-p", "x"]).stdout_any().code(130).spawn_on_terminal(120, 24);
+    let terminal = env.ralph(["run", "-p", "x"]).code(130).spawn_on_terminal(120, 24);
     terminal.wait_for_stdout("⏸️ limit reached: five_hour · resets ");
     terminal.wait_until("the wait counts down", || {
         let screen = terminal.stdout_so_far();
@@ -140,7 +141,8 @@ fn a_wait_counts_down_on_a_terminal() {
 #[test]
 fn a_wait_is_one_line_off_a_terminal() {
     let env = limited(600);
-    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().code(130).spawn();
+    let run = env.ralph(["run", "-p", "x"]).ends("interrupted").stderr_has("Received signal").code(130);
+    let run = run.stderr_has("✗ agent: You've hit your limit").stderr_has("will be repeated, not counted").spawn();
     run.wait_for_stderr("waiting until ");
     run.signal(2);
     let stderr = run.finish().stderr;

@@ -20,7 +20,7 @@ fn with_claude(program: &str) -> TestEnv {
 /// Looks, on a PATH where only this environment's own programs are, and checks the exit code.
 #[track_caller]
 fn look(env: &TestEnv, variables: &[(&str, &str)], code: i32) -> Report {
-    let doctor = env.ralph(["doctor", "--json"]).env("PATH", env.root().join("bin")).stdout_any().code(code);
+    let doctor = env.ralph(["doctor", "--json"]).env("PATH", env.root().join("bin")).code(code);
     let run = variables.iter().fold(doctor, |doctor, (name, value)| doctor.env(name, value)).run();
     Report(run.json_lines().remove(0), run)
 }
@@ -128,7 +128,7 @@ fn versions_that_are_old_garbled_or_failing_are_notes() {
         ),
     ] {
         let env = with_claude(program);
-        let report = env.ralph(["doctor", "--json"]).env(key[0].0, key[0].1).env("CLAUDECODE", "1").stdout_any().run();
+        let report = env.ralph(["doctor", "--json"]).env(key[0].0, key[0].1).env("CLAUDECODE", "1").run();
         let report = Report(report.json_lines().remove(0), report);
         let (status, told, fixed) = report.check("agent");
         assert!(told.contains(detail) && fixed.contains(fix), "{program}: {told} {fixed}");
@@ -195,7 +195,10 @@ fn without_settings_any_agent_will_do() {
     assert_eq!(report.check("agent claude").0, "note");
     assert_eq!(report.check("settings").2, "ralph init");
     // The fix is one.
-    env.ralph(["init", "--yes", "--agent", "claude"]).stdout_any().stderr_any().run();
+    env.ralph(["init", "--yes", "--agent", "claude"])
+        .stdout_has("Settings written to")
+        .stderr_has("next: ralph run -p ")
+        .run();
     assert_eq!(look(&env, &[("ANTHROPIC_API_KEY", "x")], 0).check("agent").0, "ok");
     env.ralph(["doctor", "--agent", "no-such-agent"]).stdout_has("no-such-agent was not found in PATH").code(5).run();
 }
@@ -240,21 +243,19 @@ fn folders_that_cannot_be_used_are_a_problem() {
 fn another_ralph_and_unfinished_runs_are_told_with_what_to_type() {
     let env = env();
     env.script("touch ready\nwait-file go\nclaim");
-    let running = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().any_end().spawn();
+    let running = env.ralph(["run", "-p", "x"]).killed_by(9).spawn();
     running.wait_for_file("ready");
     let report = look(&env, &[], 75);
     let (status, detail, fix) = report.check("lock");
     assert_eq!(status, "problem");
     assert!(detail.contains("another ralph owns") && fix.starts_with("ralph cancel "), "{detail} {fix}");
-    running.kill9();
-    running.finish();
-    assert!(eventually(Duration::from_secs(5), || env.processes().is_empty()));
+    running.crash();
     let report = look(&env, &[], 0);
     let (status, detail, fix) = report.check("runs");
     assert!(status == "note" && detail.contains("(crashed)") && fix.starts_with("ralph resume "), "{detail} {fix}");
     env.write("go", "");
     let resume: Vec<&str> = fix.split(' ').skip(1).collect();
-    env.ralph(resume).stdout_any().stderr_any().run();
+    env.ralph(resume).ends("complete · claimed, not verified").run();
     assert_eq!(look(&env, &[], 0).check("runs").0, "ok");
 }
 
@@ -263,7 +264,7 @@ fn git_is_asked_for_an_author_only_if_there_will_be_commits() {
     let env = env();
     let look = || {
         let run = env.ralph(["doctor", "--json"]).env_remove("GIT_COMMITTER_NAME").env_remove("GIT_COMMITTER_EMAIL");
-        let run = run.env_remove("GIT_AUTHOR_NAME").env_remove("GIT_AUTHOR_EMAIL").stdout_any().run();
+        let run = run.env_remove("GIT_AUTHOR_NAME").env_remove("GIT_AUTHOR_EMAIL").run();
         Report(run.json_lines().remove(0), run)
     };
     assert_eq!(look().check("git identity"), ("", "", ""));

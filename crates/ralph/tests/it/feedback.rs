@@ -16,7 +16,7 @@ fn the_next_prompt_carries_the_reason_wherever_it_stands_in_the_output() {
         let env = env();
         env.settings(json!({ "maximumIterations": 2, "guardrails": [{ "command": BURIED, "output": output }] }));
         env.script("append tried 1\\n\nclaim");
-        env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().code(1).run();
+        env.ralph(["run", "-p", "x"]).ends("max-iterations").code(1).run();
         let prompt = env.read(".ralph/prompt_002.txt");
         assert!(prompt.contains(told), "{prompt}");
         assert_eq!(prompt.matches("src/a.c:1: error: no login\n").count(), 1, "{prompt}");
@@ -33,7 +33,6 @@ fn the_same_failure_is_told_with_what_was_tried_and_ends_the_run_where_asked() {
             "stalled · not verified\n  the same failure in 3 iterations in a row, whatever was changed: seq 1 4000;",
         )
         .stdout_has("failed with exit code 1 (src/a.c:3: error: no login)")
-        .stderr_any()
         .code(7)
         .run();
     let prompt = env.read(".ralph/prompt_003.txt");
@@ -52,5 +51,5 @@ fn a_project_can_say_which_of_its_commands_are_tests() {
         "claude-init\nclaude-tool Bash t1 cd web && ./scripts/ci.sh unit\n\
          claude-tool-result t1 ok all passed\nclaude-result <response>DONE</response>\n",
     );
-    env.ralph(["run", "-p", "x"]).stdout_has("complete and verified after 1 iteration").stderr_any().run();
+    env.ralph(["run", "-p", "x"]).stdout_has("complete and verified after 1 iteration").run();
 }

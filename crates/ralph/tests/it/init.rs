@@ -50,7 +50,7 @@ const SCM_TASKS: &str = "  SCM tasks (comma-separated, e.g., commit,push): ";
 #[test]
 fn a_person_is_led_through_the_questions_and_the_settings_are_fine() {
     let env = bare().without_git();
-    let init = env.ralph(["init"]).env("PATH", own_path(&env)).stdout_any();
+    let init = env.ralph(["init"]).env("PATH", own_path(&env));
     let terminal = init.spawn_on_terminal(120, 40);
     let talk = [
         (AGENT, "claude"),
@@ -96,7 +96,7 @@ fn a_person_is_led_through_the_questions_and_the_settings_are_fine() {
     });
     assert_eq!(env.read(FILE), format!("{settings:#}\n"));
     assert!(env.read(".ralph/.gitignore").contains("!settings.json"));
-    env.ralph(["config", "check"]).stdout_has("settings are fine").stderr_any().run();
+    env.ralph(["config", "check"]).stdout_has("settings are fine").run();
 }
 
 #[test]
@@ -104,7 +104,8 @@ fn what_was_found_is_proposed_and_bad_input_asked_for_again() {
     let env = bare();
     env.program("claude", "#!/bin/sh\n");
     env.write("Makefile", "test:\n\ttrue\nlint:\n\ttrue\n");
-    let terminal = env.ralph(["init"]).env("PATH", own_path(&env)).stdout_any().spawn_on_terminal(120, 40);
+    let terminal =
+        env.ralph(["init"]).env("PATH", own_path(&env)).stdout_has("Settings written to").spawn_on_terminal(120, 40);
     answer(
         &terminal,
         &[
@@ -154,8 +155,12 @@ fn settings_that_are_there_are_shown_and_kept_unless_their_owner_says_otherwise(
     }
     std::fs::remove_file(env.path(".ralph/settings.local.json")).unwrap();
     env.write(FILE, "{broken");
-    let terminal =
-        env.ralph(["init"]).env("PATH", own_path(&env)).stdout_has("cannot be read").spawn_on_terminal(120, 40);
+    let terminal = env
+        .ralph(["init"])
+        .env("PATH", own_path(&env))
+        .stdout_has("cannot be read")
+        .stdout_has("hint: settings are plain JSON");
+    let terminal = terminal.stdout_has("warning: x cannot be found").spawn_on_terminal(120, 40);
     let talk = [("Overwrite? (y/N): ", "y"), (AGENT, "x"), (FLAGS, ""), (ITERATIONS, ""), (RESPONSE, "")];
     answer(&terminal, &talk);
     answer(&terminal, &[(GUARDRAIL, ""), (SCM, "")]);
@@ -229,15 +234,14 @@ fn scripts_say_what_they_know_and_take_proposals_for_the_rest() {
     // What is hinted at can be typed.
     let hinted = format!("ralph() {{ \"$0\" \"$@\"; }}; ralph init --yes --force {typed}");
     let init = env.ralph(["init"]).under(["sh", "-c", &hinted]);
-    init.stdout_any().stderr_has("warning: my agent cannot be found").run();
+    let init = init.stdout_has("Settings written to").stderr_has("next: ralph run -p ");
+    init.stderr_has("warning: my agent cannot be found").run();
     let settings = written(&env);
     assert_eq!(settings["agent"], json!({ "command": "my agent", "flags": ["--model=x", "y"] }));
     assert_eq!(settings["guardrails"].as_array().unwrap().len(), 2);
     assert_eq!(settings["scm"]["tasks"], json!(["commit", "push"]));
-    yes(&["--force", "--no-guardrails", "--json"])
-        .stdout_has("\"written\":\".ralph/settings.json\"")
-        .stderr_any()
-        .run();
+    let json = yes(&["--force", "--no-guardrails", "--json"]).stderr_has("next: ralph run -p ");
+    json.stdout_has("\"written\":\".ralph/settings.json\"").run();
     assert_eq!((&written(&env)["guardrails"], written(&env).get("scm")), (&json!([]), None));
 }
 
@@ -248,14 +252,17 @@ fn wrong_flags_and_a_machine_without_agents_are_told_and_nothing_is_written() {
         let init = env.ralph(["init", "--yes"]).env("PATH", own_path(&env)).code(2);
         more.iter().fold(init, |init, flag| init.arg(flag))
     };
-    yes(&[]).stderr_has("no agent was found in PATH; looked for claude").stderr_has("--agent COMMAND").run();
+    yes(&[])
+        .stderr_has("no agent was found in PATH; looked for claude")
+        .stderr_has("--agent COMMAND[..]\nhint: ")
+        .run();
     yes(&["--agent", "x", "-m", "0"]).stderr_has("error: flag --maximum-iterations: maximumIterations: expected").run();
-    yes(&["--agent", " "]).stderr_has("error: flag --agent: agent.command: expected").run();
+    yes(&["--agent", " "]).stderr_has("error: flag --agent: agent.command: expected[..]\nhint: ").run();
     yes(&["--agent", "x", "--guardrail", ""])
         .stderr_has("error: the new settings: guardrails[0].command: expected")
         .run();
-    env.ralph(["init", "--agent", "x"]).stderr_has("--yes").code(2).run();
+    env.ralph(["init", "--agent", "x"]).stderr_has("error: [..]required arguments[..]\n  --yes").code(2).run();
     assert!(!env.exists(".ralph"));
     env.write(".ralph", "a file in the way");
-    yes(&["--agent", "x"]).stderr_has("the settings cannot be written").stderr_has("not a directory").run();
+    yes(&["--agent", "x"]).stderr_has("the settings cannot be written").stderr_has("not a directory[..]\nhint: ").run();
 }

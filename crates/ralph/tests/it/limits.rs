@@ -32,7 +32,7 @@ fn another_agent_goes_on_under_the_same_number_while_the_first_is_limited() {
     for fallback in [json!(["other"]), json!([{ "command": "other", "env": { "TOKEN": "secret" } }])] {
         let env = limited(600, FINISHES);
         env.settings(json!({ "agents": { "fallback": fallback } }));
-        let lines = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run().json_lines();
+        let lines = env.ralph(["run", "-p", "x", "--json"]).run().json_lines();
         assert!(notes(&lines).contains(&"other goes on meanwhile"), "{lines:?}");
         let started: Vec<(u64, bool)> = lines
             .iter()
@@ -43,20 +43,25 @@ fn another_agent_goes_on_under_the_same_number_while_the_first_is_limited() {
         let last = lines.last().unwrap();
         assert_eq!((&last["stop_reason"], &last["iterations"]), (&json!("complete"), &json!(1)));
         assert_eq!(iterations(&story(&env))[1]["program"], "other");
-        let shown = env.ralph(["show", "--json"]).stdout_any().run().stdout;
+        let shown = env.ralph(["show", "--json"]).run().stdout;
         assert!(!shown.contains("secret"), "{shown}");
     }
 }
+
+/// How a limit is told.
+const LIMIT: &str = "✗ agent: You've hit your limit";
 
 #[test]
 fn i06_a_fallback_that_cannot_run_is_passed_over_and_the_limit_is_waited_for() {
     let env = limited(600, FINISHES);
     env.settings(json!({ "agents": { "fallback": ["no-such-agent"] } }));
-    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().code(130).spawn();
+    let run = env.ralph(["run", "-p", "x"]).ends("interrupted").stderr_has("Received signal").code(130);
+    let run = run.stderr_has(LIMIT).stderr_has("✗ agent: the agent could not be started: no-such-agent ");
+    let run = run.stderr_has("will be repeated, not counted").spawn();
     run.wait_for_stderr("no-such-agent goes on meanwhile");
     run.wait_for_stderr("waiting until ");
     run.signal(2);
-    assert_eq!(run.finish().code(), 130);
+    run.finish();
 }
 
 #[test]
@@ -79,9 +84,9 @@ fn i02_a_limit_stops_the_run_where_nobody_wants_to_wait() {
     let env = limited(600, FINISHES);
     env.settings(json!({ "limits": { "waitForReset": false } }));
     let said = "not waited for, as --no-wait or limits.waitForReset says";
-    env.ralph(["run", "-p", "x"]).stdout_has(said).stderr_any().code(5).run();
+    env.ralph(["run", "-p", "x"]).stdout_has(said).stderr_has(LIMIT).code(5).run();
     env.settings(json!({ "limits": { "waitForReset": true } }));
-    let lines = env.ralph(["run", "-p", "x", "--json", "--no-wait"]).stdout_any().code(5).run().json_lines();
+    let lines = env.ralph(["run", "-p", "x", "--json", "--no-wait"]).code(5).run().json_lines();
     let last = lines.last().unwrap();
     assert_eq!(
         (&last["stop_reason"], &last["iterations"], &last["exit_code"]),
@@ -99,7 +104,9 @@ fn i02_a_limit_stops_the_run_where_nobody_wants_to_wait() {
 fn p12_a_limit_behind_the_wall_time_is_told_and_ends_with_it() {
     let env = limited(7200, FINISHES);
     env.ralph(["run", "-p", "x", "--max-wall-time", "1s"])
-        .stdout_has("max-wall-time")
+        .ends("max-wall-time")
+        .stderr_has(LIMIT)
+        .stderr_has("will be repeated, not counted")
         .stderr_has("waiting until ")
         .stderr_has("note: the wall time of 1.0s will end this run before the wait is over; to let it go on: ")
         .code(4)
@@ -111,16 +118,15 @@ fn a_task_has_a_budget_over_all_its_runs() {
     let env = env();
     env.agent_as("claude").settings(json!({ "limits": { "taskMaxCostUsd": 0.5 } }));
     env.script("claude-init\nclaude-text half\nclaude-result half cost=0.2 in=100 out=10\n");
-    env.ralph(["run", "-p", "x", "--once"]).stdout_any().stderr_any().run();
-    env.ralph(["run", "-p", "x", "--once"]).stdout_any().stderr_any().run();
+    env.ralph(["run", "-p", "x", "--once"]).ends("single-pass").run();
+    env.ralph(["run", "-p", "x", "--once"]).ends("single-pass").run();
     env.ralph(["run", "-p", "x"])
         .stdout_has("budget")
         .stdout_has("the budget of $0.50 for task prompt-")
         .stdout_has("is used up ($0.60 spent by all its runs)")
-        .stderr_any()
         .code(4)
         .run();
-    env.ralph(["run", "-p", "another task", "--once"]).stdout_any().stderr_any().run();
+    env.ralph(["run", "-p", "another task", "--once"]).ends("single-pass").run();
 }
 
 #[test]
@@ -136,7 +142,7 @@ fn a_client_without_a_price_says_so() {
         .stdout_lacks("$0.00")
         .stderr_has("states no price, so the budget of money cannot end this run; --max-tokens can")
         .run();
-    let last = env.ralph(["run", "-p", "y", "--json"]).stdout_any().run().json_lines().pop().unwrap();
+    let last = env.ralph(["run", "-p", "y", "--json"]).run().json_lines().pop().unwrap();
     assert_eq!(last["cost_usd"], Value::Null);
 }
 
@@ -145,12 +151,7 @@ fn a_budget_of_tokens_counts_what_came_from_the_cache_between_iterations_and_wit
     let env = env();
     // Each iteration reads 10 anew and 500 from the cache, and says 20.
     env.agent_as("claude").script("claude-init\nclaude-text working\nclaude-result working cost=0.01 in=10 out=20\n");
-    let run = env
-        .ralph(["run", "-p", "x", "-m", "9", "--max-tokens", "1000", "--json"])
-        .stdout_any()
-        .stderr_any()
-        .code(4)
-        .run();
+    let run = env.ralph(["run", "-p", "x", "-m", "9", "--max-tokens", "1000", "--json"]).code(4).run();
     let end = run.json_lines().pop().unwrap();
     assert_eq!((&end["stop_reason"], &end["iterations"]), (&json!("budget"), &json!(2)), "{end}");
 
@@ -159,7 +160,7 @@ fn a_budget_of_tokens_counts_what_came_from_the_cache_between_iterations_and_wit
         r#"{{"type":"assistant","message":{{"id":"m","content":[{{"type":"text","text":"on it"}}],{usage}}}}}"#
     );
     env.script(&format!("claude-init\nraw {message}\nsleep 60s\n"));
-    let run = env.ralph(["run", "-p", "y", "--max-tokens", "1000", "--json"]).stdout_any().stderr_any().code(4).run();
+    let run = env.ralph(["run", "-p", "y", "--max-tokens", "1000", "--json"]).code(4).run();
     let end = run.json_lines().pop().unwrap();
     assert_eq!(end["stop_reason"], "budget", "{end}");
     assert!(run.took < std::time::Duration::from_secs(50), "it was ended while it ran: {:?}", run.took);

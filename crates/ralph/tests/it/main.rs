@@ -23,6 +23,7 @@ mod feedback;
 mod init;
 mod limits;
 mod locks;
+mod net;
 mod output;
 mod process;
 mod protect;
@@ -40,6 +41,13 @@ mod tree;
 mod usage;
 
 use ralph_testkit::TestEnv;
+
+/// What a run is told while another one works on the same tree.
+const OWNED: &str = "error: another ralph owns [..]\nhint: look at it: ralph status\nhint: stop it: ralph cancel ";
+
+/// What `resume` says of a run that is complete.
+const COMPLETE: &str = "error: run [..] is complete: there is nothing to go on with\n\
+                        hint: look at it: ralph show [..]\nhint: begin a new one: ralph ";
 
 /// A fresh environment around the binary under test.
 fn env() -> TestEnv {

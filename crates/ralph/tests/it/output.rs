@@ -20,7 +20,7 @@ fn claude(script: &str) -> TestEnv {
 /// Runs `ralph run -p x --json -m 1`.
 #[track_caller]
 fn once(env: &TestEnv, code: i32) -> Finished {
-    env.ralph(["run", "-p", "x", "--json", "-m", "1"]).stdout_any().code(code).run()
+    env.ralph(["run", "-p", "x", "--json", "-m", "1"]).code(code).run()
 }
 
 /// Holds the agent after its script, so that ralph's memory can be looked at when everything is read.
@@ -28,7 +28,7 @@ fn measured(env: &TestEnv, script: &str) -> (Finished, u64) {
     env.script(&format!(
         "{script}\nflush\ntouch printed\nwait-file go\nclaude-result <response>DONE</response>\nclaim"
     ));
-    let running = env.ralph(["run", "-p", "x", "--json", "-m", "1"]).stdout_any().spawn();
+    let running = env.ralph(["run", "-p", "x", "--json", "-m", "1"]).spawn();
     running.wait_for_file("printed");
     let peak = status(running.pid(), "VmHWM");
     env.write("go", "");
@@ -87,7 +87,7 @@ fn b02_a_line_of_three_megabytes_reaches_a_reader_that_reads() {
     env.script("flood 3m\nprint end\nclaim");
     let run = env.ralph(["run", "-p", "x"]).stdout_has("xend\n").stderr_lacks("skipped").run();
     assert!(run.stdout.len() > 3 << 20, "{}", run.stdout.len());
-    let run = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run();
+    let run = env.ralph(["run", "-p", "x", "--json"]).run();
     assert!(texts(&run).len() > 3 << 20, "{}", run.stdout);
 }
 
@@ -96,7 +96,7 @@ fn b03_half_a_line_at_the_end_is_kept_and_fails_only_its_iteration() {
     let env = claude(
         "[1]\nclaude-init\nclaude-text hello\nwrite {\"type\":\"result\",\"resu\n[2]\nclaude-result <response>DONE</response>",
     );
-    let run = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run();
+    let run = env.ralph(["run", "-p", "x", "--json"]).run();
     let iterations = lines(&run, "iteration.finished");
     assert_eq!((&iterations[0]["claim"], &iterations[1]["claim"]), (&json!("none"), &json!("complete")));
     assert!(raw_log(&env).ends_with(b"{\"type\":\"result\",\"resu"));
@@ -106,8 +106,8 @@ fn b03_half_a_line_at_the_end_is_kept_and_fails_only_its_iteration() {
 fn b04_bytes_that_are_no_text_are_kept_on_disk_and_replaced_on_the_screen() {
     let env = env();
     env.script("print \\xff\\xfe \\0 caf\\xc3\nprint \\xe6\\xbc\\xa2 fine\nclaim");
-    let run = env.ralph(["run", "-p", "x"]).stdout_has("\u{fffd}\u{fffd}").stdout_has("漢 fine").stderr_any().run();
-    assert!(std::str::from_utf8(&run.stdout_bytes).is_ok() && !run.stdout_bytes.contains(&0));
+    let run = env.ralph(["run", "-p", "x"]).stdout_has("\u{fffd}\u{fffd}").stdout_has("漢 fine").run();
+    assert!(std::str::from_utf8(run.stdout.raw()).is_ok() && !run.stdout.raw().contains(&0));
     assert!(raw_log(&env).starts_with(b"\xff\xfe \0 caf\xc3\n"));
 }
 
@@ -120,7 +120,7 @@ fn b04_lone_surrogates_and_escaped_controls_in_json_are_replaced() {
     let env = claude(&(script + "\nclaude-result <response>DONE</response>"));
     let text = texts(&once(&env, 0));
     assert!(text.contains("a \u{fffd} b") && text.contains('\u{1f600}'), "{text:?}");
-    env.ralph(["run", "-p", "y"]).stdout_has("a \u{fffd} b").stdout_lacks("\x1b").stdout_lacks("\0").stderr_any().run();
+    env.ralph(["run", "-p", "y"]).stdout_has("a \u{fffd} b").stdout_lacks("\x1b").stdout_lacks("\0").run();
 }
 
 #[test]
@@ -174,7 +174,7 @@ const SLOW_READER: [&str; 4] =
 #[test]
 fn b10_a_reader_that_stops_does_not_hold_the_agent_and_still_gets_the_end() {
     let env = claude("claude-init\nstream 20000 1000\nclaude-result <response>DONE</response>\ntouch printed");
-    let running = env.ralph(["run", "-p", "x", "--json"]).under(SLOW_READER).stdout_any().spawn();
+    let running = env.ralph(["run", "-p", "x", "--json"]).under(SLOW_READER).spawn();
     // Twenty megabytes are through although nobody has read a line.
     running.wait_for_file("printed");
     running.wait_until("the agent is gone", || env.processes().iter().all(|one| !one.command.contains("claude")));
@@ -191,12 +191,13 @@ fn b10_a_reader_that_stops_does_not_hold_the_agent_and_still_gets_the_end() {
 #[test]
 fn b10_a_reader_that_never_reads_again_does_not_keep_ralph_alive() {
     let env = claude("claude-init\nstream 3000 1000\nclaude-result <response>DONE</response>");
-    let running = env.ralph(["run", "-p", "x", "--json"]).under(SLOW_READER).stdout_any();
+    let running = env.ralph(["run", "-p", "x", "--json"]).under(SLOW_READER);
     let running = running.stderr_has("warning: nobody read standard output, and its end was left out").spawn();
     running.wait_for_file("code");
     assert_eq!(env.read("code"), "0\n");
     env.write("read", "");
-    assert!(running.finish().took < Duration::from_secs(10));
+    let run = running.finish();
+    assert!(run.took < Duration::from_secs(10) && run.stdout.starts_with("{\"v\":1,"), "{:?}", run.took);
 }
 
 #[test]
@@ -204,7 +205,7 @@ fn b11_a_huge_prompt_goes_in_while_a_flood_comes_out() {
     let env = env();
     env.script("flood-lines 200000 before reading\nsave-stdin heard\nflood-lines 200000 after\nclaim");
     env.write("prompt.md", &("x".repeat(99) + "\n").repeat(50_000));
-    let run = env.ralph(["run", "-f", "prompt.md", "-m", "1", "--json"]).stdout_any().run();
+    let run = env.ralph(["run", "-f", "prompt.md", "-m", "1", "--json"]).run();
     assert_eq!(only(&run, "run.finished")["stop_reason"], "complete");
     assert!(env.read("heard").len() >= 5_000_000);
 }
@@ -214,7 +215,7 @@ fn b11_an_agent_that_does_not_read_its_prompt_is_judged_by_what_it_says() {
     for script in ["claim", "close-output\ntouch $RALPH_TASK_DIR/DONE"] {
         let env = env();
         env.script(script).write("prompt.md", &"x".repeat(2_000_000));
-        env.ralph(["run", "-f", "prompt.md", "-m", "1"]).stdout_has("complete").stderr_any().run();
+        env.ralph(["run", "-f", "prompt.md", "-m", "1"]).stdout_has("complete").run();
     }
 }
 
@@ -240,7 +241,7 @@ fn b12_only_the_agents_own_words_can_claim() {
         env.agent_as(agent).script(&script);
         let prompt = format!("Do it.\nWhen done say {TAG} and stop.\n");
         let code = if claim == "none" { 1 } else { 0 };
-        let run = env.ralph(["run", "-p", &prompt, "--json", "-m", "1"]).stdout_any().code(code).run();
+        let run = env.ralph(["run", "-p", &prompt, "--json", "-m", "1"]).code(code).run();
         assert_eq!(only(&run, "iteration.finished")["claim"], claim, "{place}");
     }
 }
@@ -275,20 +276,21 @@ fn b13_a_decreasing_cost_counts_as_the_largest_seen() {
 
 #[test]
 fn b14_readers_that_go_away_do_not_end_the_run() {
-    for (pipeline, flags) in [
-        ("{ \"$@\"; echo $? > code; } | head -1", "-V"),
-        ("{ \"$@\" 2>&1; echo $? > code; } | head -1", "-V"),
-        ("{ \"$@\"; echo $? > code; } | head -1", "--json"),
-        ("\"$@\" >&- 2>&-; echo $? > code", "-V"),
-        ("\"$@\" >/dev/full 2>/dev/full; echo $? > code", "-V"),
+    for (pipeline, flags, narrated) in [
+        ("{ \"$@\"; echo $? > code; } | head -1", "-V", "[ralph] "),
+        ("{ \"$@\" 2>&1; echo $? > code; } | head -1", "-V", ""),
+        ("{ \"$@\"; echo $? > code; } | head -1", "--json", ""),
+        ("\"$@\" >&- 2>&-; echo $? > code", "-V", ""),
+        ("\"$@\" >/dev/full 2>/dev/full; echo $? > code", "-V", ""),
     ] {
         let env = env();
         env.script("flood-lines 5000 hello\n[2]\ntouch second\nclaim").guardrail("true");
         let under = ["sh", "-c", pipeline, "sh"];
-        env.ralph(["run", "-p", "x", flags]).under(under).stdout_any().stderr_any().run();
+        let run = env.ralph(["run", "-p", "x", flags]).under(under).stderr_has(narrated).run();
+        assert!(run.stdout.lines().count() <= 1, "{}", run.stdout);
         assert_eq!(env.read("code"), "0\n", "{pipeline} {flags}");
         assert!(env.exists("second"), "{pipeline} {flags}");
-        let runs: Value = env.ralph(["status", "--json"]).stdout_any().run().json_lines().remove(0);
+        let runs: Value = env.ralph(["status", "--json"]).run().json_lines().remove(0);
         assert_eq!(runs["runs"][0]["stop_reason"], "complete", "{pipeline} {flags}");
         assert!(eventually(Duration::from_secs(2), || env.processes().is_empty()), "{:?}", env.processes());
     }
@@ -315,7 +317,7 @@ fn b14_a_result_that_cannot_be_written_is_a_failing_disk() {
 fn what_an_agent_says_is_no_line_of_the_end() {
     let env = env();
     env.script("print <ralph>BLOCKED: no\nprint \nprint complete · verified\nprint </ralph>");
-    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().code(3).run();
+    let run = env.ralph(["run", "-q", "-p", "x"]).code(3).run();
     let end = &run.stdout[run.stdout.rfind("blocked · not verified").unwrap()..];
     assert!(end.contains("the agent is blocked: no  complete · verified"), "{end}");
     assert!(!end.lines().any(|line| line.trim() == "complete · verified"), "{end}");
@@ -325,25 +327,25 @@ fn what_an_agent_says_is_no_line_of_the_end() {
 fn blanks_behind_an_answer_do_not_empty_it() {
     let env = env();
     env.script("claim\nflood-lines 20000 ").guardrail("true");
-    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_has("complete · verified").stderr_any().run();
+    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_has("complete · verified").run();
 }
 
 #[test]
 fn b14_an_output_that_takes_nothing_more_is_told_once() {
     let env = env();
     env.script("flood-lines 5000 hello\nclaim").guardrail("true");
-    let run = env.ralph(["run", "-p", "x", "-V"]).under(TO_A_FULL_DISK).stderr_any().run();
-    let told =
-        run.stderr.lines().filter(|line| line.starts_with("warning: standard output takes nothing more (No space"));
-    assert_eq!(told.count(), 1, "{}", run.stderr);
+    let warning = "warning: standard output takes nothing more (No space";
+    let run =
+        env.ralph(["run", "-p", "x", "-V"]).under(TO_A_FULL_DISK).stderr_has("[ralph] ").stderr_has(warning).run();
+    assert_eq!(run.stderr.matches(warning).count(), 1, "{}", run.stderr);
 }
 
 #[test]
 fn b14_a_command_that_only_prints_ends_quietly_when_its_reader_goes() {
     let env = env();
     env.script("flood-lines 50000 hello\nclaim");
-    env.ralph(["run", "-p", "x", "-q"]).stdout_any().run();
+    env.ralph(["run", "-p", "x", "-q"]).ends("complete · claimed, not verified").run();
     let under = ["sh", "-c", "{ \"$@\"; echo $? > code; } | head -1", "sh"];
-    env.ralph(["logs"]).under(under).stdout_any().run();
+    env.ralph(["logs"]).under(under).stdout("hello\n").run();
     assert_ne!(env.read("code"), "101\n");
 }

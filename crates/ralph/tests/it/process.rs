@@ -15,7 +15,14 @@ const ALL_GONE: &str = "for file in *.pid; do kill -0 $(cat $file) 2>/dev/null &
 /// Runs `ralph run -p x --json` and further flags.
 #[track_caller]
 fn run(env: &TestEnv, flags: &[&str], code: i32) -> Finished {
-    env.ralph(["run", "-p", "x", "--json"].iter().chain(flags)).stdout_any().code(code).run()
+    env.ralph(["run", "-p", "x", "--json"].iter().chain(flags)).code(code).run()
+}
+
+/// Runs the same; its one iteration is not disturbed and its claim is accepted.
+#[track_caller]
+fn completes(env: &TestEnv, flags: &[&str]) {
+    let finished = only(&run(env, flags, 0), "iteration.finished");
+    assert_eq!((&finished["verdict"], &finished["reasons"]), (&json!("stop"), &json!([])), "{finished}");
 }
 
 /// The lines of one type.
@@ -85,7 +92,7 @@ fn a01_an_agent_that_computes_in_silence_is_not_idle() {
         "run for i in 1 2 3 4 5 6 7 8 9; do (timeout 0.2 sh -c 'while :; do :; done' &); sleep 0.2; done",
     ] {
         env.script(&format!("{script}\nclaim"));
-        run(&env, &["--idle-timeout", "500ms", "-m", "1"], 0);
+        completes(&env, &["--idle-timeout", "500ms", "-m", "1"]);
     }
 }
 
@@ -93,7 +100,7 @@ fn a01_an_agent_that_computes_in_silence_is_not_idle() {
 fn a01_an_agent_that_moves_data_in_silence_is_not_idle() {
     let env = env();
     env.script("run for i in 1 2 3 4 5 6 7 8 9; do head -c 500000 /dev/zero > data; sleep 0.2; done\nclaim");
-    run(&env, &["--idle-timeout", "500ms", "-m", "1"], 0);
+    completes(&env, &["--idle-timeout", "500ms", "-m", "1"]);
 }
 
 #[test]
@@ -148,7 +155,7 @@ fn a04_an_exit_of_zero_without_a_result_is_no_success() {
 fn a05_an_agent_that_closes_its_output_and_works_on_is_waited_for() {
     let env = env();
     env.script("close-output\nspin 1200ms\nsleep 100ms\ntouch $RALPH_TASK_DIR/DONE\ntouch worked");
-    run(&env, &["--idle-timeout", "500ms", "-m", "1"], 0);
+    completes(&env, &["--idle-timeout", "500ms", "-m", "1"]);
     assert!(env.exists("worked"));
 }
 
@@ -234,7 +241,8 @@ fn a13_standard_input_is_the_prompt_and_then_its_end_never_the_terminal() {
     for via in ["stdin", "arg", "file"] {
         let env = env();
         env.settings(json!({ "agent": { "promptVia": via } })).script("save-stdin heard\nclaim");
-        let terminal = env.ralph(["run", "-p", "the task"]).stdout_any().spawn_on_terminal(80, 24);
+        let terminal =
+            env.ralph(["run", "-p", "the task"]).stdout_has("claimed, not verified").spawn_on_terminal(80, 24);
         terminal.finish();
         assert_eq!(env.read("heard").contains("the task"), via == "stdin", "{via}: {}", env.read("heard"));
     }
@@ -321,7 +329,7 @@ claim";
 fn a18_when_ralph_is_killed_everything_ends_within_two_seconds_and_resume_goes_on() {
     let env = env();
     env.script(WITH_COMPANY).guardrail(ALL_GONE);
-    let running = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().killed_by(SIGKILL).spawn();
+    let running = env.ralph(["run", "-p", "x"]).killed_by(SIGKILL).spawn();
     running.wait_for_file("ready");
     let pids = ["agent.pid", "daemon.pid", "tool.pid"].map(|file| env.read_pid(file));
     assert!(pids.iter().all(|pid| alive(*pid)));
@@ -330,14 +338,15 @@ fn a18_when_ralph_is_killed_everything_ends_within_two_seconds_and_resume_goes_o
     assert!(eventually(Duration::from_secs(2), || !pids.iter().any(|pid| alive(*pid))), "{:?}", env.processes());
     assert!(eventually(Duration::from_secs(2), || env.processes().is_empty()), "{:?}", env.processes());
     env.write("go", "");
-    env.ralph(["resume"]).stdout_has("complete · verified").stderr_any().run();
+    let resume = env.ralph(["resume"]).stdout_has("complete · verified").stderr_has(" · 2 leaked");
+    resume.stderr_has("note: the agent left 2 processes behind, ended now: ").run();
 }
 
 #[test]
 fn a18_when_ralph_and_its_keeper_are_killed_together_resume_ends_what_they_left() {
     let env = env();
     env.script(&WITH_COMPANY.replace("env-clear ", "")).guardrail(ALL_GONE);
-    let running = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().killed_by(SIGKILL).spawn();
+    let running = env.ralph(["run", "-p", "x"]).killed_by(SIGKILL).spawn();
     running.wait_for_file("ready");
     // A stopped ralph cannot clean up after its keeper.
     running.signal(SIGSTOP);
@@ -347,7 +356,9 @@ fn a18_when_ralph_and_its_keeper_are_killed_together_resume_ends_what_they_left(
     let pids = ["agent.pid", "daemon.pid", "tool.pid"].map(|file| env.read_pid(file));
     assert!(pids.iter().any(|pid| alive(*pid)), "this test needs a process that outlived both");
     env.write("go", "");
-    env.ralph(["resume"]).stdout_has("complete · verified").stderr_any().run();
+    let resume = env.ralph(["resume"]).stdout_has("complete · verified").stderr_has(" · 2 leaked");
+    let resume = resume.stderr_has("note: the agent left 2 processes behind, ended now: ");
+    resume.stderr_has("note: processes that the crashed run [..] had left alive were ended: ").run();
     assert!(!pids.iter().any(|pid| alive(*pid)), "{:?}", env.processes());
 }
 
@@ -356,7 +367,7 @@ fn f05_an_agent_and_a_guardrail_inherit_nothing_but_their_streams() {
     let env = env();
     env.script("fds\nclaim").guardrail("ls /proc/self/fd > check-fds");
     let leaky = ["sh", "-c", "exec 5</dev/null 7>extra 9</etc/passwd; exec \"$@\"", "sh"];
-    env.ralph(["run", "-p", "x"]).under(leaky).stdout_has("fds: 0 1 2\n").stderr_any().run();
+    env.ralph(["run", "-p", "x"]).under(leaky).stdout_has("fds: 0 1 2\n").stderr_has("checking again: check-fds").run();
     // The third is `ls` reading the folder.
     assert_eq!(env.read("check-fds"), "0\n1\n2\n3\n");
 }
@@ -365,7 +376,7 @@ fn f05_an_agent_and_a_guardrail_inherit_nothing_but_their_streams() {
 fn o06_an_agent_has_a_session_of_its_own_and_no_terminal() {
     let env = env();
     env.script("tty\nids\nclaim");
-    let terminal = env.ralph(["run", "-p", "x"]).stdout_any().spawn_on_terminal(100, 24);
+    let terminal = env.ralph(["run", "-p", "x"]).spawn_on_terminal(100, 24);
     let ralph = terminal.pid();
     let shown = terminal.finish().stdout;
     assert!(shown.contains("tty: No such device or address"), "{shown}");
@@ -381,7 +392,7 @@ fn an_agent_has_a_temporary_folder_that_goes_with_the_run() {
     env.script(
         "[1]\nenv TMPDIR\nrun mkdir \"$TMPDIR/litter\" && stat -c %a \"$TMPDIR\"\n[2]\nrun ls \"$TMPDIR\"\nclaim",
     );
-    let run = env.ralph(["run", "-p", "x"]).env("TMPDIR", env.root()).stdout_any().stderr_any().run();
+    let run = env.ralph(["run", "-p", "x"]).env("TMPDIR", env.root()).run();
     let folder = run.stdout.lines().next().unwrap().trim_start_matches("TMPDIR=").to_owned();
     assert!(folder.starts_with(&format!("{}/ralph-", env.root().display())), "{}", run.stdout);
     assert!(run.stdout.contains("700\n") && run.stdout.contains("litter\n"), "{}", run.stdout);
@@ -403,7 +414,7 @@ fn an_agent_is_given_the_environment_that_the_manual_promises() {
         "envRemove": ["SECRET", "NOT_THERE"],
     } }));
     env.script("save-env env.txt\ncwd\nclaim");
-    let invocation = env.ralph(["run", "-p", "x", "--json", "--task", "the-task"]).stdout_any();
+    let invocation = env.ralph(["run", "-p", "x", "--json", "--task", "the-task"]);
     let marks = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT"];
     let invocation = marks.iter().fold(invocation, |invocation, mark| invocation.env(mark, "1"));
     let invocation = invocation.env("RALPH_PARENT_RUN_ID", "abcdefgh");
@@ -478,7 +489,7 @@ fn j03_a_guardrail_that_floods_is_kept_in_its_log_and_cut_in_the_prompt() {
     let env = env();
     env.guardrail("yes flood | head -c 30000000; exit 1")
         .script("stdin\ntouch iteration$RALPH_ITERATION\nprint working");
-    let running = env.ralph(["run", "-p", "x", "-m", "2", "--json"]).stdout_any().code(1).spawn();
+    let running = env.ralph(["run", "-p", "x", "-m", "2", "--json"]).code(1).spawn();
     running.wait_for_file("iteration2");
     let peak = status(running.pid(), "VmHWM");
     let run = running.finish();
@@ -527,8 +538,8 @@ fn a02_an_agent_that_floods_without_end_still_meets_its_limit_and_a_signal() {
     let env = env();
     env.settings(serde_json::json!({ "agent": { "command": "yes", "flags": ["flood"] } }));
     let limited = ["run", "-q", "-p", "x", "--once", "--iteration-timeout", "1s"];
-    env.ralph(limited).stdout_has("single-pass").stderr_any().code(1).time_limit(Duration::from_secs(15)).run();
-    let run = env.ralph(["run", "-q", "-p", "y", "--once"]).stdout_has("interrupted").stderr_any().code(130).spawn();
+    env.ralph(limited).stdout_has("single-pass").code(1).time_limit(Duration::from_secs(15)).run();
+    let run = env.ralph(["run", "-q", "-p", "y", "--once"]).stdout_has("interrupted").code(130).spawn();
     run.wait_until("the agent floods", || env.processes().iter().any(|process| process.command.starts_with("yes")));
     run.signal(2);
     run.wait_for_stderr("shutting down");
@@ -541,7 +552,7 @@ fn a18_an_agent_that_stops_its_keeper_is_seen_to_end() {
     let env = env();
     let agent = "#!/bin/sh\ncat > /dev/null\nkill -STOP $PPID\nsleep 0.2\necho '<response>DONE</response>'\n";
     env.program("stopper", agent);
-    run(&env, &["--agent", "stopper"], 0);
+    completes(&env, &["--agent", "stopper"]);
 }
 
 #[test]
@@ -550,7 +561,7 @@ fn a18_the_tree_of_a_killed_ralph_ends_even_if_its_keeper_was_stopped() {
     let agent = "#!/bin/sh\ncat > /dev/null\nkill -STOP $(cut -d' ' -f4 /proc/$PPID/stat) $PPID\n\
                  echo $$ > agent.pid\nexec sleep 1000\n";
     env.program("stopper", agent);
-    let call = env.ralph(["run", "-p", "x", "--agent", "stopper"]).stdout_any().stderr_any();
+    let call = env.ralph(["run", "-p", "x", "--agent", "stopper"]);
     let stopped = call.killed_by(SIGKILL).spawn();
     assert!(eventually(Duration::from_secs(10), || env.exists("agent.pid")));
     let agent = env.read_pid("agent.pid");
@@ -564,7 +575,8 @@ fn e05_a_check_that_outlived_ralph_and_keeper_is_ended_by_the_next_resume() {
     let env = env();
     env.guardrail("echo $$ > $HOME/check.pid; [ -e $HOME/second ] || exec sleep 1000").script("claim");
     let of_check = env.home().join("check.pid");
-    let first = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().killed_by(SIGKILL).spawn();
+    let first = env.ralph(["run", "-p", "x"]).killed_by(SIGKILL).spawn();
+    first.wait_for_stdout("<response>DONE</response>");
     assert!(eventually(Duration::from_secs(10), || env.exists(&of_check)));
     let check = env.read_pid(&of_check);
     env.write(env.home().join("second"), "");
@@ -574,7 +586,8 @@ fn e05_a_check_that_outlived_ralph_and_keeper_is_ended_by_the_next_resume() {
     assert!(first.signal(SIGKILL));
     first.finish();
     assert!(alive(check), "nobody was left to end it");
-    env.ralph(["resume"]).stdout_has("complete · verified").stderr_any().run();
+    let told = "note: processes that the crashed run [..] had left alive were ended: 1";
+    env.ralph(["resume"]).stdout_has("complete · verified").stderr_has(told).run();
     assert!(!alive(check));
 }
 
@@ -583,12 +596,18 @@ fn e05_a_keeper_that_leaves_is_nothing_that_was_left_alive() {
     let env = env();
     let reset = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() + 7200;
     env.agent_as("claude").script(&format!("claude-limit {reset}\nclaude-result limit error status=429\nexit 1\n"));
-    let first = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().killed_by(SIGKILL).spawn();
+    let first = env.ralph(["run", "-p", "x"]).stdout_has("limit reached").killed_by(SIGKILL);
+    let first = first
+        .stderr_has("✗ agent: limit")
+        .stderr_has("will be repeated")
+        .stderr_has("note: the wall time of 1h00m")
+        .spawn();
     first.wait_for_stderr("waiting until ");
     assert!(first.signal(SIGKILL));
     first.finish();
-    let resumed = env.ralph(["resume", "--no-wait"]).stdout_any().stderr_lacks("left alive").code(5).run();
-    assert!(resumed.stderr.contains("resumed"), "{}", resumed.stderr);
+    let resumed =
+        env.ralph(["resume", "--no-wait"]).ends("error").stderr_has("resumed · ").stderr_has("✗ agent: limit");
+    resumed.code(5).run();
 }
 
 #[test]
@@ -598,8 +617,8 @@ fn e05_an_agent_that_outlived_ralph_and_keeper_does_not_work_beside_the_next_run
                  echo '<response>DONE</response>'\n";
     env.program("sleeper", agent);
     let of_agent = env.home().join("agent.pid");
-    let run = |prompt| env.ralph(["run", "-p", prompt, "--agent", "sleeper"]).stdout_any();
-    let first = run("x").stderr_any().killed_by(SIGKILL).spawn();
+    let run = |prompt| env.ralph(["run", "-p", prompt, "--agent", "sleeper"]);
+    let first = run("x").killed_by(SIGKILL).spawn();
     assert!(eventually(Duration::from_secs(10), || env.exists(&of_agent)));
     let agent = env.read_pid(&of_agent);
     assert!(first.signal(SIGSTOP));
@@ -608,7 +627,7 @@ fn e05_an_agent_that_outlived_ralph_and_keeper_does_not_work_beside_the_next_run
     first.finish();
     assert!(alive(agent), "nobody was left to end it");
     env.write(env.home().join("second"), "");
-    run("y").stderr_has("had left alive were ended: 1").run();
+    run("y").ends("complete · claimed, not verified").stderr_has("had left alive were ended: 1").run();
     assert!(!alive(agent));
 }
 
@@ -622,7 +641,8 @@ fn a21_an_answer_of_the_keeper_that_is_lost_is_noticed_long_before_any_limit() {
     env.script("[1]\nprint one\n[*]\nclaim");
     let run = env.ralph(["run", "-p", "x", "-m", "2"]).inject("sendto", 2, Fault::Lost(15));
     let began = std::time::Instant::now();
-    let run = run.stdout_any().stderr_any().any_end().run();
+    let run =
+        run.ends("max-iterations").stderr_has("✗ agent: the process that watches over the agent died").code(1).run();
     assert!(run.trace.as_deref().unwrap_or_default().contains("(INJECTED)"), "{:?}", run.trace);
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     let told = crate::story::story(&env);
@@ -637,5 +657,5 @@ fn a12_a_script_whose_interpreter_is_missing_is_told_which() {
     let run = env
         .ralph(["run", "-p", "x", "--agent", "scripted"])
         .stdout_has("scripted needs /no/such/python3, which does not exist");
-    run.stderr_any().code(5).run();
+    run.stderr_has("✗ agent: the agent could not be started: scripted needs ").code(5).run();
 }

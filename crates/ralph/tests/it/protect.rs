@@ -25,7 +25,7 @@ fn j08_a_test_that_was_weakened_is_found_and_the_repair_is_accepted() {
     let env = project(
         "[1]\nfile work.txt done\nfile tests/a.txt expects nothing\nclaim\n[2]\nfile tests/a.txt expects much\\n\nclaim",
     );
-    let lines = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run().json_lines();
+    let lines = env.ralph(["run", "-p", "x", "--json"]).run().json_lines();
     assert_eq!(protected(&lines), [false, true]);
     let finished = lines.last().unwrap();
     assert_eq!(
@@ -36,13 +36,19 @@ fn j08_a_test_that_was_weakened_is_found_and_the_repair_is_accepted() {
     env.ralph(["explain"]).stdout_has("complete").run();
 }
 
+/// Who cannot help changing a protected file is told how.
+const IF_IT_IS_WORK: &str = "note: if such a file is the work itself, begin a run with protect.scripts false";
+/// What an agent does to the settings is told.
+const SETTINGS_EDITED: &str = "note: [PROJECT]/.ralph/settings.local.json was edited; this run keeps the settings";
+
 #[test]
 fn c14_a_script_that_was_rewritten_is_not_executed() {
     for change in ["file check.sh exit 0", "remove check.sh\nsymlink /bin/true check.sh", "remove check.sh"] {
         let env = project(&format!("{change}\nclaim"));
         env.ralph(["run", "-p", "x", "-m", "2"])
-            .stdout_lacks("complete ·")
+            .ends("max-iterations")
             .stderr_has("✗ protected files check.sh was ")
+            .stderr_has(IF_IT_IS_WORK)
             .stderr_has("so it was not executed")
             .code(1)
             .run();
@@ -52,16 +58,20 @@ fn c14_a_script_that_was_rewritten_is_not_executed() {
 #[test]
 fn c14_what_one_run_refused_is_told_by_the_next_that_takes_it_as_it_stands() {
     let env = project("file check.sh exit 0\nfile .ralph/settings.local.json {}\nclaim");
-    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_lacks("as it stands now").code(1).run();
-    let notes = ["note: check.sh was changed during run ", "settings.local.json was edited during run "];
-    let mut next = env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_has(" counts as it stands now");
-    for note in notes {
-        next = next.stderr_has(note);
-    }
-    next.run();
+    env.ralph(["run", "-p", "x", "-m", "1"])
+        .ends("max-iterations")
+        .stderr_has(SETTINGS_EDITED)
+        .stderr_has("✗ protected files check.sh was changed")
+        .stderr_has(IF_IT_IS_WORK)
+        .stderr_has("so it was not executed")
+        .code(1)
+        .run();
+    let next = || env.ralph(["run", "-p", "x", "-m", "1"]).ends("complete · verified").stderr_has(SETTINGS_EDITED);
+    let next = || next().stderr_has("settings.local.json was edited during run [..] counts as it stands now");
+    next().stderr_has("note: check.sh was changed during run [..] counts as it stands now").run();
     let kept = story(&env)["notes"].to_string();
     assert_eq!(kept.matches("as it stands now").count(), 2, "{kept}");
-    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_lacks("check.sh was changed during run").run();
+    next().run();
 }
 
 #[test]
@@ -93,26 +103,39 @@ fn adding_files_is_no_violation_and_ignored_files_count() {
     let env = project("file secret/key.txt other\nfile work.txt done\nclaim");
     env.write(".gitignore", "secret/\n").write("secret/key.txt", "key");
     env.settings(json!({ "protect": { "paths": ["secret"] } }));
-    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_has("secret/key.txt was changed").code(1).run();
+    env.ralph(["run", "-p", "x", "-m", "1"])
+        .ends("max-iterations")
+        .stderr_has("secret/key.txt was changed")
+        .stderr_has(IF_IT_IS_WORK)
+        .code(1)
+        .run();
 }
 
 #[test]
 fn e05_what_counts_is_what_was_there_at_the_start_also_after_a_resume() {
     let env = project("[1]\nfile tests/a.txt weak\nprint half\n[*]\nfile work.txt done\nclaim");
-    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().code(1).run();
-    env.ralph(["resume", "-m", "2"]).stdout_any().stderr_has("tests/a.txt was changed").code(1).run();
+    // The advice is given once.
+    for (call, advice) in [(&["run", "-p", "x", "-m", "1"][..], IF_IT_IS_WORK), (&["resume", "-m", "2"], "")] {
+        let call = env.ralph(call).ends("max-iterations").stderr_has("✗ protected files tests/a.txt was changed");
+        call.stderr_has(advice).code(1).run();
+    }
     env.write("tests/a.txt", "expects much\n");
-    env.ralph(["resume", "-m", "3"]).stdout_has("complete · verified").stderr_any().run();
+    env.ralph(["resume", "-m", "3"]).stdout_has("complete · verified").run();
 }
 
 #[test]
 fn a_program_that_came_before_a_resume_was_not_there_at_the_start() {
     let env = project("[1]\nprint half\n[*]\nfile work.txt done\nclaim");
-    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().code(1).run();
+    env.ralph(["run", "-p", "x", "-m", "1"]).ends("max-iterations").code(1).run();
     let fake = env.program("grep", "#!/bin/sh\n");
-    env.ralph(["resume", "-m", "2"]).stdout_any().stderr_has("/grep was hidden by ").code(1).run();
+    env.ralph(["resume", "-m", "2"])
+        .ends("max-iterations")
+        .stderr_has("/grep was hidden by ")
+        .stderr_has(IF_IT_IS_WORK)
+        .code(1)
+        .run();
     std::fs::remove_file(fake).unwrap();
-    env.ralph(["resume", "-m", "3"]).stdout_has("complete · verified").stderr_any().run();
+    env.ralph(["resume", "-m", "3"]).stdout_has("complete · verified").run();
 }
 
 #[test]
@@ -132,7 +155,7 @@ fn what_was_red_before_the_first_iteration_is_told_apart() {
 fn only_what_is_committed_counts_in_a_clean_checkout() {
     let env = project("[1]\nfile work.txt done\nclaim\n[*]\nrun git commit -qam work\nclaim");
     env.settings(json!({ "verify": { "cleanCheckout": true } }));
-    let lines = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run().json_lines();
+    let lines = env.ralph(["run", "-p", "x", "--json"]).run().json_lines();
     let clean: Vec<bool> = lines
         .iter()
         .filter(|line| line["check"] == "clean-tree")
@@ -148,7 +171,9 @@ fn only_what_is_committed_counts_in_a_clean_checkout() {
     let env = project("claim").without_git();
     env.settings(json!({ "verify": { "cleanCheckout": true } }));
     env.ralph(["run", "-p", "x", "-m", "1"])
-        .stdout_any()
+        .ends("max-iterations")
+        .stderr_has("warning: `verify.cleanCheckout` needs git")
+        .stderr_has("note: changes during the checks cannot be seen: not a git repository")
         .stderr_has("the commit cannot be judged: not a git repository")
         .code(1)
         .run();
@@ -161,7 +186,7 @@ fn c14_a_script_that_is_cheated_in_the_commit_alone_or_behind_a_link_is_seen() {
     let env = project(cheat);
     env.settings(json!({ "verify": { "cleanCheckout": true } }));
     env.ralph(["run", "-p", "x", "-m", "1"])
-        .stdout_lacks("complete ·")
+        .ends("max-iterations")
         .stderr_has("the commit cannot be judged: in the commit check.sh was changed")
         .code(1)
         .run();
@@ -170,14 +195,22 @@ fn c14_a_script_that_is_cheated_in_the_commit_alone_or_behind_a_link_is_seen() {
     env.write("real.sh", "exit 1\n");
     std::fs::remove_file(env.path("check.sh")).unwrap();
     std::os::unix::fs::symlink("real.sh", env.path("check.sh")).unwrap();
-    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_has("real.sh was changed").code(1).run();
+    env.ralph(["run", "-p", "x", "-m", "1"])
+        .ends("max-iterations")
+        .stderr_has("real.sh was changed")
+        .stderr_has(IF_IT_IS_WORK)
+        .code(1)
+        .run();
 }
 
 #[test]
 fn a_glob_that_protects_nothing_is_told() {
     let env = project("file work.txt done\nclaim");
     env.settings(json!({ "protect": { "paths": ["tests/**", "nomatch/**"] } }));
-    env.ralph(["run", "-p", "x"]).stdout_any().stderr_has("note: protect.paths: `nomatch/**` matches no file\n").run();
+    env.ralph(["run", "-p", "x"])
+        .ends("complete · verified")
+        .stderr_has("note: protect.paths: `nomatch/**` matches no file\n")
+        .run();
 }
 
 #[test]
@@ -192,7 +225,7 @@ fn globs_and_words_of_protect_are_judged() {
         env.settings(json!({ "protect": protect }));
         env.ralph(["run", "-p", "x"]).stderr_has(complaint).code(2).run();
     }
-    env.ralph(["config", "check"]).stdout_any().stderr_any().run();
+    env.ralph(["config", "check"]).stdout("settings are fine (.ralph/settings.json)\n").run();
 }
 
 fn walk(folder: &std::path::Path) -> Vec<String> {

@@ -2,11 +2,9 @@
 
 use crate::env;
 use crate::story::{newest, runs};
-use ralph_testkit::{TestEnv, eventually};
+use ralph_testkit::TestEnv;
 use serde_json::{Value, json};
 use std::time::Duration;
-
-const SOON: Duration = Duration::from_secs(5);
 
 /// Claude Code with a price: the first iteration does nothing, the second does the work and claims.
 fn priced() -> TestEnv {
@@ -20,7 +18,7 @@ fn priced() -> TestEnv {
 }
 
 fn explained(env: &TestEnv) -> Value {
-    let told = env.ralph(["explain", "--json"]).stdout_any().run().json_lines().remove(0);
+    let told = env.ralph(["explain", "--json"]).run().json_lines().remove(0);
     let conditions = told["conditions"].as_array().unwrap();
     let open = told["state"] == "running" || told["stop_reason"] == "complete";
     let lacking = conditions.iter().filter(|condition| !open && !condition["needed"].is_null());
@@ -38,9 +36,9 @@ fn needed(explained: &Value) -> Vec<&str> {
 #[test]
 fn a_report_has_the_whole_run_in_every_format() {
     let env = priced();
-    env.ralph(["run", "-p", "build | it", "--task", "t"]).stdout_any().stderr_any().run();
+    env.ralph(["run", "-p", "build | it", "--task", "t"]).ends("complete · verified").run();
     let id = newest(&env);
-    let markdown = env.ralph(["report"]).stdout_any().run().stdout;
+    let markdown = env.ralph(["report"]).run().stdout;
     for part in [
         &format!("# Run {id}: complete · verified\n"),
         "```text\nbuild | it\n```",
@@ -51,7 +49,7 @@ fn a_report_has_the_whole_run_in_every_format() {
         "| the agent claimed completion | ✓ yes |",
         "| guardrail \"test -f built\" | ✓ yes | passed (",
         "| no claim | goes on | ✗ 1 failed, 0 passed | \\$0.25 | 8K in (500 cached) / 240 out | 0 | guardrail \"test -f built\" failed",
-        "| claimed complete | ✓ accepted | ✓ 1 passed | \\$0.50 | 9K in (500 cached) / 300 out | 0 |",
+        "| said it was done | ✓ accepted | ✓ 1 passed | \\$0.50 | 9K in (500 cached) / 300 out | 0 |",
         "Cost so far:\n\n```text\n1 █████████████▍ $0.25\n2 ████████████████████████████████████████ $0.75\n```",
         "Failing checks per iteration:\n\n```text\n1 ████████████████████████████████████████ 1\n2  0\n```",
         "| iteration | `test -f built` |",
@@ -59,14 +57,14 @@ fn a_report_has_the_whole_run_in_every_format() {
     ] {
         assert!(markdown.contains(part), "{part}\n{markdown}");
     }
-    let plain = env.ralph(["report", &id, "--plain"]).stdout_any().run().stdout;
+    let plain = env.ralph(["report", &id, "--plain"]).run().stdout;
     assert!(plain.contains("1 ############## $0.25\n") && !plain.contains(['█', '✓']), "{plain}");
-    let page = env.ralph(["report", &id[..5], "--html"]).stdout_any().run().stdout;
+    let page = env.ralph(["report", &id[..5], "--html"]).run().stdout;
     assert!(page.starts_with("<!doctype html>") && page.contains("<svg") && page.contains("$0.75"), "{page}");
     for outside in ["<script", "http://", "https://", "url(", "@import", " src=", " href="] {
         assert!(!page.contains(outside), "{outside}: {page}");
     }
-    let report = env.ralph(["report", "--json"]).stdout_any().run().json_lines().remove(0);
+    let report = env.ralph(["report", "--json"]).run().json_lines().remove(0);
     let results: Vec<&Value> =
         report["checks"][0]["iterations"].as_array().unwrap().iter().map(|one| &one["result"]).collect();
     assert_eq!(results, ["failed", "passed"]);
@@ -87,7 +85,7 @@ fn a_report_has_the_whole_run_in_every_format() {
 fn a_report_is_written_whole_or_not_at_all() {
     let env = env();
     env.script("claim").write("notes.md", "mine").write("folder/keep", "");
-    env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().run();
+    env.ralph(["run", "-p", "x"]).ends("complete · claimed, not verified").run();
     env.ralph(["report", "-o", "notes.md"]).stderr_has("report on run [..] in [PROJECT]/notes.md").run();
     assert!(env.read("notes.md").starts_with("# Run "));
     let quiet = env.ralph(["-C", "folder", "report", "-q", "--html", "-o", "run.html"]);
@@ -105,14 +103,15 @@ fn a_report_is_written_whole_or_not_at_all() {
     }
     let left: Vec<_> = std::fs::read_dir(env.path("folder")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "{left:?}");
-    env.ralph(["report", "--html", "--json"]).stderr_has("cannot be used with").code(2).run();
+    env.ralph(["report", "--html", "--json"]).stderr_has("error: [..] cannot be used with").code(2).run();
 }
 
 #[test]
 fn a_run_that_goes_on_or_crashed_has_its_report() {
     let env = env();
     env.script("pidfile $HOME/agent\nprint thinking\nsleep forever").guardrail("true");
-    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().killed_by(9).spawn();
+    let run = env.ralph(["run", "-p", "x"]).killed_by(9).spawn();
+    run.wait_for_stdout("thinking");
     run.wait_for_file(env.home().join("agent"));
     env.ralph(["report"])
         .stdout_has(": running\n")
@@ -120,9 +119,7 @@ fn a_run_that_goes_on_or_crashed_has_its_report() {
         .stdout_has("- **now**: the agent of iteration 1")
         .stdout_lacks("To be complete")
         .run();
-    run.kill9();
-    run.finish();
-    assert!(eventually(SOON, || env.processes().is_empty()));
+    run.crash();
     env.ralph(["report"])
         .stdout_has(": crashed\n")
         .stdout_has("- **in flight**: the agent of iteration 1")
@@ -140,11 +137,11 @@ fn what_agents_write_stays_text_in_a_report() {
     let env = env();
     env.script(&format!("print <ralph>BLOCKED: {nasty}</ralph>\n").replace('\u{1b}', "\\e"));
     env.guardrail("echo 'a | b' '<b>'; false");
-    env.ralph(["run", "-p", nasty]).stdout_any().stderr_any().code(3).run();
-    let page = env.ralph(["report", "--html"]).stdout_any().run().stdout;
+    env.ralph(["run", "-p", nasty]).ends("blocked").code(3).run();
+    let page = env.ralph(["report", "--html"]).run().stdout;
     assert!(!page.contains("<script") && !page.contains("<b>") && !page.contains('\u{1b}'), "{page}");
     assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt; | `x`"), "{page}");
-    let text = env.ralph(["report"]).stdout_any().run().stdout;
+    let text = env.ralph(["report"]).run().stdout;
     assert!(text.contains("the agent is blocked: \\</pre\\>\\<script\\>alert(1)\\</script\\> \\| \\`x\\`"), "{text}");
     assert!(text.contains("@<!-- -->somebody") && !text.contains('\u{1b}'), "{text}");
 }
@@ -154,18 +151,17 @@ fn hundreds_of_iterations_stay_readable() {
     let env = env();
     env.script("print no").guardrail("false").settings(json!({ "loop": { "maxConsecutiveFailures": 0 } }));
     env.ralph(["run", "-p", "x", "-m", "120", "-q"])
-        .stdout_any()
-        .stderr_any()
+        .ends("max-iterations")
         .code(1)
         .time_limit(Duration::from_secs(120))
         .run();
-    let text = env.ralph(["report"]).stdout_any().run().stdout;
+    let text = env.ralph(["report"]).run().stdout;
     assert!(text.contains("| … 80 left out |") && text.contains("| 10 |") && text.contains("| 91 |"), "{text}");
     assert!(!text.contains("| 11 |") && text.lines().count() < 400, "{}", text.lines().count());
     assert!(text.contains("118-120 █"), "{text}");
-    let page = env.ralph(["report", "--html"]).stdout_any().run().stdout;
+    let page = env.ralph(["report", "--html"]).run().stdout;
     assert!(page.contains("<summary>120 rows</summary>") && page.contains("<td>57</td>"), "{}", page.len());
-    let report = env.ralph(["report", "--json"]).stdout_any().run().json_lines().remove(0);
+    let report = env.ralph(["report", "--json"]).run().json_lines().remove(0);
     assert_eq!(report["iterations"].as_array().unwrap().len(), 120);
 }
 
@@ -175,16 +171,18 @@ fn waits_for_a_limit_are_told() {
     let reset = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() + 7200;
     env.agent_as("claude").guardrail("true");
     env.script(&format!("claude-limit {reset}\nclaude-result You've hit your limit error status=429\nexit 1\n"));
-    let run = env.ralph(["run", "-p", "x", "--max-wall-time", "1s"]).stdout_any().stderr_any().code(4).spawn();
+    let run = env.ralph(["run", "-p", "x", "--max-wall-time", "1s"]).ends("max-wall-time").code(4);
+    let run = run.stderr_has("✗ agent: You've hit your limit").stderr_has("will be repeated, not counted");
+    let run = run.stderr_has("note: the wall time of 1.0s will end this run before the wait is over").spawn();
     run.wait_for_stderr("waiting until ");
-    let meanwhile = env.ralph(["report", "--json"]).stdout_any().run().json_lines().remove(0);
+    let meanwhile = env.ralph(["report", "--json"]).run().json_lines().remove(0);
     run.finish();
     let so_far = meanwhile["waits"][0]["waited_ms"].as_u64();
     assert!(so_far.is_some_and(|so_far| so_far < 60_000) && meanwhile["waited_ms"] == so_far.unwrap(), "{meanwhile}");
     let text =
         env.ralph(["report"]).stdout_has("## Waits\n\n| iteration | began | until | waited | for what |").run().stdout;
     assert!(text.contains("You've hit your limit |") && text.contains("- **waited**: "), "{text}");
-    let report = env.ralph(["report", "--json"]).stdout_any().run().json_lines().remove(0);
+    let report = env.ralph(["report", "--json"]).run().json_lines().remove(0);
     let waited = report["waits"][0]["waited_ms"].as_u64().unwrap();
     assert!(waited > 0 && waited < 60_000 && report["waited_ms"] == waited, "{report}");
     let told = explained(&env);
@@ -313,15 +311,15 @@ fn every_end_is_explained_with_what_would_have_had_to_be_true() {
         println!("{script:?} with {settings} and {arguments:?}");
         let env = env();
         env.script(script).settings(settings);
-        let run = arguments.iter().fold(env.ralph(["run", "-p", "x"]), |run, argument| run.arg(argument));
-        run.stdout_any().stderr_any().any_end().run();
+        let run = arguments.iter().fold(env.ralph(["run", "-q", "-p", "x"]), |run, argument| run.arg(argument));
+        run.ends(reason).any_end().run();
         assert_eq!(runs(&env)[0]["stop_reason"], reason);
         let told = explained(&env);
         let has = |list: &[&str], part: &str| list.iter().any(|sentence| sentence.contains(part));
         let came: Vec<&str> = told["grounds"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         assert!(has(&came, grounds), "{came:?}");
         assert!(needed.is_empty() || has(&self::needed(&told), needed), "{:?}", self::needed(&told));
-        let shown = env.ralph(["explain"]).stdout_any().run().stdout;
+        let shown = env.ralph(["explain"]).run().stdout;
         assert!(shown.contains(grounds), "{shown}");
         assert_eq!(shown.contains("to be complete\n  - "), !needed.is_empty(), "{shown}");
         assert!(needed.is_empty() || shown.contains(needed), "{shown}");
@@ -332,7 +330,7 @@ fn every_end_is_explained_with_what_would_have_had_to_be_true() {
 fn a_budget_is_explained_by_what_used_it() {
     let env = priced();
     env.guardrail("false");
-    env.ralph(["run", "-p", "x", "--max-cost", "0.5"]).stdout_any().stderr_any().code(4).run();
+    env.ralph(["run", "-p", "x", "--max-cost", "0.5"]).ends("budget").code(4).run();
     let told = explained(&env);
     assert_eq!(told["grounds"][0], "$0.75 of $0.50 spent in 2 iterations; most in iteration 2: $0.50", "{told}");
 }
@@ -341,7 +339,7 @@ fn a_budget_is_explained_by_what_used_it() {
 fn a_stopped_run_is_explained_by_what_was_cut() {
     let env = env();
     env.script("pidfile $HOME/agent\nwait-file $HOME/go\nclaim").guardrail("true");
-    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().code(130).spawn();
+    let run = env.ralph(["run", "-p", "x"]).ends("interrupted").code(130).spawn();
     run.wait_for_file(env.home().join("agent"));
     run.signal(2);
     run.wait_for_stderr("shutting down");
@@ -349,15 +347,15 @@ fn a_stopped_run_is_explained_by_what_was_cut() {
     run.finish();
     let told = explained(&env);
     assert_eq!(
-        told["grounds"][0], "the agent of iteration 1 had ended (claimed complete), and was not judged yet",
+        told["grounds"][0], "the agent of iteration 1 had ended (said it was done), and was not judged yet",
         "{told}"
     );
     assert!(needed(&told).contains(&"`true` would have had to run to its end in iteration 1 and exit 0"), "{told}");
 
     env.script("pidfile $HOME/second\nsleep forever");
-    let run = env.ralph(["run", "-p", "y"]).stdout_any().stderr_any().code(130).spawn();
+    let run = env.ralph(["run", "-p", "y"]).ends("cancelled").stderr_has("stopping now").code(130).spawn();
     run.wait_for_file(env.home().join("second"));
-    env.ralph(["cancel"]).stdout_any().stderr_any().run();
+    env.ralph(["cancel"]).stdout("run [..] · cancelled · [..]\n").run();
     run.finish();
     let told = explained(&env);
     assert_eq!(told["stop_reason"], "cancelled");
@@ -371,8 +369,8 @@ fn every_check_has_its_column_whatever_it_is() {
     let commands = ["true", "false", "true", "no-such-program", "sleep 60"];
     let rules = commands.map(|command| json!({ "command": command, "timeoutMs": 300 }));
     env.settings(json!({ "guardrails": rules, "loop": { "stopCriteria": { "requirePassingTests": true } } }));
-    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().code(1).run();
-    let report = env.ralph(["report", "--json"]).stdout_any().run().json_lines().remove(0);
+    env.ralph(["run", "-q", "-p", "x", "-m", "1"]).ends("max-iterations").code(1).run();
+    let report = env.ralph(["report", "--json"]).run().json_lines().remove(0);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let columns: Vec<(String, String, String)> = report["checks"]
         .as_array()
@@ -408,7 +406,7 @@ fn judged_by_a_script(script: &str) -> TestEnv {
 #[test]
 fn protected_files_and_scripts_are_conditions_like_others() {
     let env = judged_by_a_script("[1]\nfile tests/a.txt little\nclaim\n[2]\nfile check.sh exit 0\nclaim");
-    env.ralph(["run", "-p", "x", "-m", "2"]).stdout_any().stderr_any().code(1).run();
+    env.ralph(["run", "-q", "-p", "x", "-m", "2"]).ends("max-iterations").code(1).run();
     let told = explained(&env);
     let missing = needed(&told);
     assert!(
@@ -436,7 +434,7 @@ fn protected_files_and_scripts_are_conditions_like_others() {
 fn checks_before_the_first_iteration_and_of_the_commit_alone_are_told_apart() {
     let env = judged_by_a_script("print no");
     env.settings(json!({ "verify": { "baseline": true, "cleanCheckout": true } }));
-    env.ralph(["run", "-p", "x", "-m", "1"]).stdout_any().stderr_any().code(1).run();
+    env.ralph(["run", "-q", "-p", "x", "-m", "1"]).ends("max-iterations").code(1).run();
     let head = env.git(["rev-parse", "HEAD"]);
     let told = explained(&env);
     let sentence = needed(&told).into_iter().find(|sentence| sentence.starts_with("`sh check.sh`")).unwrap();
@@ -446,7 +444,7 @@ fn checks_before_the_first_iteration_and_of_the_commit_alone_are_told_apart() {
         .stdout_has("\n| before the first | ✗ [..] | – | – |\n| 1 | ✗ [..] | ✓ 0ms | ✓ 0ms |\n")
         .stdout_has("| `.ralph/guardrail_000_sh_check_sh.log` |")
         .run();
-    let report = env.ralph(["report", "--json"]).stdout_any().run().json_lines().remove(0);
+    let report = env.ralph(["report", "--json"]).run().json_lines().remove(0);
     let grounds: Vec<&Value> =
         report["receipts"].as_array().unwrap().iter().map(|receipt| &receipt["ground"]).collect();
     assert_eq!(grounds, ["project", "checkout"]);

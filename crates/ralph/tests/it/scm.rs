@@ -59,7 +59,7 @@ fn a_message_is_one_argument_whatever_stands_in_it() {
 - a body; with \ and -- dashes"#;
     let env = agent(WORK, "cat \"$HOME/message\"");
     std::fs::write(env.home().join("message"), format!("Here it is:\n<response>\n{message}\n</response>\n")).unwrap();
-    env.ralph(["run", "-p", "x"]).stdout_any().stderr_has("✓ scm commit: Add \"quotes\", $HOME").run();
+    env.ralph(["run", "-p", "x"]).ends("complete · verified").stderr_has("✓ scm commit: Add \"quotes\", $HOME").run();
     assert_eq!(env.git(["log", "-1", "--format=%B"]).trim_end(), message);
     assert!(!env.exists("pwned"));
 }
@@ -67,16 +67,20 @@ fn a_message_is_one_argument_whatever_stands_in_it() {
 #[test]
 fn nothing_to_commit_and_new_files_alone_are_no_failure() {
     let env = agent("echo '<response>DONE</response>'", "touch \"$HOME/asked\"; echo No");
-    let lines = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run().json_lines();
+    let lines = env.ralph(["run", "-p", "x", "--json"]).run().json_lines();
     assert_eq!(tasks(&lines), [("commit".to_owned(), true, "nothing to commit".to_owned())]);
 
     let env = agent("touch new.txt; echo '<response>DONE</response>'", "touch \"$HOME/asked\"; echo No");
-    let lines = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run().json_lines();
+    let lines = env.ralph(["run", "-p", "x", "--json"]).run().json_lines();
     assert!(tasks(&lines)[0].1 && tasks(&lines)[0].2.contains("`add -A` before `commit`"), "{:?}", tasks(&lines));
     assert!(!env.home().join("asked").exists(), "nobody is asked for the message of nothing");
 
     env.settings(json!({ "scm": { "tasks": ["add -A", "commit"] } }));
-    env.ralph(["run", "-p", "y"]).stdout_any().stderr_has("✓ scm add -A (").stderr_has("✓ scm commit: No (").run();
+    env.ralph(["run", "-p", "y"])
+        .ends("complete · verified")
+        .stderr_has("✓ scm add -A (")
+        .stderr_has("✓ scm commit: No (")
+        .run();
     assert!(env.git(["show", "--name-only", "--format=", "HEAD"]).lines().any(|file| file == "new.txt"));
 }
 
@@ -84,7 +88,7 @@ fn nothing_to_commit_and_new_files_alone_are_no_failure() {
 fn a_commit_with_words_of_its_own_that_finds_nothing_is_no_failure() {
     let env = agent("echo '<response>DONE</response>'", "echo No");
     env.settings(json!({ "scm": { "tasks": ["commit -m Own", "tag done"] } }));
-    let lines = env.ralph(["run", "-p", "x", "--json"]).stdout_any().run().json_lines();
+    let lines = env.ralph(["run", "-p", "x", "--json"]).run().json_lines();
     assert_eq!(tasks(&lines)[0], ("commit -m Own".to_owned(), true, "nothing to commit".to_owned()));
     assert_eq!(env.git(["tag"]), "done\n");
 }
@@ -122,7 +126,7 @@ fn a_failing_hook_is_told_the_rest_is_left_out_and_the_run_is_no_success() {
     env.ralph(["explain"]).stdout_has("but not committed").run();
     // The hook is mended, and nobody works again: only the checks and version control.
     std::fs::remove_file(&hook).unwrap();
-    let lines = env.ralph(["resume", "--json"]).stdout_any().run().json_lines();
+    let lines = env.ralph(["resume", "--json"]).run().json_lines();
     let of_kind = |kind: &str| lines.iter().filter(|line| line["type"] == kind).count();
     assert_eq!((of_kind("iteration.started"), of_kind("run.finished")), (0, 1));
     assert_eq!(tasks(&lines).iter().filter(|(_, passed, _)| *passed).count(), 2);
@@ -149,7 +153,7 @@ fn k01_the_lock_of_a_git_that_was_killed_is_removed_and_the_run_is_no_success() 
     for (who, script) in [("git", "kill -9 $PPID"), ("the keeper", keeper)] {
         let env = agent(WORK, "echo 'Say more'");
         pre_commit(&env, &format!("[ -e ../killed ] && exit 0\ntest -e .git/index.lock && touch ../killed\n{script}"));
-        let lines = env.ralph(["run", "-p", "x", "--json"]).stdout_any().code(1).run().json_lines();
+        let lines = env.ralph(["run", "-p", "x", "--json"]).code(1).run().json_lines();
         assert!(env.exists("../killed"), "{who}");
         assert!(!env.exists(".git/index.lock"), "{who}: {:?}", tasks(&lines));
         let end = lines.last().unwrap();
@@ -166,11 +170,11 @@ fn k01_the_lock_of_a_git_that_was_killed_is_removed_and_the_run_is_no_success() 
 fn k01_the_lock_of_a_git_that_was_killed_with_ralph_is_removed_by_the_next_run() {
     let env = agent(WORK, "echo 'Say more'");
     pre_commit(&env, "[ -e ../committing ] && exit 0\ntouch ../committing\nsleep 600");
-    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().any_end().spawn();
+    let run = env.ralph(["run", "-p", "x"]).killed_by(9).spawn();
+    run.wait_for_stdout("Say more\n");
     run.wait_for_file("../committing");
-    run.kill9();
-    run.finish();
-    env.ralph(["resume"]).stdout_has("complete · verified").stderr_has("✓ scm commit: Say more").run();
+    run.crash();
+    env.ralph(["resume"]).ends("complete · verified").stderr_has("✓ scm commit: Say more").run();
     assert!(!env.exists(".git/index.lock"));
     assert_eq!(subjects(&env), ["Say more", "Begin"]);
 }
@@ -181,13 +185,13 @@ fn k01_a_lock_that_was_there_before_is_not_removed_but_named() {
     env.write(".git/index.lock", "");
     env.ralph(["run", "-p", "x"])
         .stdout_has("but not committed")
+        .stderr_has("✗ scm commit failed with exit code 128: fatal: Unable to create '[PROJECT]/.git/index.lock'")
         .stdout_has(".git/index.lock is in the way: another git holds it, or was killed and left it; once no git runs here: rm -f '")
-        .stderr_any()
         .code(1)
         .run();
     assert!(env.exists(".git/index.lock"));
     std::fs::remove_file(env.path(".git/index.lock")).unwrap();
-    env.ralph(["resume"]).stdout_has("complete · verified").stderr_any().run();
+    env.ralph(["resume"]).stdout_has("complete · verified").run();
 }
 
 #[test]
@@ -196,7 +200,7 @@ fn what_is_committed_is_pushed_to_a_bare_remote() {
     env.git(["init", "--quiet", "--bare", "../remote.git"]);
     env.git(["remote", "add", "origin", "../remote.git"]);
     env.settings(json!({ "scm": { "tasks": ["commit", "push -u origin main"] } }));
-    env.ralph(["run", "-p", "x"]).stdout_any().stderr_has("  ✓ scm push -u origin main (").run();
+    env.ralph(["run", "-p", "x"]).ends("complete · verified").stderr_has("  ✓ scm push -u origin main (").run();
     assert_eq!(env.git(["--git-dir", "../remote.git", "log", "--format=%s", "main"]), "Say more\nBegin\n");
     // A remote that is not there is a failing task and nothing more.
     env.git(["remote", "set-url", "origin", "../nowhere.git"]);
@@ -212,7 +216,7 @@ fn what_is_committed_is_pushed_to_a_bare_remote() {
 fn nothing_is_committed_while_a_guardrail_fails_or_without_a_message() {
     let env = agent(WORK, "echo 'Never'");
     env.guardrail("false");
-    env.ralph(["run", "-p", "x", "-m", "2"]).stdout_any().stderr_lacks("scm").code(1).run();
+    env.ralph(["run", "-p", "x", "-m", "2"]).ends("max-iterations").stderr_lacks("scm").code(1).run();
     assert_eq!(subjects(&env), ["Begin"]);
 
     let env = agent(WORK, "exit 3");
@@ -233,7 +237,7 @@ fn j01_what_the_agent_changes_while_it_is_asked_is_checked_before_it_is_committe
     env.git(["commit", "--quiet", "-m", "State"]);
     env.guardrail("grep -q fine state");
     env.ralph(["run", "-p", "x", "-m", "1"])
-        .stdout_lacks("complete ·")
+        .ends("max-iterations")
         .stderr_has("note: files changed while the agent was asked for a commit message; checking again: state\n")
         .stderr_has("✗ guardrail grep -q fine state failed")
         .code(1)
@@ -252,10 +256,10 @@ fn e04_a_crash_behind_the_commit_commits_nothing_twice() {
     std::fs::write(&hook, "#!/bin/sh\n[ -e ../pushing ] && exit 0\ntouch ../pushing\nsleep 600\n").unwrap();
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     env.settings(json!({ "scm": { "tasks": ["commit", "push origin main"] } }));
-    let run = env.ralph(["run", "-p", "x"]).stdout_any().stderr_any().any_end().spawn();
+    let run = env.ralph(["run", "-p", "x"]).killed_by(9).spawn();
+    run.wait_for_stdout("Say more\n");
     run.wait_for_file("../pushing");
-    run.kill9();
-    run.finish();
+    run.crash();
     env.ralph(["resume"]).stdout_has("complete · verified").stderr_lacks("scm commit").stderr_has("✓ scm push").run();
     assert_eq!(subjects(&env), ["Say more", "Begin"]);
     assert_eq!(env.git(["--git-dir", "../remote.git", "log", "--format=%s", "main"]), "Say more\nBegin\n");
@@ -267,6 +271,6 @@ fn another_program_than_git_is_called_as_it_stands() {
     let program =
         env.program("jj-like", "#!/bin/sh\nfor word in \"$@\"; do printf '[%s]' \"$word\" >> ../calls; done\n");
     env.settings(json!({ "scm": { "command": program, "tasks": ["commit", "git push --all"] } }));
-    env.ralph(["run", "-p", "x"]).stdout_any().stderr_has("✓ scm git push --all").run();
+    env.ralph(["run", "-p", "x"]).ends("complete · verified").stderr_has("✓ scm git push --all").run();
     assert_eq!(env.read("../calls"), "[commit][-am][Say more][git][push][--all]");
 }

@@ -20,7 +20,7 @@ fn claiming() -> TestEnv {
 
 #[track_caller]
 fn completes(env: &TestEnv, arguments: &[&str]) {
-    env.ralph(arguments).stdout_has("complete · verified").stderr_any().run();
+    env.ralph(arguments).stdout_has("complete · verified").run();
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn l01_by_file_it_arrives_too_and_by_argument_it_is_refused_with_the_way_out() {
     env.ralph(["run", "-f", "PROMPT.md"])
         .stdout_has("the prompt is too long for an argument of [..]scripted-agent; shorten it, or set agent.promptVia")
         .stdout_has("0 iterations")
-        .stderr_any()
+        .stderr_has("✗ agent: the agent could not be started: the prompt is too long for an argument")
         .code(5)
         .run();
     assert!(!env.home().join("launches").exists());
@@ -55,7 +55,7 @@ fn l01_a_prompt_file_beyond_all_measure_is_refused() {
     let file = std::fs::File::create(env.path("PROMPT.md")).unwrap();
     file.set_len(17 << 20).unwrap();
     let run = env.ralph(["run", "-f", "PROMPT.md"]);
-    run.stderr_has("error: the prompt file [PROJECT]/PROMPT.md is larger than 16 MiB").code(2).stderr_any().run();
+    run.stderr_has("error: the prompt file [PROJECT]/PROMPT.md is larger than 16 MiB[..]\nhint: ").code(2).run();
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn l03_a_project_deep_down_works() {
     let settings = env.read(".ralph/settings.json");
     // Paths beyond the system's limit are made step by step by whoever has them; this one is just below.
     env.write(folder.join(".ralph/settings.json"), &settings);
-    env.ralph(["run", "-p", "x"]).current_dir(&folder).stdout_has("complete · verified").stderr_any().run();
+    env.ralph(["run", "-p", "x"]).current_dir(&folder).stdout_has("complete · verified").run();
     assert!(env.exists(folder.join(".ralph/prompt_001.txt")));
 }
 
@@ -111,7 +111,7 @@ fn l05_variables_that_are_not_utf8_are_passed_on() {
     env.script("save-env $HOME/env\nclaim").guardrail("true");
     let (name, value) = (OsStr::from_bytes(b"ODD_\xff"), OsStr::from_bytes(b"\xfe\xffx"));
     let run = env.ralph(["run", "-p", "grüße"]).env(name, value).env("LANG", "C").env("LC_ALL", "C");
-    run.stdout_has("complete · verified").stderr_any().run();
+    run.stdout_has("complete · verified").stderr_has("[OK] guardrail true passed").run();
     assert!(env.read(".ralph/prompt_001.txt").starts_with("grüße\n"));
 }
 
@@ -139,11 +139,12 @@ fn l05_a_project_whose_path_is_not_utf8_works() {
     env.write(folder.join(".ralph/settings.json"), &env.read(".ralph/settings.json"));
     env.write(folder.join("PROMPT.md"), "the task");
     for arguments in [&["run", "-p", "x"][..], &["run", "-f", "PROMPT.md"]] {
-        env.ralph(arguments).current_dir(&folder).stdout_has("complete · verified").stderr_any().run();
+        env.ralph(arguments).current_dir(&folder).stdout_has("complete · verified").run();
     }
     assert!(env.read(env.home().join("prompt")).contains("the task"));
     for command in ["status", "show", "explain", "report", "logs"] {
-        env.ralph([command]).current_dir(&folder).stdout_any().stderr_any().run();
+        let shown = if command == "logs" { "<response>DONE</response>" } else { "complete" };
+        env.ralph([command]).current_dir(&folder).stdout_has(shown).run();
     }
 }
 
@@ -176,7 +177,7 @@ fn a_prompt_file_outside_of_the_project_works_from_a_subfolder_too() {
     for (file, text) in
         [("../../outside.md", "from outside"), ("inside.md", "from below"), ("../sub/inside.md", "from below")]
     {
-        env.ralph(["run", "-f", file]).current_dir("sub").stdout_has("complete · verified").stderr_any().run();
+        env.ralph(["run", "-f", file]).current_dir("sub").stdout_has("complete · verified").run();
         assert!(env.read(env.home().join("prompt")).contains(text), "{file}");
     }
 }

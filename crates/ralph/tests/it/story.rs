@@ -6,14 +6,14 @@ use serde_json::Value;
 /// The runs of the project, newest first.
 #[track_caller]
 pub fn runs(env: &TestEnv) -> Vec<Value> {
-    let status = env.ralph(["status", "--json"]).stdout_any().run();
+    let status = env.ralph(["status", "--json"]).run();
     status.json_lines()[0]["runs"].as_array().expect("a list of runs").clone()
 }
 
 /// The newest run, as its journal tells it.
 #[track_caller]
 pub fn story(env: &TestEnv) -> Value {
-    env.ralph(["show", "--json"]).stdout_any().run().json_lines().remove(0)
+    env.ralph(["show", "--json"]).run().json_lines().remove(0)
 }
 
 /// The number of every iteration that was begun, in order; a repeated one stands twice.

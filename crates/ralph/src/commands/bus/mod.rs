@@ -2,7 +2,6 @@
 
 pub mod post;
 mod read;
-mod shown;
 mod which;
 
 use crate::cli::Global;

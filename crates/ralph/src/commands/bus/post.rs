@@ -3,15 +3,15 @@
 use super::which::{Which, WhichArgs};
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::face::json_lines::VERSION;
-use crate::look::page;
 use crate::project::{Project, RunAround};
+use crate::terminal::page;
 use clap::Args;
 use ralph_core::bus::{Kind, LARGEST_BODY, Message};
 use ralph_core::id::{MessageId, NotAName, RunId, plain_name};
 use ralph_core::outcome::exit;
 use ralph_host::bus::Durability;
 use ralph_host::clock::{Clock, random_bits};
+use ralph_view::json::VERSION;
 use serde_json::json;
 use std::io::Read as _;
 

@@ -1,11 +1,10 @@
 //! `ralph bus read` and `ralph bus tail`: what was posted, and what is being posted.
 
-use super::shown;
 use super::which::WhichArgs;
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::look::page::{self, Audience};
 use crate::project::{Project, RunAround};
+use crate::terminal::page;
 use clap::Args;
 use ralph_core::bus::{Kind, Message};
 use ralph_core::id::MessageId;
@@ -14,6 +13,7 @@ use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
 use ralph_host::bus::{Bus, Follower};
 use ralph_host::clock::Clock;
+use ralph_view::{Suggest, message};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -73,9 +73,11 @@ pub fn tail(global: &Global, args: &TailArgs) -> Result<u8, CommandError> {
     let viewer = Viewer::new(global, &args.read)?;
     let mut follower = viewer.bus.follow();
     // Whoever follows and wants none of the last ones wants only what comes.
-    let mut audience = viewer.last(&mut follower, if args.follow { 0 } else { usize::MAX })?;
-    while args.follow && audience == Audience::There {
-        audience = viewer.next(&mut follower)?;
+    viewer.last(&mut follower, if args.follow { 0 } else { usize::MAX })?;
+    if args.follow {
+        loop {
+            viewer.next(&mut follower)?;
+        }
     }
     Ok(exit::OK)
 }
@@ -105,7 +107,7 @@ impl<'a> Viewer<'a> {
     }
 
     /// Prints the last messages; `zero` is how many are meant by 0.
-    fn last(&self, follower: &mut Follower, zero: usize) -> Result<Audience, CommandError> {
+    fn last(&self, follower: &mut Follower, zero: usize) -> Result<(), CommandError> {
         let most = match self.args.tail {
             None if self.since.is_some() => usize::MAX,
             None => SHOWN,
@@ -134,10 +136,8 @@ impl<'a> Viewer<'a> {
     }
 
     /// Waits for a moment, and prints what came. The one place that waits for a bus.
-    fn next(&self, follower: &mut Follower) -> Result<Audience, CommandError> {
-        if page::pause(POLL) == Audience::Gone {
-            return Ok(Audience::Gone);
-        }
+    fn next(&self, follower: &mut Follower) -> Result<(), CommandError> {
+        page::pause(POLL)?;
         let mut came = Vec::new();
         follower.read(|message| came.push(message))?;
         self.print(came.iter().filter(|message| self.wants(message)))
@@ -152,18 +152,16 @@ impl<'a> Viewer<'a> {
         new_enough && (kinds.is_empty() || kinds.contains(&message.kind))
     }
 
-    fn print<'m>(&self, messages: impl Iterator<Item = &'m Message>) -> Result<Audience, CommandError> {
-        let (paint, now) = (page::paint(self.global), Clock::start().now());
-        for message in messages {
+    fn print<'m>(&self, messages: impl Iterator<Item = &'m Message>) -> Result<(), CommandError> {
+        let (style, now) = (page::style(self.global, Suggest::default()), Clock::start().now());
+        for posted in messages {
             let text = match self.global.json {
-                true => format!("{}\n", shown::object(message)),
-                false => shown::block(message, paint, now),
+                true => format!("{}\n", message::object(posted)),
+                false => message::block(posted, &style, now),
             };
-            if page::put(text.as_bytes())? == Audience::Gone {
-                return Ok(Audience::Gone);
-            }
+            page::put(text.as_bytes())?;
         }
-        Ok(Audience::There)
+        Ok(())
     }
 
     /// What a reader should know beside the messages.

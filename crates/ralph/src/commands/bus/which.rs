@@ -98,7 +98,6 @@ fn project(text: &str) -> Result<String, NotAName> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use std::path::Path;

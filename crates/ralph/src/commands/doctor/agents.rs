@@ -5,7 +5,6 @@
 
 use super::Setup;
 use super::asking::{Answers, Asking, Question};
-use super::finding::Finding;
 use super::login::{self, Standing};
 use super::version::Version;
 use crate::project::{self, Project};
@@ -16,6 +15,7 @@ use ralph_core::outcome::exit;
 use ralph_core::policy::{AgentPolicy, PromptSource};
 use ralph_host::probe::Answer;
 use ralph_host::process::Command;
+use ralph_view::findings::Finding;
 use std::io;
 
 /// The agents that are being asked.

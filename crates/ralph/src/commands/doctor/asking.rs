@@ -48,7 +48,7 @@ impl Asking {
 
     /// Waits for all answers.
     pub(super) fn wait(self) -> Result<Answers, CommandError> {
-        let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
+        let runtime = event_loop()?;
         let together = LocalSet::new();
         let answers = runtime.block_on(together.run_until(async {
             let asked: Vec<_> =

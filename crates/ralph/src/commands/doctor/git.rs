@@ -2,9 +2,9 @@
 
 use super::Setup;
 use super::asking::{Answers, Asking, Question};
-use super::finding::Finding;
 use super::version::Version;
 use crate::project::Project;
+use ralph_view::findings::Finding;
 
 /// What git was asked.
 pub(super) struct Git {

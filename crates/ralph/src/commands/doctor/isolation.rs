@@ -1,11 +1,11 @@
 //! What this machine offers to isolate an agent, found out by trying, and never a reason not to run.
 
 use super::asking::{Answers, Asking, Question};
-use super::finding::Finding;
 use super::version::Version;
 use crate::project::{self, Project};
 use ralph_host::probe::Answer;
 use ralph_host::process::isolation::Isolation;
+use ralph_view::findings::Finding;
 
 /// The hidden command whose process tries what only a child can try.
 const CHILD: &str = "__isolation";

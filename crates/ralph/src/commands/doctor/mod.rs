@@ -5,7 +5,6 @@
 
 mod agents;
 mod asking;
-mod finding;
 mod git;
 mod isolation;
 mod login;
@@ -16,13 +15,13 @@ mod version;
 
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::look::page;
 use crate::project::Project;
 use crate::settings::{Flags, Loaded, Settings, SettingsError};
+use crate::terminal::page;
 use asking::Asking;
 use clap::Args;
-use finding::{Finding, Report};
 use ralph_core::outcome::exit;
+use ralph_view::findings::{Finding, Report};
 use serde_json::Value;
 
 /// Say whether a run could start here, and what to do where it could not.
@@ -65,7 +64,7 @@ pub fn run(global: &Global, args: &DoctorArgs) -> Result<u8, CommandError> {
         git.findings(&answers, &project),
         isolation.findings(&answers),
     ];
-    let report = Report::new(findings.into_iter().flatten().collect());
+    let report = Report(findings.into_iter().flatten().collect());
     if global.json {
         page::print_json(&report.for_programs())?;
     } else {
@@ -103,12 +102,11 @@ impl Setup {
         };
         let shown = loaded.show_json();
         let agent = shown.pointer("/agent/command").and_then(Value::as_str).map(str::to_owned);
-        let dialects: Vec<&str> = ralph_agents::names().collect();
         let judged = if agent.is_some() {
-            loaded.check(&dialects)
+            loaded.check()
         } else {
             let some = Flags { agent: Some(SOME_AGENT.to_owned()), ..Flags::default() };
-            loaded.clone().with_flags(&some).check(&dialects)
+            loaded.clone().with_flags(&some).check()
         };
         Setup { settings: judged.map(|settings| (loaded, settings)), agent, flags }
     }
@@ -128,7 +126,7 @@ impl Setup {
         if !loaded.warnings().is_empty() {
             Finding::note("settings", loaded.warnings().join("\n")).fix("ralph config check")
         } else if loaded.files().is_empty() {
-            Finding::note("settings", "there are none, so the defaults hold").fix("ralph init")
+            Finding::note("settings", "no settings file; using defaults").fix("ralph init")
         } else {
             Finding::ok("settings", loaded.files().join(", "))
         }

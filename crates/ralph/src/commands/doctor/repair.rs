@@ -5,23 +5,29 @@
 
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::face::json_lines::VERSION;
-use crate::look::damage::Missing;
-use crate::look::live::Live;
-use crate::look::page;
+use crate::live::Live;
+use crate::missing;
 use crate::project::Project;
+use crate::runs;
+use crate::terminal::page;
 use ralph_core::event::{Entry, Event};
 use ralph_core::id::RunId;
 use ralph_core::outcome::exit;
 use ralph_core::run::Run;
+use ralph_core::stream::StreamId;
 use ralph_core::text;
+use ralph_core::words::Note;
 use ralph_host::clock::Clock;
 use ralph_host::lock::{LockError, Owner, WorkTreeLock};
 use ralph_host::{child_runs, raw_log};
-use ralph_store::{Class, Damage, Durability, IoProblem, Remains, Replacement, Salvage, Store, StoreError};
+use ralph_store::{Class, Damage, Durability, IoProblem, Replacement, Salvage, Store, StoreError};
+use ralph_view::json::VERSION;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
+
+/// What is left of a run.
+type Remains = ralph_store::Remains<Event>;
 
 /// Where the folders of runs go that no journal knows.
 const LOST: &str = "lost";
@@ -72,15 +78,15 @@ fn lock(project: &Project, clock: &Clock) -> Result<WorkTreeLock, CommandError> 
 fn damage(project: &Project) -> Result<Option<Vec<String>>, CommandError> {
     let look = || -> Result<Damage, StoreError> {
         let Some(store) = Store::open_existing(&project.state)? else { return Ok(Damage::default()) };
-        let mut damage = store.damage()?;
+        let mut damage = runs::damage(&store)?;
         if damage.is_none() {
-            damage.runs = hidden(project, &store)?;
+            damage.streams = hidden(project, &store)?;
         }
         Ok(damage)
     };
     match look() {
         Ok(damage) if damage.is_none() => Ok(None),
-        Ok(Damage { structure, runs }) => Ok(Some(structure.into_iter().chain(runs).collect())),
+        Ok(Damage { structure, streams }) => Ok(Some(structure.into_iter().chain(streams).collect())),
         Err(error) => match (error.class(), &error) {
             // Whether a newer ralph wrote it is seen by what it wrote.
             (Class::Damage | Class::Newer, _)
@@ -96,21 +102,17 @@ fn damage(project: &Project) -> Result<Option<Vec<String>>, CommandError> {
 /// SQLite reads a log up to the first place that is damaged and says nothing about the rest. Where a run left
 /// more than the journal knows, the rest may hold it.
 fn hidden(project: &Project, store: &Store) -> Result<Vec<String>, StoreError> {
-    let listing = store.runs()?;
-    if Missing::look(project, &Live::look(project), &listing).lines().is_empty() {
+    let live = Live::look(project);
+    if missing::look_thoroughly(project, &live, Some(store), &missing::newest(store)?)?.lines().is_empty() {
         return Ok(Vec::new());
     }
     let salvage = Salvage::read(&project.state)?;
     let mut hidden = Vec::new();
-    for Remains { run, entries, .. } in best_of_each(&salvage) {
-        let Some(run) = run else { continue };
-        let known = store.entries(&run)?.len();
+    for Remains { stream, entries, .. } in best_of_each(&salvage) {
+        let Some(stream) = stream else { continue };
+        let known = store.entries::<Event>(&stream)?.len();
         if entries.len() > known {
-            hidden.push(format!(
-                "run {run}: the damaged log hides its entries from {} to {}",
-                known + 1,
-                entries.len()
-            ));
+            hidden.push(format!("{stream}: the damaged log hides its entries from {} to {}", known + 1, entries.len()));
         }
     }
     Ok(hidden)
@@ -155,7 +157,7 @@ fn rebuild(project: &Project, clock: &Clock) -> Result<Repaired, CommandError> {
     // What was written is read once more before it counts.
     drop(store);
     let store = replacement.store()?;
-    let left = store.damage()?;
+    let left = runs::damage(&store)?;
     if !left.is_none() {
         let told = format!("the repaired journal cannot be read back: {left:?}");
         return Err(CommandError::new(exit::INTERNAL, told));
@@ -168,48 +170,43 @@ fn rebuild(project: &Project, clock: &Clock) -> Result<Repaired, CommandError> {
 
 /// Damage can split a run in two: a row here, its entries there. What has more of them stands for it.
 fn best_of_each(salvage: &Salvage) -> Vec<Remains> {
-    let all: Vec<Remains> = salvage.runs().into_iter().map(|no| salvage.remains(no)).collect();
-    let mut best: BTreeMap<&RunId, (usize, i64)> = BTreeMap::new();
+    let all: Vec<Remains> = salvage.streams().into_iter().map(|no| salvage.remains(no)).collect();
+    let mut best: BTreeMap<&StreamId, (usize, i64)> = BTreeMap::new();
     for remains in &all {
-        if let Some(run) = &remains.run {
+        if let Some(stream) = &remains.stream {
             let this = (remains.entries.len(), remains.no);
-            let other = best.entry(run).or_insert(this);
+            let other = best.entry(stream).or_insert(this);
             *other = this.max(*other);
         }
     }
     let best: HashSet<i64> = best.into_values().map(|(_, no)| no).collect();
-    all.into_iter().filter(|remains| remains.run.is_none() || best.contains(&remains.no)).collect()
+    all.into_iter().filter(|remains| remains.stream.is_none() || best.contains(&remains.no)).collect()
 }
 
 /// Writes a run's entries into the new journal, and that some are missing, if some are.
 fn keep(store: &mut Store, remains: Remains, clock: &Clock) -> Result<Kept, CommandError> {
-    let Remains { run, no, entries, promised, lost, .. } = remains;
-    let mut kept = Kept { run, no, entries: entries.len() as u64, promised, lost };
+    let Remains { stream, no, entries, promised, lost, .. } = remains;
+    let mut kept =
+        Kept { run: stream.and_then(|stream| stream.run()), no, entries: entries.len() as u64, promised, lost };
     let Some((first, rest)) = entries.split_first() else { return Ok(kept) };
     let Ok((mut machine, _)) = Run::begin(first) else {
         kept.entries = 0;
         kept.lost = Some("its first entry does not begin a run".to_owned());
         return Ok(kept);
     };
-    // Receipts carry the iteration of the row that they are written with.
-    let mut batch = vec![first.clone()];
+    let mut proofs = Vec::new();
     for entry in rest {
-        let before = machine.row();
-        machine.step(entry);
-        if machine.row().iteration != before.iteration {
-            store.append(machine.id(), &batch, &before, Durability::Written)?;
-            batch.clear();
-        }
-        batch.push(entry.clone());
+        proofs.extend(machine.step(entry).receipts);
     }
+    let mut all = entries.clone();
     if let Some(lost) = &kept.lost {
         let text = format!("the journal was damaged and repaired: {lost}, and what came after it is lost");
-        let event = Event::Noted { text };
+        let event = Event::Noted { note: Note::Machine { text } };
         let noted = Entry { seq: machine.seq() + 1, at: clock.now(), elapsed: machine.elapsed(), event };
-        machine.step(&noted);
-        batch.push(noted);
+        let _ = machine.step(&noted);
+        all.push(noted);
     }
-    store.append(machine.id(), &batch, &machine.row(), Durability::Synced)?;
+    store.append(&all, &machine.row(), &proofs, Durability::Synced)?;
     Ok(kept)
 }
 
@@ -223,10 +220,13 @@ struct LostFolder {
 /// Puts the folders of unknown runs aside, so that nobody waits for them any more. An empty one is that of a
 /// run that never began.
 fn set_lost_folders_aside(project: &Project) -> Result<Vec<LostFolder>, CommandError> {
-    let listing = Store::open_existing(&project.state)?.map(|store| store.runs()).transpose()?.unwrap_or_default();
-    let known: HashSet<RunId> = listing.runs.into_iter().map(|row| row.run).collect();
+    let folders = child_runs::run_folders(&project.state);
+    let left: Vec<RunId> = folders.iter().map(|(run, _)| run.clone()).collect();
+    let store = Store::open_existing(&project.state)?;
+    let known = store.map(|store| store.known(&left)).transpose()?.unwrap_or_default();
+    let known: HashSet<RunId> = known.into_iter().collect();
     let mut lost = Vec::new();
-    for (run, from) in child_runs::run_folders(&project.state) {
+    for (run, from) in folders {
         let logged = raw_log::last_logged(&from);
         if known.contains(&run) || logged.is_none() {
             continue;

@@ -1,15 +1,17 @@
 //! Who works here now, and what was left behind.
 
-use super::finding::Finding;
-use crate::error::{REPAIR, store_code};
-use crate::look::damage::Missing;
-use crate::look::live::Live;
-use crate::look::state::State;
+use crate::error::store_code;
+use crate::live::Live;
+use crate::missing;
 use crate::project::Project;
+use crate::runs::{self, Listing};
 use ralph_core::outcome::{StopReason, exit};
 use ralph_core::run::RunRow;
 use ralph_core::text;
-use ralph_store::{Class, Damage, Listing, Store, StoreError};
+use ralph_store::{Class, Damage, Store, StoreError, Which};
+use ralph_view::findings::Finding;
+use ralph_view::liveness::State;
+use ralph_view::missing::REPAIR;
 use std::error::Error as _;
 
 /// Runs that are named; older ones are history.
@@ -19,7 +21,7 @@ const NAMED: usize = 3;
 pub(super) fn findings(project: &Project) -> Vec<Finding> {
     let live = Live::look(project);
     let (journal, listing) = journal(project, &live);
-    let runs = listing.map(|listing| runs(&live, &listing.runs));
+    let runs = listing.map(|listing| unfinished(&live, &listing.runs));
     [lock(project, &live), journal].into_iter().chain(runs).collect()
 }
 
@@ -41,11 +43,15 @@ fn lock(project: &Project, live: &Live<'_>) -> Finding {
 fn journal(project: &Project, live: &Live<'_>) -> (Finding, Option<Listing>) {
     let read = || {
         let Some(store) = Store::open_existing(&project.state)? else {
-            return Ok((Damage::default(), Listing::default()));
+            let nothing = Listing::default();
+            let missing = missing::look_thoroughly(project, live, None, &nothing)?;
+            return Ok((Damage::default(), nothing, missing));
         };
-        Ok((store.damage()?, store.runs()?))
+        let (damage, listing) = (runs::damage(&store)?, Listing::newest(&store, Which::All, usize::MAX)?);
+        let missing = missing::look_thoroughly(project, live, Some(&store), &listing)?;
+        Ok((damage, listing, missing))
     };
-    let (damage, listing) = match read() {
+    let (damage, listing, missing) = match read() {
         Ok(read) => read,
         Err(error) => return (unusable(project, &error), None),
     };
@@ -53,9 +59,8 @@ fn journal(project: &Project, live: &Live<'_>) -> (Finding, Option<Listing>) {
         let detail = format!("{} is damaged: {first}", project.state.join("ralph.db").display());
         return (Finding::problem("journal", detail, exit::IO).fix(REPAIR), Some(listing));
     }
-    let missing = Missing::look(project, live, &listing);
     let lost = missing.unknown().map(|lost| lost.line());
-    let told: Vec<String> = damage.runs.into_iter().chain(lost).take(NAMED).collect();
+    let told: Vec<String> = damage.streams.into_iter().chain(lost).take(NAMED).collect();
     let finding = if told.is_empty() {
         Finding::ok("journal", format!("{} can be read", text::count(listing.runs.len() as u64, "run")))
     } else {
@@ -74,7 +79,7 @@ fn unusable(project: &Project, error: &StoreError) -> Finding {
     }
 }
 
-fn runs(live: &Live<'_>, rows: &[RunRow]) -> Finding {
+fn unfinished(live: &Live<'_>, rows: &[RunRow]) -> Finding {
     let left = |(newest, row): &(usize, &RunRow)| match live.state(row) {
         State::Crashed => true,
         // Of the runs that ended early, only the newest is one that somebody may still care for.

@@ -1,10 +1,10 @@
 //! Where ralph writes: its state, the project's `.ralph`, and the room that is left.
 
-use super::finding::Finding;
 use crate::project::Project;
 use ralph_core::outcome::exit;
 use ralph_host::look::{self, Disk};
 use ralph_host::state_dir::{self, StateDirError};
+use ralph_view::findings::Finding;
 use std::io;
 use std::path::Path;
 

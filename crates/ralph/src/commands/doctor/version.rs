@@ -44,7 +44,6 @@ impl fmt::Display for Version {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -78,7 +78,6 @@ pub(super) fn list(typed: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::settings::Loaded;
@@ -100,6 +99,6 @@ mod tests {
         assert_eq!(answers.settings().to_string(), expected);
         answers.scm = None;
         assert!(!answers.settings().to_string().contains("scm"));
-        Loaded::of(answers.settings()).check(&["claude"]).unwrap();
+        Loaded::of(answers.settings()).check().unwrap();
     }
 }

@@ -6,9 +6,7 @@ use serde_json::Value;
 /// A command, and the file that speaks for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
-    /// The shell command.
     pub(super) command: String,
-    /// The file's name.
     pub(super) from: &'static str,
 }
 

@@ -132,7 +132,6 @@ fn with_default(question: &str, otherwise: Option<&str>) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::guardrails::Found;
     use super::*;

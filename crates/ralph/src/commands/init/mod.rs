@@ -7,13 +7,10 @@ mod proposals;
 mod terminal;
 
 use crate::cli::Global;
-use crate::commands::run::check;
 use crate::error::CommandError;
-use crate::face::json_lines;
-use crate::look::page;
 use crate::project::{self, Project};
 use crate::settings::{Flags, Loaded};
-use crate::suggest::quoted;
+use crate::terminal::page;
 use answers::{Answers, Scm};
 use clap::Args;
 use interview::{Gone, Listener};
@@ -22,6 +19,8 @@ use ralph_core::guardrail::FailAction;
 use ralph_core::outcome::exit;
 use ralph_core::text;
 use ralph_host::views;
+use ralph_view::json;
+use ralph_view::quoted;
 use serde_json::{Value, json};
 use std::io::IsTerminal;
 use terminal::Terminal;
@@ -111,8 +110,7 @@ fn ask(args: &InitArgs, project: &Project, proposals: &Proposals) -> Result<Aske
         return Err(CommandError::usage("ralph init asks questions, and standard input is not a terminal")
             .hint("write the settings without questions: ralph init --yes --agent claude"));
     }
-    let mut terminal =
-        Terminal::open().map_err(|error| CommandError::io("the terminal cannot be read beside signals", &error))?;
+    let mut terminal = Terminal::open()?;
     if exists(project) && !args.dry_run {
         show_existing(project);
         match terminal.agrees("Overwrite? (y/N): ", false) {
@@ -212,7 +210,7 @@ fn conclude(global: &Global, args: &InitArgs, project: &Project, answers: &Answe
         ..Flags::default()
     };
     let loaded = Loaded::of(settings.clone()).with_flags(&flags);
-    check(&loaded)?;
+    loaded.check()?;
     let file = format!("{settings:#}\n");
     if !args.dry_run {
         views::write_settings(&project.root, &file).map_err(|error| {
@@ -233,7 +231,7 @@ fn conclude(global: &Global, args: &InitArgs, project: &Project, answers: &Answe
 fn tell(global: &Global, args: &InitArgs, settings: &Value, file: &str) -> Result<(), CommandError> {
     if global.json {
         let written = (!args.dry_run).then_some(FILE);
-        page::print_json(&json!({ "v": json_lines::VERSION, "written": written, "settings": settings }))
+        page::print_json(&json!({ "v": json::VERSION, "written": written, "settings": settings }))
     } else if args.dry_run {
         page::print(file)
     } else {

@@ -9,9 +9,7 @@ use ralph_host::look;
 pub(super) struct Proposals {
     /// Agents, the first to be proposed.
     pub(super) agents: Vec<&'static str>,
-    /// Commands that the project is tested with.
     pub(super) guardrails: Vec<Found>,
-    /// The version control program.
     pub(super) scm: Option<&'static str>,
 }
 

@@ -2,8 +2,9 @@
 //! nobody types; nothing of the terminal's own modes is changed, so none needs to be restored.
 
 use super::interview::{Gone, Listener};
-use crate::look::page;
-use crate::session::event_loop;
+use crate::error::CommandError;
+use crate::session::{event_loop, signals};
+use crate::terminal::page;
 use ralph_host::signals::{Sign, Signals, suspend_self};
 use std::io::{self, BufRead, Write};
 use tokio::runtime::Runtime;
@@ -22,22 +23,23 @@ pub(super) struct Terminal {
 
 impl Terminal {
     /// Begins to listen.
-    pub(super) fn open() -> io::Result<Terminal> {
+    pub(super) fn open() -> Result<Terminal, CommandError> {
         let runtime = event_loop()?;
         let signals = {
             let _inside = runtime.enter();
-            Signals::listen()?
+            signals()?
         };
         // One line at a time: when it is full, the rest waits in the terminal.
         let (sender, lines) = mpsc::channel(1);
-        std::thread::Builder::new().spawn(move || {
+        let reading = std::thread::Builder::new().spawn(move || {
             let mut input = io::stdin().lock();
             while let Ok(Some(line)) = read_line(&mut input) {
                 if sender.blocking_send(line).is_err() {
                     return;
                 }
             }
-        })?;
+        });
+        reading.map_err(|error| CommandError::io("the terminal cannot be read beside signals", &error))?;
         Ok(Terminal { runtime, signals, lines })
     }
 
@@ -118,7 +120,6 @@ fn understood(line: &[u8]) -> Result<String, &'static str> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

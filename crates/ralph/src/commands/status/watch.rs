@@ -1,14 +1,15 @@
 //! `ralph status --watch`: the same, again and again.
 
-use super::{Sight, screen};
+use super::{advice, screen, table};
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::look::page::{self, Audience};
-use crate::look::table::cut_to;
-use crate::project;
-use crate::session::event_loop;
+use crate::project::{self, Project};
+use crate::session;
+use crate::terminal::page;
 use ralph_core::outcome::exit;
-use ralph_host::signals::{self, Sign, Signals};
+use ralph_host::signals::{self, Sign};
+use ralph_view::status::Runs;
+use ralph_view::table::cut_to;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -16,21 +17,20 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Shows what is taken until somebody interrupts, or nobody reads.
-pub(super) fn watch<'p>(
+pub(super) fn watch(
     global: &Global,
-    mut take: impl FnMut() -> Result<Sight<'p>, CommandError>,
+    project: &Project,
+    mut take: impl FnMut() -> Result<Runs, CommandError>,
 ) -> Result<u8, CommandError> {
     let in_place =
         !global.json && !global.plain && screen().is_some() && project::term().is_none_or(|term| term != "dumb");
     let mut show = if in_place { Show::InPlace { drawn: 0 } } else { Show::Changes { last: Value::Null } };
-    let runtime = event_loop().map_err(|error| CommandError::io("the event loop cannot be started", &error))?;
+    let runtime = session::event_loop()?;
     runtime.block_on(async {
-        let mut signals =
-            Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))?;
+        let mut signals = session::signals()?;
         loop {
-            if show.show(global, &take()?)? == Audience::Gone || page::pause(Duration::ZERO) == Audience::Gone {
-                return Ok(exit::OK);
-            }
+            show.show(global, project, &take()?)?;
+            page::pause(Duration::ZERO)?;
             match tokio::time::timeout(LOOK, signals.next()).await {
                 Ok(Sign::Interrupt) => return Ok(exit::OK),
                 Ok(Sign::Suspend) => signals::suspend_self(),
@@ -44,22 +44,16 @@ pub(super) fn watch<'p>(
 /// How it is shown again.
 enum Show {
     /// Over what was there before.
-    InPlace {
-        /// Lines on the screen.
-        drawn: usize,
-    },
+    InPlace { drawn: usize },
     /// Below it, and only if it is different.
-    Changes {
-        /// What was shown last.
-        last: Value,
-    },
+    Changes { last: Value },
 }
 
 impl Show {
-    fn show(&mut self, global: &Global, sight: &Sight<'_>) -> Result<Audience, CommandError> {
+    fn show(&mut self, global: &Global, project: &Project, runs: &Runs) -> Result<(), CommandError> {
         match self {
             Show::InPlace { drawn } => {
-                let frame = frame(global, sight);
+                let frame = frame(global, project, runs);
                 let up = if *drawn > 0 { format!("\u{1b}[{drawn}A") } else { String::new() };
                 *drawn = frame.len();
                 // Each line is wiped only behind what is new of it, so that nothing flickers.
@@ -67,16 +61,16 @@ impl Show {
                 page::put(format!("\r{up}{lines}\u{1b}[J").as_bytes())
             }
             Show::Changes { last } => {
-                let now = sight.without_age();
+                let now = runs.without_age();
                 if *last == now {
-                    return Ok(Audience::There);
+                    return Ok(());
                 }
                 *last = now;
                 if global.json {
-                    return page::put(format!("{}\n", sight.json()).as_bytes());
+                    return page::put(format!("{}\n", runs.json()).as_bytes());
                 }
-                sight.advice().iter().for_each(|line| page::narrate(global, line));
-                page::put(sight.table(global).as_bytes())
+                advice(runs, project).iter().for_each(|line| page::narrate(global, line));
+                page::put(table(runs, global).as_bytes())
             }
         }
     }
@@ -91,10 +85,10 @@ impl Show {
 }
 
 /// The lines that fit on the screen, with one left for the cursor.
-fn frame(global: &Global, sight: &Sight<'_>) -> Vec<String> {
+fn frame(global: &Global, project: &Project, runs: &Runs) -> Vec<String> {
     let (columns, lines) = screen().unwrap_or((usize::MAX, usize::MAX));
-    let table = sight.table(global);
-    let advice = if global.quiet { Vec::new() } else { sight.advice() };
+    let table = table(runs, global);
+    let advice = if global.quiet { Vec::new() } else { advice(runs, project) };
     let advice = advice.iter().map(|line| cut_to(line, columns));
     table.lines().map(str::to_owned).chain(advice).take(lines.saturating_sub(1)).collect()
 }

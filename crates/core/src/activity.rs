@@ -1,0 +1,251 @@
+//! Everything that a run wants done. Each variant carries what whoever performs it needs to know, so that
+//! nobody outside of core looks anything up in the rules.
+
+use crate::bus::Kind;
+use crate::check::CheckSpec;
+use crate::id::CheckId;
+use crate::memory::Views;
+use crate::policy::AgentPolicy;
+use crate::protect::Pins;
+use crate::scm::ScmSpec;
+use crate::time::{Millis, WallTime};
+use std::sync::Arc;
+
+/// Something that takes time and answers with an event. At most one runs at a time.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Activity {
+    /// Read the inputs of the next prompt. Answers with `Gathered`.
+    Gather(Gather),
+    /// Start an agent. Answers with `AgentEnded`.
+    Launch(Box<Launch>),
+    /// Look at the tree. Answers with `TreeSeen`.
+    LookAtTree(Look),
+    /// Execute a check. Answers with `CheckEnded`.
+    Check(Box<CheckSpec>),
+    /// Look at the files whose state counts, before the first iteration. Answers with `Pinned`.
+    Pin(Pinning),
+    /// Put these pinned files back. Answers with `PinnedRestored`.
+    RestorePinned {
+        /// Where they are.
+        paths: Vec<String>,
+        /// As they were.
+        pins: Arc<Pins>,
+    },
+    /// Check the commit out anew, in place of an earlier checkout. Answers with `CheckedOut`.
+    CheckOut {
+        /// What its files are compared with.
+        pins: Arc<Pins>,
+    },
+    /// Look at what waits to be committed. Answers with `ScmLooked`.
+    LookAtPending {
+        /// The program of version control.
+        program: String,
+    },
+    /// Execute a command of version control. Answers with `ScmEnded`.
+    Scm(ScmSpec),
+    /// Look at the marker files. Answers with `MarkersSeen`.
+    LookAtMarkers,
+    /// Do nothing for a while, or until a marker appears. Answers with `Woke`.
+    Rest {
+        /// How long.
+        span: Millis,
+    },
+    /// Wait until no child run lives. Answers with `ChildrenSeen`.
+    AwaitChildren {
+        /// How long.
+        span: Millis,
+        /// What happens to those that still live then.
+        then: Leftover,
+    },
+    /// Post messages, each once, and wait until they are safe. Answers with `Posted`.
+    PostSafely(Vec<Post>),
+    /// Do nothing until then. Answers with `Woke`.
+    Wait {
+        /// When to go on, by the wall clock: a reset is a point in time, even over a suspend.
+        until: WallTime,
+    },
+}
+
+impl Activity {
+    /// Whether doing this twice does no harm: it only reads.
+    pub const fn can_repeat(&self) -> bool {
+        matches!(
+            self,
+            Activity::Gather(_)
+                | Activity::LookAtTree(_)
+                | Activity::Pin(_)
+                | Activity::CheckOut { .. }
+                | Activity::LookAtPending { .. }
+                | Activity::LookAtMarkers
+                | Activity::Rest { .. }
+        )
+    }
+}
+
+/// Something that is done at once and answers nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Act {
+    /// Remove the DONE file: it was judged false.
+    RemoveDone,
+    /// Remove the file by which an agent asked to wait: somebody wants it to go on.
+    RemoveWait,
+    /// Post a message. Nothing depends on it.
+    Post(Post),
+    /// Write the readable views of memory.
+    WriteViews(Box<Views>),
+}
+
+/// What the next prompt is made from, and where it is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gather {
+    /// The file with the base text; `None` if the text is known.
+    pub prompt_file: Option<String>,
+    /// The summary of an earlier run, if it is wanted; the file's name in the task folder.
+    pub summary_file: Option<String>,
+    /// Where people write feedback; empty if nowhere.
+    pub feedback_file: String,
+    /// A look to be taken before the agent works, so that the next one tells what it changed.
+    pub before: Option<Look>,
+}
+
+/// A look at the tree and at everything pinned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// How long it may take; zero for no limit.
+    pub patience: Millis,
+    /// What must be as it was at the start.
+    pub pins: Arc<Pins>,
+}
+
+/// What is pinned before the first iteration.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pinning {
+    /// Globs of files that must not change.
+    pub globs: Vec<String>,
+    /// Names in the checks' commands that may be scripts of the project, with the checks that name them.
+    pub candidates: Vec<(String, Vec<CheckId>)>,
+    /// Words of those commands that may be programs; `None` if neither programs nor the repository are pinned.
+    pub programs: Option<Vec<String>>,
+}
+
+/// What happens to child runs that outlive the wait for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftover {
+    /// They live on.
+    Leave,
+    /// They are interrupted, and can be resumed.
+    Interrupt,
+}
+
+/// A message to post.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Post {
+    /// Where to.
+    pub bus: BusName,
+    /// What makes it this message and no other: posted again with the same key, it is still one.
+    pub key: String,
+    /// Its type.
+    pub kind: Kind,
+    /// What it answers.
+    pub parents: Vec<String>,
+    /// What it says.
+    pub body: String,
+}
+
+/// One of the two buses of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BusName {
+    /// In the task folder.
+    Task,
+    /// In the project's own folder.
+    Project,
+}
+
+/// An agent process: who is started, with what, under which limits, and what is kept of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Launch {
+    /// What it is for, as a word for people.
+    pub role: Role,
+    /// Who is started.
+    pub agent: AgentPolicy,
+    /// The iteration.
+    pub iteration: u32,
+    /// Repeats of that number, from 1.
+    pub attempt: u32,
+    /// The exact prompt.
+    pub prompt: String,
+    /// What is kept of it.
+    pub keep: Keep,
+    /// What its marker files mean.
+    pub markers: MarkerUse,
+    /// How far it may go.
+    pub limits: LaunchLimits,
+}
+
+/// What an agent process is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// To work on the task.
+    Worker,
+    /// To be kept running until the task is done.
+    Root,
+    /// To say what the commit should be called.
+    Scribe,
+}
+
+/// What is kept of an agent process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keep {
+    /// The readable file that shows its prompt; `None` for no such file.
+    pub prompt_file: Option<PromptFile>,
+    /// Under which name its output is kept.
+    pub log: AgentLog,
+    /// How many of its last messages.
+    pub messages: usize,
+    /// How many iterations' raw logs; zero for all.
+    pub logs: u32,
+}
+
+/// A readable file that shows a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptFile {
+    /// Its name.
+    pub name: String,
+    /// The file of the oldest prompt that is kept, which makes room for it.
+    pub instead_of: Option<String>,
+}
+
+/// Under which name an agent's output is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentLog {
+    /// As that of the iteration.
+    Work,
+    /// Beside it.
+    CommitMessage,
+}
+
+/// What the marker files in the task folder mean for an agent process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MarkerUse {
+    /// Nothing.
+    Ignored,
+    /// DONE is its claim: one from before it is removed, and its own is looked at afterwards.
+    Claim,
+    /// Every marker counts, whoever wrote it, as soon as it is there.
+    Standing,
+}
+
+/// How far an agent process may go; zero switches a limit off.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LaunchLimits {
+    /// How long it may run.
+    pub timeout: Millis,
+    /// How long it may neither print nor compute.
+    pub idle: Millis,
+    /// How long it may live after its final result.
+    pub linger: Millis,
+    /// Money left.
+    pub cost_left: f64,
+    /// Tokens left.
+    pub tokens_left: u64,
+}

@@ -1,0 +1,128 @@
+//! What the next prompt is made of: the base text, memory, and words about the last iteration.
+
+use crate::event::Gathered;
+use crate::guardrail::GuardrailFailure;
+use crate::inbox::Requests;
+use crate::memory::Views;
+use crate::memory::{Memory, Past, StateView};
+use crate::policy::{Policy, PromptSource};
+use crate::prompt::{self, Ingredients};
+
+/// What the next prompt is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Brief {
+    memory: Memory,
+    /// The base text of the last prompt.
+    base: String,
+    /// What people wrote, as the last prompt carried it.
+    human: String,
+    /// ralph's words about the last iteration.
+    feedback: String,
+    failures: Vec<GuardrailFailure>,
+    messages: Vec<String>,
+    /// What was undone in this iteration, for the agent.
+    undone: Option<String>,
+    last: LastJudged,
+}
+
+/// What the state file says about the iteration that was judged last.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct LastJudged {
+    claimed: bool,
+    errors: Vec<String>,
+}
+
+/// What is to be told about an iteration that was judged.
+pub(super) struct Lesson<'a> {
+    pub(super) past: Past<'a>,
+    /// `complete`, `blocked` or `continue`.
+    pub(super) candidate: &'static str,
+    pub(super) reasons: Vec<String>,
+    pub(super) failures: Vec<GuardrailFailure>,
+    pub(super) feedback: String,
+    pub(super) claimed: bool,
+    /// Whether it is remembered, and not only gone through again.
+    pub(super) counts: bool,
+}
+
+impl Brief {
+    pub(super) fn of(prompt: &PromptSource) -> Brief {
+        match prompt {
+            PromptSource::Text(text) => Brief { base: text.clone(), ..Brief::default() },
+            PromptSource::File(_) => Brief::default(),
+        }
+    }
+
+    /// Takes what was read for a prompt; what an earlier run left counts for the first one only.
+    pub(super) fn gather(&mut self, gathered: &Gathered, first: bool) {
+        if let Some(Ok(base)) = &gathered.base {
+            self.base.clone_from(base);
+        }
+        if first && !gathered.summary.is_empty() {
+            self.memory.inherit(&gathered.summary);
+        }
+        self.human.clone_from(&gathered.human);
+    }
+
+    pub(super) fn human(&self) -> &str {
+        &self.human
+    }
+
+    /// What people wrote is used up with the iteration that carried it.
+    pub(super) fn use_up_human(&mut self) {
+        self.human.clear();
+    }
+
+    pub(super) fn undo(&mut self, what: String) {
+        self.undone = Some(what);
+    }
+
+    pub(super) fn keep_errors(&mut self, errors: Vec<String>) {
+        self.last.errors = errors;
+    }
+
+    /// Takes what an iteration taught.
+    pub(super) fn learn(&mut self, lesson: Lesson<'_>) {
+        self.failures = lesson.failures;
+        self.messages.clone_from(&lesson.past.seen.messages);
+        self.feedback = lesson.feedback;
+        if let Some(undone) = self.undone.take() {
+            self.feedback += &format!("\n\nPut back as it was at the start: {undone}. Leave it alone.");
+        }
+        if lesson.counts {
+            self.memory.record(lesson.past, lesson.candidate, &lesson.reasons);
+        }
+        self.last = LastJudged { claimed: lesson.claimed, errors: lesson.past.seen.all_errors() };
+    }
+
+    /// The exact prompt.
+    pub(super) fn prompt(&self, policy: &Policy, iteration: u32, requests: &Requests) -> String {
+        let remembers = policy.memory.enabled;
+        let summary = if remembers && !self.memory.is_empty() {
+            self.memory.summary(&self.base, policy.memory.max_chars)
+        } else {
+            String::new()
+        };
+        prompt::compose(
+            policy,
+            &Ingredients {
+                iteration,
+                base: &self.base,
+                failures: &self.failures,
+                summary: &summary,
+                feedback: if remembers { &self.feedback } else { "" },
+                human: &self.human,
+                messages: &self.messages,
+                requests,
+            },
+        )
+    }
+
+    /// The readable views; `state` lacks only what is known here.
+    pub(super) fn views(&self, policy: &Policy, seen_human: String, mut state: StateView<'_>) -> Views {
+        let errors = self.last.errors.clone();
+        state.completion_promise_matched = self.last.claimed;
+        let state = StateView { errors: &errors, ..state };
+        self.memory.views(&policy.memory, &self.base, self.feedback.clone(), seen_human, &state)
+    }
+}

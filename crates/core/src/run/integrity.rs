@@ -1,0 +1,81 @@
+//! That by which agents are judged, as it was at the start, and what was told about it.
+
+use super::{Run, RunStep};
+use crate::id::CheckId;
+use crate::protect::Pins;
+use crate::words::Note;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What must be as it was, and what was told about it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Integrity {
+    /// The files whose state counts, once they were looked at.
+    pins: Option<Arc<Pins>>,
+    /// Which checks passed before the first iteration, if that was wanted.
+    baseline: Option<BTreeMap<CheckId, bool>>,
+    /// Pinned files that were not as they had been when an iteration was judged last; empty if none was.
+    violations: String,
+    /// A settings file that was edited while this run keeps its own.
+    settings_edited: Option<String>,
+    way_out_told: bool,
+    blind_told: bool,
+    /// Changes of protected files that were told and allowed.
+    allowed: Option<String>,
+}
+
+impl Integrity {
+    pub(super) fn pins(&self) -> Arc<Pins> {
+        self.pins.clone().unwrap_or_default()
+    }
+
+    pub(super) const fn is_pinned(&self) -> bool {
+        self.pins.is_some()
+    }
+
+    pub(super) fn pin(&mut self, pins: Pins) {
+        self.pins = Some(Arc::new(pins));
+    }
+
+    pub(super) const fn baseline(&self) -> Option<&BTreeMap<CheckId, bool>> {
+        self.baseline.as_ref()
+    }
+
+    pub(super) fn begin_with(&mut self, baseline: BTreeMap<CheckId, bool>) {
+        self.baseline = Some(baseline);
+    }
+
+    pub(super) fn judged_with(&mut self, violations: String) {
+        self.violations = violations;
+    }
+
+    /// Whether this is the first time to tell how a file can be taken out of protection.
+    pub(super) fn tells_way_out(&mut self) -> bool {
+        !std::mem::replace(&mut self.way_out_told, true)
+    }
+
+    /// Whether this is the first time to tell that the tree cannot be seen.
+    pub(super) fn tells_blindness(&mut self) -> bool {
+        !std::mem::replace(&mut self.blind_told, true)
+    }
+
+    /// Whether these allowed changes were not told yet.
+    pub(super) fn tells_allowed(&mut self, changes: &str) -> bool {
+        self.allowed.replace(changes.to_owned()).as_deref() != Some(changes)
+    }
+}
+
+impl Run {
+    pub(super) fn on_settings_edited(&mut self, file: &str) -> RunStep {
+        self.integrity.settings_edited = Some(file.to_owned());
+        Run::note(Note::SettingsEdited { file: file.to_owned() })
+    }
+
+    /// Settings, scripts or protected files that this run's agents changed, and that counted for nothing in it. A
+    /// later run takes everything as it stands, so a person should look at them.
+    pub(super) fn left_changed(&self) -> Vec<String> {
+        let files = Some(self.integrity.violations.clone()).filter(|words| !words.is_empty());
+        let settings = self.integrity.settings_edited.as_ref().map(|file| format!("{file} was edited"));
+        files.into_iter().chain(settings).collect()
+    }
+}

@@ -1,0 +1,24 @@
+//! The kinds of loop. Each file holds what only runs of its kind do; `seams` says where it comes in.
+
+mod prompt;
+mod supervised;
+
+pub(super) use supervised::{Children, Supervised};
+
+use crate::policy::Kind;
+
+/// What only runs of one kind remember.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum KindState {
+    Prompt,
+    Supervised(Supervised),
+}
+
+impl KindState {
+    pub(super) fn of(kind: &Kind) -> KindState {
+        match kind {
+            Kind::Prompt => KindState::Prompt,
+            Kind::Supervised(_) => KindState::Supervised(Supervised::default()),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Resuming: a run goes on after an end, a crash or a limit.
+
+use super::stopping::StopWish;
+use super::{Continuation, Pause, Phase, Run, RunStep};
+use crate::event::Resumed;
+use crate::machine::Step;
+use crate::notice::ResumeKind;
+use std::sync::Arc;
+
+impl Run {
+    /// Goes on after an end or a crash. What was in flight is in doubt: an agent is started again
+    /// under the same number, a check is executed again, and nothing that was finished is repeated.
+    pub(super) fn on_resumed(&mut self, resumed: &Resumed) -> Option<RunStep> {
+        let continuation = self.continuation();
+        if continuation == Continuation::Nothing {
+            return None;
+        }
+        self.raise_limits(resumed);
+        self.wish = StopWish::None;
+        if matches!(self.phase, Phase::Ended(..)) {
+            // Somebody has looked at the end and wants more, so every row begins anew. A crash says
+            // nothing about the agent: if it cut a row, crashing often enough would outrun every limit.
+            self.count.begin_rows_anew();
+            self.crew.begin_anew();
+            self.history.begin_rows_anew();
+            self.begin_rows_anew();
+        }
+        let (kind, then) = match continuation {
+            Continuation::Inspection(inspection) => {
+                let inspection = Box::new(inspection.anew(&self.policy));
+                (ResumeKind::Checks(self.count.iteration()), self.go_on(inspection))
+            }
+            Continuation::SameIteration => (ResumeKind::SameIteration(self.count.iteration()), self.begin_again()),
+            Continuation::NextIteration | Continuation::Nothing => {
+                (ResumeKind::NextIteration(self.count.next()), self.open())
+            }
+        };
+        let (used_up, told) = self.resumed();
+        let kind = if used_up || matches!(self.phase, Phase::Ended(..)) { ResumeKind::AtALimit } else { kind };
+        Some(Step::telling([self.announce(Some(kind))]).then(Step::acting(told)).then(then))
+    }
+
+    /// How the run would go on from where it stands.
+    pub(super) fn continuation(&self) -> Continuation {
+        match &self.phase {
+            Phase::Ended(_, continuation) => continuation.clone(),
+            Phase::Inspecting(inspection) => Continuation::Inspection(inspection.clone()),
+            Phase::Working | Phase::Waiting(Pause::Until(_)) | Phase::Prompting if self.count.iteration() > 0 => {
+                Continuation::SameIteration
+            }
+            _ => Continuation::NextIteration,
+        }
+    }
+
+    fn raise_limits(&mut self, resumed: &Resumed) {
+        self.spend.others_used(resumed.task_spent);
+        let policy = Arc::make_mut(&mut self.policy);
+        if let Some(agent) = &resumed.agent {
+            policy.agent.command.clone_from(agent);
+            policy.agent.dialect.clear();
+            self.crew.renew_first();
+        }
+        let limits = &mut policy.limits;
+        limits.wait = resumed.wait.unwrap_or(limits.wait);
+        limits.max_iterations = resumed.max_iterations.unwrap_or(limits.max_iterations);
+        limits.wall = resumed.wall.unwrap_or(limits.wall);
+        limits.iteration = resumed.iteration.unwrap_or(limits.iteration);
+        limits.idle = resumed.idle.unwrap_or(limits.idle);
+        limits.max_cost_usd = resumed.max_cost_usd.unwrap_or(limits.max_cost_usd);
+        limits.max_tokens = resumed.max_tokens.unwrap_or(limits.max_tokens);
+    }
+}

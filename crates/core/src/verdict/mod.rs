@@ -1,0 +1,167 @@
+//! The verdict: claim, evidence and checks under the policy. The only place that knows what "done"
+//! means.
+
+mod condition;
+
+pub use condition::{About, Condition, State, conditions, conditions_of_done};
+
+use crate::check::{CheckReport, CheckSpec};
+use crate::claim::Claim;
+use crate::guardrail::{self, GuardrailFailure, OutputPart};
+use crate::id::CheckId;
+use crate::inbox::Requests;
+use crate::observation::{Marker, Observation};
+use crate::policy::Policy;
+use crate::protect::PinnedChange;
+use crate::words::Reason;
+use std::collections::BTreeMap;
+
+/// Everything that a verdict rests on, as far as it is known.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The rules.
+    pub policy: &'a Policy,
+    /// What the agent did and said; `None` if its end was not seen.
+    pub seen: Option<&'a Observation>,
+    /// The checks of the iteration.
+    pub checks: &'a [CheckSpec],
+    /// What ralph executed of them on the tree as it is now.
+    pub reports: &'a [CheckReport],
+    /// Pinned files that are not as they were at the start; `None` if nobody has to look at them, or did.
+    pub violations: Option<&'a [PinnedChange]>,
+    /// What is not part of the commit that was checked, empty if all is; `None` if nobody has to look, or did.
+    pub uncommitted: Option<&'a str>,
+    /// Which checks passed before the first iteration, if that is known.
+    pub baseline: Option<&'a BTreeMap<CheckId, bool>>,
+    /// What people want and nobody has acknowledged.
+    pub requests: &'a Requests,
+    /// Whether the tree stood still while the checks ran.
+    pub tree: TreeState<'a>,
+    /// Why the machine could not show that tree; empty if it could.
+    pub unseen: &'a str,
+}
+
+/// Whether the tree stood still while the checks ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TreeState<'a> {
+    /// It did.
+    Still,
+    /// Nobody looked again, or it cannot be seen.
+    Unseen,
+    /// It kept changing, so no check speaks for what is there now; some of the files.
+    Changing(&'a [String]),
+}
+
+/// What follows from a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// What the agent claimed, where it counts.
+    pub claim: Claim,
+    /// What follows.
+    pub decision: Decision,
+    /// Why.
+    pub reasons: Vec<Reason>,
+    /// Everything that was needed, and whether it was so.
+    pub conditions: Vec<Condition>,
+    /// Whether a required check that ralph executed passed and none failed, on a tree that was seen.
+    pub verified: bool,
+    /// Why a complete task is not verified; empty if it is.
+    pub unverified: String,
+    /// Guardrail failures for the next prompt.
+    pub failures: Vec<GuardrailFailure>,
+    /// Names of what failed, to see whether two iterations fail alike.
+    pub failing: Vec<String>,
+}
+
+/// What follows from a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Claimed, and everything required holds.
+    Complete,
+    /// The agent needs a person.
+    Blocked,
+    /// Neither.
+    NotYet,
+}
+
+/// What an agent claimed that ended well; a failed, killed or timed-out one has claimed nothing.
+pub fn counted_claim(seen: &Observation) -> Claim {
+    match (&seen.claim, &seen.marker) {
+        _ if !seen.ended_well() => Claim::None,
+        (Claim::None, Marker::Present) => Claim::Complete,
+        (claim, _) => claim.clone(),
+    }
+}
+
+/// What DONE means in the task folder of a supervised agent, which is asked for nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done<'a> {
+    /// It is not there.
+    NotYet,
+    /// It is there, and people still want something: the agent must go on.
+    Premature,
+    /// The task is complete.
+    Complete,
+    /// Something else stands in its place.
+    NotAFile(&'a str),
+}
+
+/// Judges DONE. Before the first attempt it means done, whatever people want: nobody was there to hear it.
+pub fn judge_done<'a>(marker: &'a Marker, requests: &Requests, attempts: u32) -> Done<'a> {
+    match marker {
+        Marker::Absent => Done::NotYet,
+        Marker::WrongKind(kind) => Done::NotAFile(kind),
+        Marker::Present if !requests.is_empty() && attempts > 0 => Done::Premature,
+        Marker::Present => Done::Complete,
+    }
+}
+
+/// Judges one iteration: it is complete if that was claimed and every condition holds.
+pub fn judge(case: Case<'_>) -> Judgement {
+    let claim = case.seen.map_or(Claim::None, counted_claim);
+    let conditions = conditions(&case);
+    let counts = |condition: &&Condition| {
+        condition.about != About::Claimed && (claim == Claim::Complete || !condition.is_about_a_claim())
+    };
+    let mut reasons: Vec<Reason> =
+        conditions.iter().filter(counts).flat_map(|condition| condition.reasons().iter().cloned()).collect();
+    let decision = match &claim {
+        Claim::Blocked { .. } => Decision::Blocked,
+        Claim::Complete if conditions.iter().all(Condition::holds) => Decision::Complete,
+        _ => Decision::NotYet,
+    };
+    let claimed = conditions.last().map(Condition::reasons).unwrap_or_default();
+    match decision {
+        Decision::Blocked => reasons.splice(0..0, claimed.iter().cloned()).for_each(drop),
+        Decision::NotYet if reasons.is_empty() => reasons.push(Reason::NotClaimed),
+        _ => {}
+    }
+    let unverified = if !case.reports.iter().any(CheckReport::supports) {
+        let required = if case.reports.is_empty() { "" } else { "required " };
+        format!("no {required}check was configured")
+    } else if !case.unseen.is_empty() {
+        format!("the checks passed, but the tree could not be looked at: {}", case.unseen)
+    } else {
+        String::new()
+    };
+    Judgement {
+        verified: decision == Decision::Complete && unverified.is_empty(),
+        failures: case.reports.iter().filter(|report| report.refutes()).map(for_next_prompt).collect(),
+        failing: reasons.iter().filter_map(Reason::failing).collect(),
+        claim,
+        decision,
+        reasons,
+        conditions,
+        unverified,
+    }
+}
+
+/// A failed check as the next prompt tells it.
+fn for_next_prompt(report: &CheckReport) -> GuardrailFailure {
+    let output = match report.spec.output {
+        OutputPart::First => report.output_head.clone(),
+        OutputPart::Decisive => report.excerpt.within(report.spec.output_chars),
+    };
+    let message = guardrail::failure_message(&report.spec, &report.ending.problem(), &report.log, &output);
+    GuardrailFailure { action: report.spec.fail_action, message }
+}

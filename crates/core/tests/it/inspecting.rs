@@ -1,0 +1,237 @@
+//! The queue of an inspection: what is looked at and executed after an agent, in which order, and how often.
+
+use crate::sim::{
+    Agent, FAIL, Knock, Look, PASS, Sim, Turn, World, guardrails, play, policy, report, turn, unexpected,
+};
+use ralph_core::activity::{Activity, Leftover};
+use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, Ground};
+use ralph_core::event::{Entry, Event, Resumed};
+use ralph_core::guardrail;
+use ralph_core::id::CheckId;
+use ralph_core::notice::Notice;
+use ralph_core::outcome::StopReason::*;
+use ralph_core::policy::Policy;
+use ralph_core::protect::OnChange;
+use ralph_core::run::Run;
+
+fn world(commands: &[&str], turn: Turn) -> World {
+    let mut policy = Policy { guardrails: guardrails(commands), ..policy() };
+    policy.limits.max_iterations = 1;
+    World::new(policy, vec![turn])
+}
+
+/// What an inspection did, a word for each activity.
+fn steps(sim: &Sim) -> Vec<String> {
+    sim.pick_started(|activity| {
+        Some(match activity {
+            Activity::AwaitChildren { then: Leftover::Interrupt, .. } => "children".to_owned(),
+            Activity::LookAtTree(_) => "look".to_owned(),
+            Activity::RestorePinned { .. } => "restore".to_owned(),
+            Activity::CheckOut { .. } => "check out".to_owned(),
+            Activity::Check(spec) => spec.command.clone(),
+            Activity::LookAtPending { .. } => "pending".to_owned(),
+            Activity::Scm(spec) => spec.task.clone(),
+            _ => return None,
+        })
+    })
+}
+
+/// The check that runs.
+fn running_check(sim: &Sim) -> CheckSpec {
+    match sim.running() {
+        Some(Activity::Check(spec)) => (**spec).clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Goes on until a check runs.
+fn until_check(sim: &mut Sim) -> CheckSpec {
+    while !matches!(sim.running(), Some(Activity::Check(_))) {
+        sim.tick();
+    }
+    running_check(sim)
+}
+
+fn ended(report: CheckReport) -> Event {
+    Event::CheckEnded(Box::new(report))
+}
+
+#[test]
+fn j07_a_tree_that_moves_three_times_is_checked_three_times_and_then_not_accepted_and_not_committed() {
+    let looks = (1..9).map(Look::Files).collect();
+    let mut moving = world(&["a", "b"], Turn { looks, ..turn(Agent::Claims) });
+    moving.policy.scm.tasks = vec!["commit".to_owned()];
+    moving.policy.verify.clean_checkout = true;
+    let sim = play(moving);
+    let round = ["look", "check out", "a", "b"];
+    assert_eq!(steps(&sim), [&round[..], &round, &round, &["look"]].concat());
+    assert_eq!(sim.end(), (MaxIterations, 1, 1));
+    assert!(sim.told_iterations()[0].1[0].starts_with("files kept changing while the checks ran"));
+}
+
+#[test]
+fn every_check_leaves_a_receipt_that_names_its_entry_its_iteration_and_the_tree_that_was_seen_last() {
+    let failing = Turn { looks: vec![Look::Files(1)], checks: vec![PASS, FAIL], ..turn(Agent::Claims) };
+    let unseen = Turn { looks: vec![Look::Unknown], ..turn(Agent::Claims) };
+    let mut world = World::new(Policy { guardrails: guardrails(&["a", "b"]), ..policy() }, vec![failing, unseen]);
+    world.policy.limits.max_iterations = 2;
+    let sim = play(world);
+    let (mut made, mut ends) = (Vec::new(), Vec::new());
+    let _ = Run::replay(&sim.journal, |entry, step| {
+        ends.extend(matches!(entry.event, Event::CheckEnded(_)).then_some((entry.seq, entry.at)));
+        made.extend(step.receipts);
+    });
+    assert_eq!(made.iter().map(|receipt| (receipt.seq, receipt.at)).collect::<Vec<_>>(), ends);
+    let told =
+        made.iter().map(|made| (made.iteration, &*made.command, made.exit_code, made.passed, made.tree.as_deref()));
+    let expected = [
+        (1, "a", Some(0), true, Some("tree 1")),
+        (1, "b", Some(1), false, Some("tree 1")),
+        (2, "a", Some(0), true, None),
+        (2, "b", Some(0), true, None),
+    ];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn j08_checks_speak_for_the_tree_as_it_is_after_a_pinned_file_was_put_back() {
+    // The script is changed while the checks run, so what they said counts for nothing.
+    let mut world = world(&["sh check.sh", "b"], Turn { touches: vec![("check.sh", 1)], ..turn(Agent::Claims) });
+    world.policy.protect.scripts = true;
+    world.policy.protect.on_change = OnChange::Restore;
+    let sim = play(world);
+    let round = ["look", "sh check.sh", "b", "look"];
+    assert_eq!(steps(&sim), [&round[..], &["restore"], &round].concat());
+    assert_eq!(sim.end(), (Complete, 0, 1));
+    assert!(sim.outcome().verified);
+}
+
+#[test]
+fn child_runs_are_waited_for_whether_or_not_the_tree_is_looked_at() {
+    let busy = || Turn { children: vec!["c1"], ..turn(Agent::Claims) };
+    assert_eq!(steps(&play(world(&[], busy()))), ["children"]);
+    assert_eq!(steps(&play(world(&["a"], busy()))), ["children", "look", "a", "look"]);
+}
+
+#[test]
+fn a_stopped_check_has_said_nothing_and_is_executed_again() {
+    // Nobody wants the run to stop: the check is repeated at once, and the others follow.
+    let mut sim = Sim::new(world(&["a", "b"], turn(Agent::Claims)));
+    let spec = until_check(&mut sim);
+    sim.answer_with(ended(report(&spec, CheckEnding::Stopped)));
+    assert_eq!(running_check(&sim), spec);
+    sim.play();
+    assert_eq!(sim.checked(), ["a", "a", "b"]);
+    assert_eq!(sim.end(), (Complete, 0, 1));
+
+    // Somebody does: it is repeated on resume, on the tree as it is then, and stands in no verdict twice.
+    let mut world = world(&["a", "b"], turn(Agent::Claims));
+    world.knocks = vec![(4, Knock::Interrupt), (4, Knock::Interrupt)];
+    world.resumes = vec![Resumed::default()];
+    let sim = play(world);
+    assert_eq!(steps(&sim), ["look", "a", "b", "look", "a", "b", "look"]);
+    let passed = sim.told(|notice| match notice {
+        Notice::CheckFinished { name, passed, .. } => Some((name.clone(), *passed)),
+        _ => None,
+    });
+    let passed: Vec<(&str, bool)> = passed.iter().map(|(name, passed)| (name.as_str(), *passed)).collect();
+    assert_eq!(passed, [("a", true), ("a", true), ("b", true)]);
+    assert_eq!(sim.end(), (Complete, 0, 1));
+}
+
+#[test]
+fn checks_with_equal_commands_have_ids_of_their_own() {
+    for (commands, ids) in [
+        (&["make test", "make  test", "make test"][..], &["make_test", "make_test_1", "make_test_2"][..]),
+        (&["a", "a", "a 1"], &["a", "a_1", "a_1_1"]),
+        (&["a", "a 1", "a"], &["a", "a_1", "a_2"]),
+        (&["!", "?"], &["", "_1"]),
+    ] {
+        let named: Vec<CheckId> = ids.iter().copied().map(CheckId::new).collect();
+        assert_eq!(guardrail::ids(&guardrails(commands)), named);
+        let policy = Policy { guardrails: guardrails(commands), ..policy() };
+        for (iteration, ground) in [(1, Ground::Project), (7, Ground::Checkout)] {
+            let specs = policy.checks(iteration, ground);
+            assert_eq!(specs.iter().map(|spec| spec.id.as_str()).collect::<Vec<_>>(), ids);
+            let logs: std::collections::BTreeSet<&str> = specs.iter().map(|spec| spec.log_name.as_str()).collect();
+            assert_eq!(logs.len(), ids.len(), "no log is overwritten by another");
+        }
+    }
+}
+
+#[test]
+fn each_of_two_checks_with_equal_commands_answers_for_itself_and_for_its_own_past() {
+    let mut world = world(&["a", "a"], turn(Agent::Claims));
+    world.policy.verify.baseline = true;
+    let mut sim = Sim::new(world);
+    for ending in [PASS, FAIL] {
+        let spec = running_check(&sim);
+        sim.answer_with(ended(report(&spec, ending)));
+    }
+    let [first, second] = sim.run.policy().checks(1, Ground::Project).try_into().unwrap();
+    assert_eq!(until_check(&mut sim), first);
+
+    let last = sim.journal.last().unwrap().clone();
+    let mut other = sim.run.clone();
+    let step = other.step(&Entry { seq: last.seq + 1, event: ended(report(&second, PASS)), ..last });
+    assert_eq!(step.tell, [unexpected("check_ended", "inspecting")]);
+
+    for spec in [first, second] {
+        sim.answer_with(ended(report(&spec, FAIL)));
+    }
+    let reasons = &sim.told_iterations()[0].1;
+    let broke = "guardrail \"a\" failed with exit code 1 (see .ralph/guardrail_001_a.log); it passed before the first iteration, so this run broke it";
+    let red = "guardrail \"a\" failed with exit code 1 (see .ralph/guardrail_001_a_1.log); it failed before the first iteration too";
+    assert_eq!(*reasons, [broke, red]);
+}
+
+/// Plays a world whose checks are required or not, and end like this.
+fn judged_by(checks: &[(bool, CheckEnding)]) -> Sim {
+    let commands = &["a", "b", "c"][..checks.len()];
+    let mut world = world(commands, turn(Agent::Claims));
+    world.policy.scm.tasks = vec!["commit".to_owned()];
+    world.policy.limits.max_iterations = 2;
+    // What a failed agent leaves is not committed.
+    world.turns.push(turn(Agent::Fails));
+    let mut sim = Sim::new(world);
+    for (required, ending) in checks {
+        let spec = CheckSpec { required: *required, ..until_check(&mut sim) };
+        sim.answer_with(ended(report(&spec, ending.clone())));
+    }
+    sim.play();
+    sim
+}
+
+#[test]
+fn a_check_that_is_not_required_is_told_and_judges_nothing() {
+    let table = [
+        // The checks; whether the claim is accepted, and whether as verified.
+        ("it fails beside one that passes", vec![(false, FAIL), (true, PASS)], true, true),
+        ("it passes beside one that fails", vec![(false, PASS), (true, FAIL)], false, false),
+        ("both fail", vec![(false, FAIL), (true, FAIL)], false, false),
+        ("it is the only one and fails", vec![(false, FAIL)], true, false),
+        ("it is the only one and passes", vec![(false, PASS)], true, false),
+    ];
+    for (name, checks, accepted, verified) in table {
+        let sim = judged_by(&checks);
+        assert_eq!(sim.end().0, if accepted { Complete } else { MaxIterations }, "{name}");
+        assert_eq!(sim.outcome().verified, verified, "{name}");
+        assert_eq!(sim.tasks().is_empty(), !accepted, "{name}: version control follows what counts");
+
+        let told: Vec<bool> = sim.told(|notice| match notice {
+            Notice::CheckFinished { iteration: 1, passed, .. } => Some(*passed),
+            _ => None,
+        });
+        let endings: Vec<bool> = checks.iter().map(|(_, ending)| ending.passed()).collect();
+        assert!(told.starts_with(&endings), "{name}: {told:?}");
+
+        let (_, reasons) = &sim.told_iterations()[0];
+        let refuting = checks.iter().filter(|(required, ending)| *required && !ending.passed()).count();
+        assert_eq!(reasons.len(), refuting, "{name}: {reasons:?}");
+        if let Some(next) = sim.prompts().get(1).filter(|_| !accepted) {
+            assert_eq!(next.matches("Guardrail \"").count(), refuting, "{name}: {next}");
+        }
+    }
+    let alone = judged_by(&[(false, PASS)]);
+    assert!(alone.outcome().message.ends_with(": no required check was configured"), "{}", alone.outcome().message);
+}

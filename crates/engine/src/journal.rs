@@ -1,0 +1,95 @@
+//! The entries that are not yet in the store, and the store as the carrier needs it.
+
+use ralph_core::event::Entry;
+use ralph_core::machine::{Machine, StepOf};
+use ralph_core::receipt::Receipt;
+use ralph_core::request::Request;
+use ralph_core::stream::Row;
+use ralph_core::time::{Millis, WallTime};
+use ralph_store::{Durability, Store, StoreError};
+use serde::Serialize;
+
+/// What remembers a machine's entries.
+pub trait Remembers<M: Machine> {
+    /// Keeps these entries of the machine, what they prove, and where it stands now.
+    fn append(
+        &mut self,
+        machine: &M,
+        entries: &[Entry<M::Event>],
+        receipts: &[Receipt],
+        durability: Durability,
+    ) -> Result<(), StoreError>;
+    /// Whether somebody left a request to cancel the machine.
+    fn wants_cancel(&mut self, machine: &M) -> Result<bool, StoreError>;
+    /// Calls it again after another process kept it locked.
+    fn again<T>(&mut self, call: &mut dyn FnMut(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError>;
+}
+
+impl<M: Machine<Event: Serialize, Row: Row>> Remembers<M> for Store {
+    fn append(
+        &mut self,
+        machine: &M,
+        entries: &[Entry<M::Event>],
+        receipts: &[Receipt],
+        durability: Durability,
+    ) -> Result<(), StoreError> {
+        Store::append(self, entries, &machine.row(), receipts, durability)
+    }
+
+    fn wants_cancel(&mut self, machine: &M) -> Result<bool, StoreError> {
+        let asked = self.asked(machine.row().stream())?;
+        Ok(asked.iter().any(|asked| asked.request == Request::Cancel))
+    }
+
+    fn again<T>(&mut self, call: &mut dyn FnMut(&mut Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        Store::again(self, call)
+    }
+}
+
+/// A machine with the entries that are not yet in the store.
+pub(crate) struct Journal<M: Machine> {
+    pub(crate) machine: M,
+    pending: Vec<Entry<M::Event>>,
+    /// What they prove.
+    receipts: Vec<Receipt>,
+    /// Some of them must survive a power cut.
+    sync: bool,
+    /// Time that was worked on the machine before this process.
+    elapsed_before: Millis,
+    /// Whether this process has written anything.
+    pub(crate) has_begun: bool,
+}
+
+impl<M: Machine> Journal<M> {
+    /// `unseen` is how long it was worked on beyond what the machine knows.
+    pub(crate) fn new(machine: M, pending: Vec<Entry<M::Event>>, unseen: Millis) -> Journal<M> {
+        let elapsed_before = machine.elapsed().plus(unseen);
+        Journal { machine, pending, receipts: Vec::new(), sync: true, elapsed_before, has_begun: false }
+    }
+
+    /// Turns an event into an entry and asks the machine. The entry is in the store before anything of the step is
+    /// done that could not be repeated.
+    pub(crate) fn take(&mut self, event: M::Event, at: WallTime, elapsed: Millis) -> StepOf<M> {
+        let seq = self.machine.seq() + 1;
+        let entry = Entry { seq, at, elapsed: self.elapsed_before.plus(elapsed), event };
+        let mut step = self.machine.step(&entry);
+        self.pending.push(entry);
+        self.receipts.append(&mut step.receipts);
+        self.sync |= step.durable;
+        step
+    }
+
+    /// Writes what is pending, in one transaction.
+    pub(crate) fn write(&mut self, store: &mut impl Remembers<M>) -> Result<(), StoreError> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let durability = if self.sync { Durability::Synced } else { Durability::Written };
+        store.append(&self.machine, &self.pending, &self.receipts, durability)?;
+        self.pending.clear();
+        self.receipts.clear();
+        self.sync = false;
+        self.has_begun = true;
+        Ok(())
+    }
+}

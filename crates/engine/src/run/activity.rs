@@ -1,0 +1,300 @@
+//! Performing one activity: each turns into host calls, and its result into events.
+
+use super::{RunHands, agent, children};
+use crate::carry::{Links, at};
+use ralph_core::activity::{Activity, Gather, Look, Pinning};
+use ralph_core::check::{CheckSpec, Ground, TreePrint};
+use ralph_core::event::{Event, Gathered};
+use ralph_core::memory;
+use ralph_core::observation::Markers;
+use ralph_core::protect::{PinFailure, Pins};
+use ralph_core::scm::{Pending, ScmPolicy, is_commit};
+use ralph_core::time::{Millis, WallTime};
+use ralph_core::words::Note;
+use ralph_host::aside::{Aside, Stop};
+use ralph_host::bus::Durability;
+use ralph_host::checkout::{self, Checkout, CheckoutError};
+use ralph_host::checks::{self, CheckPlace};
+use ralph_host::clock::Clock;
+use ralph_host::git::{Inquiry, Unlisted};
+use ralph_host::process::drive::Order;
+use ralph_host::scm::ScmPlace;
+use ralph_host::{git, marker, pins, scm, tree, views};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::Instant;
+
+/// How long git may take to say what waits to be committed.
+const GIT_TIMEOUT: Millis = Millis::from_secs(600);
+/// How long a look that was told to stop may take to do so; one that hangs in the kernel is left behind.
+const STOPPING: Duration = Duration::from_secs(5);
+/// A wait looks at the wall clock at least this often: it may have been set, or the machine slept.
+const LOOK_AT_CLOCK: Duration = Duration::from_secs(30);
+
+/// Performs an activity. The last event is its answer; notes may stand before it.
+pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut links: Links<Event>) -> Vec<Event> {
+    match activity {
+        Activity::Gather(wanted) => {
+            if let Some(look) = wanted.before.as_ref().filter(|_| !hands.fingerprinter.has_looked()) {
+                // Only what it changed since counts, so nobody asks for the print.
+                let _ = look_at_tree(hands, look).await;
+            }
+            gather(hands, &wanted)
+        }
+        Activity::Launch(launch) => agent::run(hands, &launch, links).await,
+        Activity::LookAtMarkers => {
+            let problem = hands.folder.keep_task_folder().err().map(|error| error.to_string());
+            let markers = marker::look_at_all(hands.folder.task_folder());
+            heard_before(hands, Event::MarkersSeen { markers, problem })
+        }
+        Activity::Rest { span } => {
+            rest(hands, span).await;
+            vec![Event::Woke]
+        }
+        Activity::AwaitChildren { span, then } => {
+            let left = children::wait(&hands.run_folder, span, then, &links.alarm).await;
+            let ended = (hands.ended_children)(&hands.state, &hands.run);
+            let (ended, problem) = ended.map_or_else(|why| (Vec::new(), Some(why)), |ended| (ended, None));
+            let ended = ended.into_iter().filter(|(run, _)| !left.contains(run)).collect();
+            let told = problem.map(|why| Event::Noted { note: Note::ChildrenUnknown { why } });
+            told.into_iter().chain(heard_before(hands, Event::ChildrenSeen { left, ended })).collect()
+        }
+        Activity::PostSafely(posts) => {
+            let post = |post| hands.buses.post(post, hands.clock.now(), Durability::Synced).err();
+            let problems: Vec<String> = posts.iter().filter_map(post).collect();
+            vec![Event::Posted { problem: (!problems.is_empty()).then(|| problems.join("; ")) }]
+        }
+        Activity::LookAtTree(look) => {
+            let seen = look_at_tree(hands, &look).await;
+            let problem = hands.fingerprinter.take_problem().map(|text| Event::Noted { note: Note::Machine { text } });
+            // What somebody wants while the checks run is heard before they count.
+            problem.into_iter().chain(heard_before(hands, seen)).collect()
+        }
+        Activity::Pin(pinning) => pin(hands, pinning).await,
+        Activity::RestorePinned { paths, pins } => {
+            vec![Event::PinnedRestored { problems: hands.pinned_files.restore(&pins.files, &paths) }]
+        }
+        Activity::CheckOut { pins } => vec![check_out(hands, &pins).await],
+        Activity::Check(spec) => check(hands, *spec, &mut links.orders).await,
+        Activity::LookAtPending { program } => {
+            let pending = look_at_pending(hands, &program).await;
+            heard_before(hands, Event::ScmLooked { pending })
+        }
+        Activity::Scm(spec) => {
+            let place = ScmPlace { root: &hands.root, note: &hands.scm_note };
+            let program = spec.program.clone();
+            let mut report = scm::run(&mut hands.keeper, spec, place, &mut links.orders).await;
+            if !report.ending.passed() && report.spec.args.first().is_some_and(|word| is_commit(word)) {
+                report.nothing = ScmPolicy::is_nothing(look_at_pending(hands, &program).await);
+            }
+            heard_before(hands, Event::ScmEnded(Box::new(report)))
+        }
+        Activity::Wait { until } => {
+            wait(&hands.clock, until).await;
+            vec![Event::Woke]
+        }
+    }
+}
+
+/// What was said on the bus meanwhile stands before the answer.
+fn heard_before(hands: &mut RunHands<'_>, answer: Event) -> Vec<Event> {
+    hands.listen().into_iter().chain([answer]).collect()
+}
+
+fn gather(hands: &mut RunHands<'_>, wanted: &Gather) -> Vec<Event> {
+    let base = wanted.prompt_file.as_ref().and_then(|path| {
+        let base = views::read_prompt_file(&hands.root.join(path));
+        let known = base.as_ref().ok().map(|text| ralph_core::text::hash(text.as_bytes()));
+        // The same text again need not stand in the journal again.
+        let same = known.is_some() && known == hands.base_known;
+        hands.base_known = known;
+        (!same).then_some(base)
+    });
+    let summary = wanted.summary_file.as_ref().map(|file| hands.folder.read_summary(file)).unwrap_or_default();
+    let human = match wanted.feedback_file.as_str() {
+        "" => String::new(),
+        name => memory::human_feedback(&hands.folder.read_feedback(name)),
+    };
+    let mut events = hands.notes();
+    events.extend(hands.listen());
+    let base = match hands.stands_alone() {
+        Ok(note) => {
+            events.extend(note);
+            base
+        }
+        Err(problem) => Some(Err(problem)),
+    };
+    events.push(Event::Gathered(Gathered { base, summary, human }));
+    events
+}
+
+/// Looks at the tree and at everything pinned, aside from the event loop: signals and timers go on, and a run that
+/// ends meanwhile drops it.
+async fn look_at_tree(hands: &mut RunHands<'_>, look: &Look) -> Event {
+    let Look { patience: limit, pins } = look;
+    let limit = *limit;
+    let until = (!limit.is_off()).then(|| Instant::now() + limit.duration());
+    let listed = match hands.git_root.as_deref() {
+        Some(root) => {
+            let inquiry = Inquiry { root, pins, scratch: &hands.run_folder, patience: limit };
+            git::list_tree(&mut hands.keeper, inquiry).await
+        }
+        None => Err(Unlisted::no_repository()),
+    };
+    let is_listed = listed.is_ok();
+    let anew = hands.fingerprinter.anew();
+    let mut fingerprinter = std::mem::replace(&mut hands.fingerprinter, anew);
+    let (files, programs, pins) = (hands.pinned_files.clone(), hands.programs.clone(), Arc::clone(pins));
+    let reads_nothing = !is_listed && pins.files.is_empty() && pins.programs.is_empty();
+    let look = move |stop: &Stop| {
+        // The pinned files first: they are few, and count even where there is no time for the rest.
+        let seen = files.changes(&pins.files).and_then(|files| Ok((files, programs.changes(&pins.programs)?)));
+        let (print, damage) = match listed {
+            Ok(mut listing) => (fingerprinter.print(&mut listing, stop), Vec::new()),
+            Err(unlisted) => (unlisted.print, unlisted.changes),
+        };
+        let seen_whole = matches!(print, TreePrint::Seen { .. });
+        let changed = fingerprinter.changed().filter(|_| seen_whole).map(<[String]>::to_vec);
+        let event = match seen {
+            Ok((files, programs)) => {
+                Event::TreeSeen { print, changed, pinned: files.into_iter().chain(programs).chain(damage).collect() }
+            }
+            Err(fault) => Event::TreeSeen { print: TreePrint::fault(fault), changed, pinned: damage },
+        };
+        (fingerprinter, event)
+    };
+    let started = if reads_nothing { Ok(Aside::done(look)) } else { Aside::start(look) };
+    let failed = |why: String| Event::TreeSeen { print: TreePrint::fault(why), changed: None, pinned: Vec::new() };
+    let mut looking = match started {
+        Ok(looking) => looking,
+        Err(error) => return failed(format!("no thread could be started: {error}")),
+    };
+    let (answer, in_time) = tokio::select! {
+        biased;
+        answer = looking.answer() => (answer, true),
+        () = at(until) => {
+            looking.stop();
+            (tokio::time::timeout(STOPPING, looking.answer()).await.ok().flatten(), false)
+        }
+    };
+    let too_long = || format!("it takes longer than {limit} (verify.treeTimeoutMs)");
+    let Some((fingerprinter, mut event)) = answer else { return failed(too_long()) };
+    hands.fingerprinter = fingerprinter;
+    if let Event::TreeSeen { print: print @ TreePrint::Unknown { .. }, .. } = &mut event
+        && is_listed
+        && !in_time
+    {
+        *print = TreePrint::fault(too_long());
+    }
+    event
+}
+
+/// Looks at everything that must stay as it is, aside from the event loop: a project may be large.
+async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event> {
+    let (files, programs, git_root) = (hands.pinned_files.clone(), hands.programs.clone(), hands.git_root.clone());
+    let Pinning { globs, candidates, programs: words } = pinning;
+    let started = Aside::start(move |stop| {
+        let mut pins = Pins { files: files.pin(&globs, &candidates, stop)?, ..Pins::default() };
+        let unmatched = pins::unmatched(&globs, &pins.files);
+        if let Some(words) = words {
+            pins.programs = programs.pin(&words);
+            pins.repository = git_root.as_deref().map(tree::parts).unwrap_or_default();
+            pins.tree_seen = !pins.repository.is_empty();
+        }
+        Ok((pins, unmatched))
+    });
+    let fault = |why| Err(PinFailure { why, fault: true });
+    let answer = match started {
+        Ok(mut looking) => looking.answer().await.unwrap_or_else(|| fault("the look at them was cut".to_owned())),
+        Err(error) => fault(format!("no thread could be started: {error}")),
+    };
+    let (pins, unmatched) = match answer {
+        Ok(seen) => seen,
+        Err(problem) => return vec![Event::Pinned { pins: Err(problem) }],
+    };
+    let told = |glob: String| Event::Noted { note: Note::GlobWithoutFiles { glob } };
+    unmatched.into_iter().map(told).chain([Event::Pinned { pins: Ok(pins) }]).collect()
+}
+
+async fn check_out(hands: &mut RunHands<'_>, pins: &Pins) -> Event {
+    let refused =
+        |why, fault| Event::CheckedOut { commit: Err(why), fault, uncommitted: Vec::new(), pinned: Vec::new() };
+    hands.checkout = None;
+    let Some(git_root) = hands.git_root.clone() else { return refused("not a git repository".to_owned(), false) };
+    let inside = hands.root.strip_prefix(&git_root).unwrap_or(Path::new("")).to_owned();
+    let folder = hands.run_folder.join("checkout");
+    let made = Checkout::make(&mut hands.keeper, &git_root, &inside, &folder).await;
+    let uncommitted = checkout::uncommitted(&mut hands.keeper, &hands.root).await;
+    match (made, uncommitted) {
+        (Ok((checkout, commit)), Ok(uncommitted)) => {
+            match hands.pinned_files.at(checkout.project()).changes(&pins.files) {
+                Ok(pinned) => {
+                    hands.checkout = Some(checkout);
+                    Event::CheckedOut { commit: Ok(commit), fault: false, uncommitted, pinned }
+                }
+                Err(why) => refused(why, true),
+            }
+        }
+        (Err(CheckoutError::NoCommit), _) => refused(CheckoutError::NoCommit.to_string(), false),
+        (Err(why), _) => refused(why.to_string(), true),
+        (_, Err(why)) => refused(why.to_string(), true),
+    }
+}
+
+async fn look_at_pending(hands: &mut RunHands<'_>, program: &str) -> Pending {
+    if !scm::is_git(program) {
+        return Pending::Unknown;
+    }
+    let listing = git::run(&mut hands.keeper, &hands.root, scm::STATUS, GIT_TIMEOUT).await;
+    listing.map_or(Pending::Unknown, |listing| scm::pending(&listing))
+}
+
+async fn check(hands: &mut RunHands<'_>, spec: CheckSpec, orders: &mut UnboundedReceiver<Order>) -> Vec<Event> {
+    let log_path = hands.folder.log_path(&spec.log_name);
+    let log = hands.folder.create_log(&spec.log_name);
+    let mut events = Vec::new();
+    if let Err(error) = &log {
+        let (log, error) = (log_path.clone(), error.to_string());
+        events.push(Event::Noted { note: Note::LogUnwritten { log, error } });
+    }
+    let root = match (spec.ground, &hands.checkout) {
+        (Ground::Checkout, Some(checkout)) => checkout.project(),
+        _ => &hands.root,
+    };
+    let place = CheckPlace { root, log: log.ok(), log_path, output_chars: spec.output_chars };
+    let (report, problem) = checks::run(&mut hands.keeper, spec, place, orders).await;
+    events.extend(problem.map(|text| Event::Noted { note: Note::Machine { text } }));
+    events.push(Event::CheckEnded(Box::new(report)));
+    events
+}
+
+/// Waits, but not beyond the appearance of a marker.
+async fn rest(hands: &mut RunHands<'_>, span: Millis) {
+    let task_folder = hands.folder.task_folder();
+    let marked = async {
+        match &mut hands.watch {
+            Some(watch) => {
+                while marker::look_at_all(task_folder) == Markers::default() {
+                    watch.changed().await;
+                }
+            }
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = tokio::time::sleep(span.duration()) => {}
+        () = marked => {}
+    }
+}
+
+async fn wait(clock: &Clock, until: WallTime) {
+    loop {
+        let left = until.0.saturating_sub(clock.now().0);
+        match u64::try_from(left) {
+            Ok(left @ 1..) => tokio::time::sleep(Duration::from_millis(left).min(LOOK_AT_CLOCK)).await,
+            _ => return,
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What any face needs to show runs: views of them, and their words.
+//!
+//! Everything here is a value made of values. Entries of a journal come in and make a [`run_view::RunView`]; what
+//! is known about living processes comes in as facts and makes a [`liveness::State`]; the time, the time zone and
+//! the terminal's abilities come in by [`Style`]. What goes out is text and JSON. Terminal, TUI and web see only
+//! this crate and core.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
+pub mod agent_lines;
+pub mod attempt_page;
+pub mod causes;
+pub mod conditions;
+pub mod explanation;
+pub mod findings;
+pub mod json;
+pub mod liveness;
+mod marks;
+pub mod measures;
+pub mod message;
+pub mod missing;
+pub mod narration;
+mod paint;
+pub mod pieces;
+pub mod report;
+pub mod run_page;
+pub mod run_view;
+#[cfg(test)]
+mod sample;
+pub mod status;
+mod status_line;
+mod style;
+mod suggest;
+pub mod table;
+pub mod tree;
+pub mod words;
+mod zone;
+
+pub use marks::Marks;
+pub use paint::{Paint, Tone};
+pub use style::Style;
+pub use suggest::{Suggest, quoted};
+pub use zone::Zone;

@@ -1,0 +1,104 @@
+//! Colour by meaning, from the sixteen that every terminal has, and always beside a word.
+
+use crate::Marks;
+use anstyle::{AnsiColor, Style};
+
+/// What a line means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// What somebody says.
+    Plain,
+    /// The beginning of something.
+    Head,
+    /// What matters less.
+    Dim,
+    /// It went well.
+    Good,
+    /// It failed.
+    Bad,
+    /// It waits, or is going on.
+    Waiting,
+}
+
+/// Colours and marks for one end: a terminal, a pipe or a file. By default there is no colour.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Paint {
+    /// Whether to colour.
+    pub on: bool,
+    /// Emoji or words.
+    pub marks: Marks,
+}
+
+impl Paint {
+    /// The mark before a check, in the colour of its result.
+    pub fn check(self, passed: bool) -> String {
+        if passed { self.green(self.mark(true)) } else { self.red(self.mark(false)) }
+    }
+
+    /// The mark before a check, without colour.
+    pub fn mark(self, passed: bool) -> &'static str {
+        if passed { self.marks.passed() } else { self.marks.failed() }
+    }
+
+    fn wrap(self, style: impl Into<Style>, text: &str) -> String {
+        let style = style.into();
+        if self.on { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+
+    /// A whole line by its meaning.
+    pub fn tone(self, tone: Tone, line: &str) -> String {
+        match tone {
+            Tone::Plain => line.to_owned(),
+            _ if line.is_empty() => String::new(),
+            Tone::Head => self.bold(line),
+            Tone::Dim => self.dim(line),
+            Tone::Good => self.green(line),
+            Tone::Bad => self.red(line),
+            Tone::Waiting => self.yellow(line),
+        }
+    }
+
+    /// Heads.
+    pub fn bold(self, text: &str) -> String {
+        self.wrap(Style::new().bold(), text)
+    }
+
+    /// What matters less.
+    pub fn dim(self, text: &str) -> String {
+        self.wrap(Style::new().dimmed(), text)
+    }
+
+    /// Good.
+    pub fn green(self, text: &str) -> String {
+        self.wrap(AnsiColor::Green.on_default(), text)
+    }
+
+    /// Bad.
+    pub fn red(self, text: &str) -> String {
+        self.wrap(AnsiColor::Red.on_default(), text)
+    }
+
+    /// Waiting, or not certain.
+    pub fn yellow(self, text: &str) -> String {
+        self.wrap(AnsiColor::Yellow.on_default(), text)
+    }
+
+    /// Something to type.
+    pub fn cyan(self, text: &str) -> String {
+        self.wrap(AnsiColor::Cyan.on_default(), text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_colour_is_the_sequence_that_every_terminal_knows() {
+        let paint = Paint { on: true, marks: Marks::Words };
+        assert_eq!(paint.bold("a") + &paint.dim("b"), "\u{1b}[1ma\u{1b}[0m\u{1b}[2mb\u{1b}[0m");
+        assert_eq!(paint.check(true), "\u{1b}[32m[OK]\u{1b}[0m");
+        assert_eq!(paint.red("x") + &paint.yellow("y"), "\u{1b}[31mx\u{1b}[0m\u{1b}[33my\u{1b}[0m");
+        assert_eq!(Paint::default().cyan("x"), "x");
+    }
+}

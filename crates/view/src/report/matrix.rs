@@ -1,0 +1,148 @@
+//! Which check went how in which iteration.
+
+use crate::run_view::{Check, Finding, RunView};
+use ralph_core::check::{CheckEnding, CheckKind};
+use ralph_core::time::Millis;
+
+/// All checks of a run over its iterations.
+pub struct Matrix<'s> {
+    /// The checks, in the order in which they first were told.
+    pub checks: Vec<Name>,
+    /// In their order.
+    pub rows: Vec<Row<'s>>,
+}
+
+/// The checks of one iteration.
+pub struct Row<'s> {
+    /// The iteration; 0 before the first one.
+    pub iteration: u32,
+    /// Which try of that number.
+    pub attempt: u32,
+    /// One place for each check; those behind the last one that was made may be missing.
+    pub cells: Vec<Option<Cell<'s>>>,
+}
+
+/// A check. One that stands in the settings twice has two columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    /// Its kind.
+    pub kind: CheckKind,
+    /// Its command or name.
+    pub name: String,
+}
+
+impl Name {
+    /// The command, or the kind and what was looked at.
+    pub fn title(&self) -> String {
+        match self.kind {
+            CheckKind::Guardrail => self.name.clone(),
+            kind => format!("{}: {}", kind.as_str(), self.name),
+        }
+    }
+}
+
+/// How a check went.
+pub struct Cell<'s> {
+    /// How.
+    pub how: How,
+    /// How long it took.
+    pub duration: Millis,
+    /// Where its output is, if it has one.
+    pub log: Option<&'s str>,
+}
+
+/// How a check went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// It passed.
+    Passed,
+    /// It failed.
+    Failed,
+    /// Not found, killed, timed out: it says nothing about the work.
+    CouldNotRun,
+}
+
+impl How {
+    /// How an executed check went.
+    pub fn of(ending: &CheckEnding) -> How {
+        match ending.passed() {
+            true => How::Passed,
+            false if ending.ran() => How::Failed,
+            false => How::CouldNotRun,
+        }
+    }
+
+    /// The word as it stands in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            How::Passed => "passed",
+            How::Failed => "failed",
+            How::CouldNotRun => "could-not-run",
+        }
+    }
+}
+
+impl<'s> Matrix<'s> {
+    /// The checks of a run.
+    pub fn of(view: &'s RunView) -> Matrix<'s> {
+        let rules = view.machine.policy().guardrails.iter();
+        let checks = rules.map(|rule| Name { kind: CheckKind::Guardrail, name: rule.command.clone() }).collect();
+        let mut matrix = Matrix { checks, rows: Vec::new() };
+        matrix.add(0, 1, view.baseline.iter().map(executed));
+        for attempt in &view.attempts {
+            let made = attempt.counted().map(executed).chain(attempt.findings.iter().map(found));
+            matrix.add(attempt.iteration, attempt.attempt, made);
+        }
+        matrix
+    }
+
+    fn add(&mut self, iteration: u32, attempt: u32, made: impl Iterator<Item = Made<'s>>) {
+        let mut cells: Vec<Option<Cell<'s>>> = Vec::new();
+        for Made { kind, name, cell } in made {
+            let column = self.column(kind, name, &cells);
+            if cells.len() <= column {
+                cells.resize_with(column + 1, || None);
+            }
+            if let Some(place) = cells.get_mut(column) {
+                *place = Some(cell);
+            }
+        }
+        if !cells.is_empty() {
+            self.rows.push(Row { iteration, attempt, cells });
+        }
+    }
+
+    /// The first place of this name that is still free in a row.
+    fn column(&mut self, kind: CheckKind, name: &str, row: &[Option<Cell<'s>>]) -> usize {
+        let free = |index: usize| row.get(index).is_none_or(Option::is_none);
+        let is_it = |(index, check): (usize, &Name)| check.kind == kind && check.name == name && free(index);
+        self.checks.iter().enumerate().position(is_it).unwrap_or_else(|| {
+            self.checks.push(Name { kind, name: name.to_owned() });
+            self.checks.len() - 1
+        })
+    }
+}
+
+/// A check on its way to its place.
+struct Made<'s> {
+    kind: CheckKind,
+    name: &'s str,
+    cell: Cell<'s>,
+}
+
+fn executed<'s>(check: &'s Check) -> Made<'s> {
+    let report = &check.report;
+    let cell = Cell { how: How::of(&report.ending), duration: report.duration, log: Some(report.log.as_str()) };
+    Made { kind: check.kind, name: &report.spec.command, cell }
+}
+
+fn found(finding: &Finding) -> Made<'_> {
+    let how = match (finding.passed, finding.kind) {
+        (true, _) => How::Passed,
+        // Without a receipt nothing was executed.
+        (false, CheckKind::Guardrail) => How::CouldNotRun,
+        (false, _) => How::Failed,
+    };
+    let cell = Cell { how, duration: finding.duration, log: finding.log.as_deref() };
+    Made { kind: finding.kind, name: &finding.name, cell }
+}
