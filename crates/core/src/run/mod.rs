@@ -210,7 +210,7 @@ impl Run {
         if run.cap_reached(run.count.iteration()).is_some() {
             return None;
         }
-        run.brief.gather(gathered, true);
+        run.brief.gather(&run.policy, gathered, true);
         Some(run.prompt())
     }
 
