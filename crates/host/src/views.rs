@@ -40,6 +40,8 @@ pub struct Folder {
     own: Held,
     /// `.ralph/tasks/<task>`.
     task: Held,
+    /// What this process wrote last under each name.
+    written: HashMap<String, String>,
     /// The file that stood under each name before, to be filled with what comes next.
     spares: HashMap<String, Spare>,
     notes: Vec<String>,
@@ -123,7 +125,7 @@ impl Folder {
 
     fn of(root: &Path, own: Held, task: Held) -> Folder {
         let root = root.to_owned();
-        Folder { root, own, task, spares: HashMap::new(), notes: Vec::new() }
+        Folder { root, own, task, written: HashMap::new(), spares: HashMap::new(), notes: Vec::new() }
     }
 
     /// The task's folder.
@@ -239,6 +241,13 @@ impl Folder {
     fn replace(&mut self, name: &str, text: &str, content: Content) -> Result<(), ViewError> {
         let folder = self.task.open.as_fd();
         let path = self.task.path.join(plain(name)?);
+        let stands = || plain_file::read(folder, name, Links::Refuse, LARGEST_VIEW);
+        if self.written.get(name).is_some_and(|last| last == text)
+            && stands().is_ok_and(|at| at.bytes == text.as_bytes())
+        {
+            return Ok(());
+        }
+        self.written.remove(name);
         let spare = self.spares.remove(name).filter(|spare| spare.fill(folder, text.as_bytes()).is_ok());
         let temporary = match spare {
             Some(spare) => spare.name,
@@ -251,6 +260,7 @@ impl Folder {
                 return Err(failed(&path)(errno.into()));
             }
         }
+        self.written.insert(name.to_owned(), text.to_owned());
         Ok(())
     }
 
