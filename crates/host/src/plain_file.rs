@@ -51,9 +51,9 @@ pub(crate) fn read(dir: impl AsFd, path: impl rustix::path::Arg, links: Links, l
     const SPARE: usize = 64;
     let (mut file, size) = open_sized(dir, path, links)?;
     let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit)).unwrap_or(0).saturating_add(SPARE));
-    // What leaves room behind it was the end, but for files that the kernel makes up, which have no size.
-    rustix::io::read(&file, spare_capacity(&mut bytes))?;
-    if size == 0 || bytes.len() == bytes.capacity() {
+    rustix::io::retry_on_intr(|| rustix::io::read(&file, spare_capacity(&mut bytes)))?;
+    // All that it should hold, and room behind it, is the whole file; one that the kernel makes up has no size.
+    if size == 0 || (bytes.len() as u64) < size || bytes.len() == bytes.capacity() {
         file.by_ref().take(limit.saturating_add(1).saturating_sub(bytes.len() as u64)).read_to_end(&mut bytes)?;
     }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);

@@ -47,11 +47,13 @@ pub(super) struct Lesson<'a> {
 }
 
 impl Brief {
-    pub(super) fn of(prompt: &PromptSource) -> Brief {
-        match prompt {
-            PromptSource::Text(text) => Brief { base: text.clone(), ..Brief::default() },
-            PromptSource::File(_) => Brief::default(),
+    pub(super) fn of(policy: &Policy) -> Brief {
+        let mut brief = Brief::default();
+        if let PromptSource::Text(text) = &policy.prompt {
+            brief.base.clone_from(text);
         }
+        brief.sum_up(policy);
+        brief
     }
 
     /// Takes what was read for a prompt; what an earlier run left counts for the first one only.

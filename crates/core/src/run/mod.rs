@@ -179,7 +179,7 @@ impl Run {
             count: Count::default(),
             spend: Spend::beside(started.task_spent),
             crew: Crew::default(),
-            brief: Brief::of(&policy.prompt),
+            brief: Brief::of(&policy),
             integrity: Integrity::default(),
             history: History::default(),
             inbox: Inbox::default(),
