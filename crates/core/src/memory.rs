@@ -3,7 +3,6 @@
 
 use crate::claim::Claim;
 use crate::observation::{Observation, ToolResult};
-use crate::policy::MemoryPolicy;
 use crate::text;
 use crate::time::WallTime;
 use crate::verdict::counted_claim;
@@ -195,23 +194,6 @@ impl Memory {
             let _ = write!(summary, "\n## Previous Summary\n{previous}");
         }
         summary
-    }
-
-    /// The files to write after an iteration.
-    pub fn views(
-        &self,
-        policy: &MemoryPolicy,
-        objective: &str,
-        feedback: String,
-        seen_human: String,
-        state: &StateView<'_>,
-    ) -> Views {
-        Views {
-            summary: (policy.summary_file.clone(), self.summary(objective, policy.max_chars)),
-            feedback: (policy.feedback_file.clone(), feedback),
-            seen_human,
-            state: (policy.state_file.clone(), serde_json::to_string_pretty(state).unwrap_or_default() + "\n"),
-        }
     }
 }
 

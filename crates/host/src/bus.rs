@@ -150,9 +150,10 @@ impl Bus {
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let not_a_file = |kind| BusError::NotAFile { path: self.path.clone(), kind };
         let file = rustix::fs::openat(CWD, &self.path, flags, Mode::from_raw_mode(0o644)).map_err(|errno| {
-            match (errno, plain_file::kind_at(&self.path)) {
-                (Errno::LOOP | Errno::ISDIR | Errno::NXIO, Some(kind)) => not_a_file(kind),
-                (Errno::NOENT, _) if access.contains(OFlags::CREATE) => BusError::NoFolder { path: self.path.clone() },
+            let kind = || plain_file::kind_at(&self.path);
+            match errno {
+                Errno::LOOP | Errno::ISDIR | Errno::NXIO if let Some(kind) = kind() => not_a_file(kind),
+                Errno::NOENT if access.contains(OFlags::CREATE) => BusError::NoFolder { path: self.path.clone() },
                 _ => self.failed("opened")(errno),
             }
         })?;

@@ -4,6 +4,7 @@
 //! link that points elsewhere, a device. Every read of such a place goes through here, so that it
 //! can neither block nor leave the place.
 
+use rustix::buffer::spare_capacity;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use std::fs::File;
@@ -48,9 +49,13 @@ fn open_sized(dir: impl AsFd, path: impl rustix::path::Arg, links: Links) -> io:
 pub(crate) fn read(dir: impl AsFd, path: impl rustix::path::Arg, links: Links, limit: u64) -> io::Result<Contents> {
     /// Room beyond the file's end, in which it is seen without growing that it is the end.
     const SPARE: usize = 64;
-    let (file, size) = open_sized(dir, path, links)?;
+    let (mut file, size) = open_sized(dir, path, links)?;
     let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit)).unwrap_or(0).saturating_add(SPARE));
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    rustix::io::retry_on_intr(|| rustix::io::read(&file, spare_capacity(&mut bytes)))?;
+    // All that it should hold, and room behind it, is the whole file; one that the kernel makes up has no size.
+    if size == 0 || (bytes.len() as u64) < size || bytes.len() == bytes.capacity() {
+        file.by_ref().take(limit.saturating_add(1).saturating_sub(bytes.len() as u64)).read_to_end(&mut bytes)?;
+    }
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let complete = bytes.len() <= limit;
     bytes.truncate(limit);

@@ -161,12 +161,16 @@ fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).open(path)
 }
 
+/// A crash or a full disk may have torn the last line of the index.
+fn cut_torn_line(index: &File) -> io::Result<()> {
+    let written = index.metadata()?.len();
+    index.set_len(written - written % Entry::LENGTH as u64)
+}
+
 impl Files {
     fn open(folder: &Path) -> io::Result<Files> {
         let index = open(&folder.join(INDEX))?;
-        let written = index.metadata()?.len();
-        // A crash may have torn the last line.
-        index.set_len(written - written % Entry::LENGTH as u64)?;
+        cut_torn_line(&index)?;
         let last = reader::last_entry(folder);
         let (number, iteration) = last.map_or((0, 0), |last| (last.log, last.iteration));
         let mut left = VecDeque::new();
@@ -194,8 +198,7 @@ impl Files {
         }
         self.iteration = iteration;
         let line = Entry { iteration, log: self.number, offset: self.end }.to_string();
-        let before = self.index.metadata()?.len();
-        self.index.write_all(line.as_bytes()).inspect_err(|_| _ = self.index.set_len(before))
+        self.index.write_all(line.as_bytes()).inspect_err(|_| _ = cut_torn_line(&self.index))
     }
 
     /// Adds a record as a whole or not at all.

@@ -41,7 +41,7 @@ pub struct Folder {
     /// `.ralph/tasks/<task>`.
     task: Held,
     /// What this process wrote last under each name.
-    written: HashMap<String, Written>,
+    written: HashMap<String, String>,
     /// The file that stood under each name before, to be filled with what comes next.
     spares: HashMap<String, Spare>,
     notes: Vec<String>,
@@ -61,12 +61,6 @@ struct Held {
     path: PathBuf,
     open: OwnedFd,
     inode: (u64, u64),
-}
-
-#[derive(Debug)]
-struct Written {
-    text: String,
-    state: (u64, i64, i64),
 }
 
 /// Why a readable file could not be prepared or written.
@@ -234,10 +228,9 @@ impl Folder {
     fn replace(&mut self, name: &str, text: &str, content: Content) -> Result<(), ViewError> {
         let folder = self.task.open.as_fd();
         let path = self.task.path.join(plain(name)?);
-        let state = |folder| rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map(|stat| file_state(&stat));
-        if let Some(last) = self.written.get(name)
-            && last.text == text
-            && state(folder) == Ok(last.state)
+        let stands = || plain_file::read(folder, name, Links::Refuse, LARGEST_VIEW);
+        if self.written.get(name).is_some_and(|last| last == text)
+            && stands().is_ok_and(|at| at.bytes == text.as_bytes())
         {
             return Ok(());
         }
@@ -254,9 +247,7 @@ impl Folder {
                 return Err(failed(&path)(errno.into()));
             }
         }
-        if let Ok(state) = state(folder) {
-            self.written.insert(name.to_owned(), Written { text: text.to_owned(), state });
-        }
+        self.written.insert(name.to_owned(), text.to_owned());
         Ok(())
     }
 
@@ -270,7 +261,6 @@ impl Folder {
         let note = format!("{} was deleted or replaced; it was made again", gone.display());
         let (own, task) = make_folders(&self.root, &task.to_string_lossy())?;
         (self.own, self.task) = (own, task);
-        self.written.clear();
         self.spares.clear();
         self.notes.push(note);
         Ok(())
@@ -309,7 +299,8 @@ fn fill(folder: BorrowedFd<'_>, name: &str, bytes: &[u8], is_meant: impl Fn((u64
         }
         let mut file = File::from(open);
         file.write_all(bytes).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-        rustix::fs::ftruncate(&file, bytes.len() as u64)
+        let length = bytes.len() as u64;
+        if stat.st_size.cast_unsigned() > length { rustix::fs::ftruncate(&file, length) } else { Ok(()) }
     });
     filled.inspect_err(|_| _ = rustix::fs::unlinkat(folder, name, AtFlags::empty()))?;
     Ok(())
@@ -493,11 +484,6 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> ViewError {
 /// A plain file with one name.
 fn is_alone(stat: &Stat) -> bool {
     rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_nlink == 1
-}
-
-#[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]
-fn file_state(stat: &Stat) -> (u64, i64, i64) {
-    (stat.st_ino as u64, stat.st_ctime as i64, stat.st_ctime_nsec as i64)
 }
 
 #[cfg(test)]

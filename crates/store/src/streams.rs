@@ -11,7 +11,7 @@ use ralph_core::event::Entry;
 use ralph_core::receipt::Receipt;
 use ralph_core::stream::{Keys, Row, StreamId};
 use ralph_core::time::{Millis, WallTime};
-use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -83,21 +83,30 @@ impl Store {
         durability: Durability,
     ) -> rusqlite::Result<Tail> {
         self.ensure(durability)?;
-        // Immediate, because a transaction that begins as a reader cannot wait for its turn to write.
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        tail.last_seq += entries.len() as u64;
-        let is_new = tail.no.is_none();
-        let no = save_row(&tx, &mut tail, row)?;
-        if is_new {
-            let (name, at, elapsed) = (tail.stream.to_string(), WallTime(0), Millis::ZERO);
-            insert(&tx, &tail.stream, no, &Entry { seq: 0, at, elapsed, event: () }, name)?;
+        let conn = &self.conn;
+        let say = |words: &str| conn.prepare_cached(words)?.execute(());
+        let mut write = || {
+            tail.last_seq += entries.len() as u64;
+            let is_new = tail.no.is_none();
+            let no = save_row(conn, &mut tail, row)?;
+            if is_new {
+                let (name, at, elapsed) = (tail.stream.to_string(), WallTime(0), Millis::ZERO);
+                insert(conn, &tail.stream, no, &Entry { seq: 0, at, elapsed, event: () }, name)?;
+            }
+            for entry in entries {
+                insert(conn, &tail.stream, no, entry, to_json(&entry.event)?)?;
+            }
+            receipts.iter().try_for_each(|receipt| receipts::save(conn, no, receipt))
+        };
+        // Immediate, because a transaction that begins as a reader cannot wait for its turn to write. The statements
+        // are prepared once, which rusqlite's own transactions do not do.
+        say("BEGIN IMMEDIATE")?;
+        let written = write().and_then(|()| say("COMMIT"));
+        if written.is_err() && !conn.is_autocommit() {
+            // What could not be written says more than what could not be undone.
+            let _ = say("ROLLBACK");
         }
-        for entry in entries {
-            insert(&tx, &tail.stream, no, entry, to_json(&entry.event)?)?;
-        }
-        receipts.iter().try_for_each(|receipt| receipts::save(&tx, no, receipt))?;
-        tx.commit()?;
-        Ok(tail)
+        written.map(|_| tail)
     }
 
     /// A stream's entries in their order, each one verified; none for a stream that is not known.

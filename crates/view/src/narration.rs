@@ -107,9 +107,9 @@ impl Narrator {
         self.policy.as_ref().map_or(iteration, |policy| policy.last_iteration(iteration))
     }
 
-    /// A line of the verbose log.
-    fn log(&self, line: String) -> Option<String> {
-        (self.volume == Volume::Verbose).then(|| format!("[ralph] {line}"))
+    /// A line of the verbose log, made only where somebody reads it: a prompt may be long.
+    fn log(&self, line: impl FnOnce() -> String) -> Option<String> {
+        (self.volume == Volume::Verbose).then(|| format!("[ralph] {}", line()))
     }
 
     /// What a notice says. `now` is the time by the clock that counts the run's own time.
@@ -132,12 +132,12 @@ impl Narrator {
             }
             Notice::CheckStarted { name, .. } => {
                 self.line.activity = format!("check {name}");
-                self.log(format!("Running guardrail: {}", text::for_terminal(name))).into_iter().collect()
+                self.log(|| format!("Running guardrail: {}", text::for_terminal(name))).into_iter().collect()
             }
             Notice::CheckFinished { .. } => self.check(notice),
             Notice::ScmStarted { task, .. } => {
                 self.line.activity = format!("scm {task}");
-                self.log(format!("Running SCM task: {}", text::for_terminal(task))).into_iter().collect()
+                self.log(|| format!("Running SCM task: {}", text::for_terminal(task))).into_iter().collect()
             }
             Notice::ScmFinished { .. } => self.scm(notice),
             Notice::IterationFinished { .. } => self.iteration_finished(notice),
@@ -200,8 +200,8 @@ impl Narrator {
             LoopKind::Supervise => format!("Starting agent (attempt {iteration}/{last})"),
         };
         let logged = [
-            self.log(format!("Iteration {iteration}/{last} starting")),
-            self.log(format!("Prompt: {}", text::truncate(&words::one_line(prompt), 200))),
+            self.log(|| format!("Iteration {iteration}/{last} starting")),
+            self.log(|| format!("Prompt: {}", text::truncate(&words::one_line(prompt), 200))),
         ];
         logged.into_iter().flatten().chain([self.paint().bold(&line)]).collect()
     }
@@ -213,7 +213,7 @@ impl Narrator {
             LoopKind::Supervise => "pausing".to_owned(),
         };
         let (paint, how) = (self.paint(), text::for_terminal(how));
-        let log = self.log(format!("Agent {how} ({:.1}s)", duration.duration().as_secs_f64()));
+        let log = self.log(|| format!("Agent {how} ({:.1}s)", duration.duration().as_secs_f64()));
         let counts = not_understood(lines).filter(|_| self.volume == Volume::Verbose);
         // The line at the end of a supervised agent's start says it all.
         let failed = !well && self.kind() != LoopKind::Supervise;
@@ -235,7 +235,8 @@ impl Narrator {
         let is_guardrail = *kind == CheckKind::Guardrail;
         let kind = kind.as_str();
         let seconds = duration.duration().as_secs_f64();
-        let exited = exit_code.and_then(|code| self.log(format!("Guardrail exited with code {code} ({seconds:.1}s)")));
+        let exited =
+            exit_code.and_then(|code| self.log(|| format!("Guardrail exited with code {code} ({seconds:.1}s)")));
         let mut lines: Vec<String> = exited.into_iter().collect();
         let mark = paint.check(*passed);
         if *passed {

@@ -3,15 +3,16 @@
 use crate::event::Gathered;
 use crate::guardrail::GuardrailFailure;
 use crate::inbox::Requests;
-use crate::memory::Views;
-use crate::memory::{Memory, Past, StateView};
-use crate::policy::{Policy, PromptSource};
+use crate::memory::{Memory, Past, StateView, Views};
+use crate::policy::{MemoryPolicy, Policy, PromptSource};
 use crate::prompt::{self, Ingredients};
 
 /// What the next prompt is made of.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Brief {
     memory: Memory,
+    /// The memory in words, made anew whenever it or the base text changes: a prompt and the views show the same.
+    summary: String,
     /// The base text of the last prompt.
     base: String,
     /// What people wrote, as the last prompt carried it.
@@ -46,22 +47,35 @@ pub(super) struct Lesson<'a> {
 }
 
 impl Brief {
-    pub(super) fn of(prompt: &PromptSource) -> Brief {
-        match prompt {
-            PromptSource::Text(text) => Brief { base: text.clone(), ..Brief::default() },
-            PromptSource::File(_) => Brief::default(),
+    pub(super) fn of(policy: &Policy) -> Brief {
+        let mut brief = Brief::default();
+        if let PromptSource::Text(text) = &policy.prompt {
+            brief.base.clone_from(text);
         }
+        brief.sum_up(policy);
+        brief
     }
 
     /// Takes what was read for a prompt; what an earlier run left counts for the first one only.
-    pub(super) fn gather(&mut self, gathered: &Gathered, first: bool) {
-        if let Some(Ok(base)) = &gathered.base {
+    pub(super) fn gather(&mut self, policy: &Policy, gathered: &Gathered, first: bool) {
+        let base = gathered.base.as_ref().and_then(|base| base.as_ref().ok());
+        let inherits = first && !gathered.summary.is_empty();
+        if let Some(base) = base {
             self.base.clone_from(base);
         }
-        if first && !gathered.summary.is_empty() {
+        if inherits {
             self.memory.inherit(&gathered.summary);
         }
+        if inherits || base.is_some() {
+            self.sum_up(policy);
+        }
         self.human.clone_from(&gathered.human);
+    }
+
+    fn sum_up(&mut self, policy: &Policy) {
+        if policy.memory.enabled {
+            self.summary = self.memory.summary(&self.base, policy.memory.max_chars);
+        }
     }
 
     pub(super) fn human(&self) -> &str {
@@ -82,7 +96,7 @@ impl Brief {
     }
 
     /// Takes what an iteration taught.
-    pub(super) fn learn(&mut self, lesson: Lesson<'_>) {
+    pub(super) fn learn(&mut self, policy: &Policy, lesson: Lesson<'_>) {
         self.failures = lesson.failures;
         self.messages.clone_from(&lesson.past.seen.messages);
         self.feedback = lesson.feedback;
@@ -92,24 +106,20 @@ impl Brief {
         if lesson.counts {
             self.memory.record(lesson.past, lesson.candidate, &lesson.reasons);
         }
+        self.sum_up(policy);
         self.last = LastJudged { claimed: lesson.claimed, errors: lesson.past.seen.all_errors() };
     }
 
     /// The exact prompt.
     pub(super) fn prompt(&self, policy: &Policy, iteration: u32, requests: &Requests) -> String {
         let remembers = policy.memory.enabled;
-        let summary = if remembers && !self.memory.is_empty() {
-            self.memory.summary(&self.base, policy.memory.max_chars)
-        } else {
-            String::new()
-        };
         prompt::compose(
             policy,
             &Ingredients {
                 iteration,
                 base: &self.base,
                 failures: &self.failures,
-                summary: &summary,
+                summary: if remembers && !self.memory.is_empty() { &self.summary } else { "" },
                 feedback: if remembers { &self.feedback } else { "" },
                 human: &self.human,
                 messages: &self.messages,
@@ -120,9 +130,14 @@ impl Brief {
 
     /// The readable views; `state` lacks only what is known here.
     pub(super) fn views(&self, policy: &Policy, seen_human: String, mut state: StateView<'_>) -> Views {
-        let errors = self.last.errors.clone();
         state.completion_promise_matched = self.last.claimed;
-        let state = StateView { errors: &errors, ..state };
-        self.memory.views(&policy.memory, &self.base, self.feedback.clone(), seen_human, &state)
+        let state = StateView { errors: &self.last.errors, ..state };
+        let MemoryPolicy { summary_file, feedback_file, state_file, .. } = &policy.memory;
+        Views {
+            summary: (summary_file.clone(), self.summary.clone()),
+            feedback: (feedback_file.clone(), self.feedback.clone()),
+            seen_human,
+            state: (state_file.clone(), serde_json::to_string_pretty(&state).unwrap_or_default() + "\n"),
+        }
     }
 }

@@ -23,6 +23,7 @@ use crate::scm::ScmSpec;
 use crate::verdict::{self, About, Case, Condition, Decision, Judgement, TreeState};
 use crate::words::{Cause, Note, Reason, named};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Rounds of checks on a tree that changes under them. A formatter needs two; what needs more than
 /// three does not come to rest.
@@ -31,7 +32,7 @@ const MOST_ROUNDS: u32 = 3;
 /// What one iteration's agent did, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Inspection {
-    pub(super) seen: Observation,
+    pub(super) seen: Arc<Observation>,
     now: Inspect,
     /// What comes behind it; the judgement comes behind everything.
     queue: VecDeque<Inspect>,
@@ -100,7 +101,7 @@ enum Stood {
 }
 
 impl Inspection {
-    pub(super) fn of(seen: Observation, policy: &Policy) -> Inspection {
+    pub(super) fn of(seen: Arc<Observation>, policy: &Policy) -> Inspection {
         let mut inspection = Inspection {
             now: Inspect::Stands,
             queue: VecDeque::new(),
@@ -178,9 +179,10 @@ impl Inspection {
 
     /// What the question for a commit message cost belongs to the iteration that it is about.
     pub(super) fn add_cost(&mut self, asked: &Observation) {
-        self.seen.tokens = self.seen.tokens.plus(asked.tokens);
+        let seen = Arc::make_mut(&mut self.seen);
+        seen.tokens = seen.tokens.plus(asked.tokens);
         if let Some(cost) = asked.cost_usd {
-            self.seen.cost_usd = Some(self.seen.cost_usd.unwrap_or(0.0) + cost);
+            seen.cost_usd = Some(seen.cost_usd.unwrap_or(0.0) + cost);
         }
     }
 
@@ -506,7 +508,7 @@ impl Run {
     fn learn(&mut self, at: &Inspection, judgement: &Judgement, again: bool) {
         let iteration = self.count.iteration();
         let feedback = feedback(Lookback { iteration, judgement, reports: &at.reports, history: &self.history });
-        self.brief.learn(brief::Lesson {
+        let lesson = brief::Lesson {
             past: Past { iteration, seen: &at.seen, files: at.files_changed() },
             candidate: match judgement.decision {
                 Decision::Complete => "complete",
@@ -518,7 +520,8 @@ impl Run {
             feedback,
             claimed: judgement.claim == Claim::Complete,
             counts: !again,
-        });
+        };
+        self.brief.learn(&self.policy, lesson);
     }
 
     fn after_judgement(&mut self, judgement: Judgement, at: &Inspection, stalled: Option<Cause>) -> RunStep {

@@ -3,12 +3,13 @@
 use crate::check::TreePrint;
 use crate::observation::Observation;
 use crate::verdict::Condition;
+use std::sync::Arc;
 
 /// The newest iteration, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Last {
     /// How its agent ended; `None` before that.
-    seen: Option<Box<Observation>>,
+    seen: Option<Arc<Observation>>,
     /// What it needed, once it was judged.
     judged: Option<Vec<Condition>>,
     /// The last check that was told, of any iteration and kind, and whether it passed.
@@ -24,8 +25,8 @@ impl Last {
         self.judged = None;
     }
 
-    pub(super) fn end(&mut self, seen: &Observation) {
-        self.seen = Some(Box::new(seen.clone()));
+    pub(super) fn end(&mut self, seen: &Arc<Observation>) {
+        self.seen = Some(Arc::clone(seen));
     }
 
     pub(super) fn judge(&mut self, conditions: Vec<Condition>) {

@@ -179,7 +179,7 @@ impl Run {
             count: Count::default(),
             spend: Spend::beside(started.task_spent),
             crew: Crew::default(),
-            brief: Brief::of(&policy.prompt),
+            brief: Brief::of(&policy),
             integrity: Integrity::default(),
             history: History::default(),
             inbox: Inbox::default(),
@@ -210,7 +210,7 @@ impl Run {
         if run.cap_reached(run.count.iteration()).is_some() {
             return None;
         }
-        run.brief.gather(gathered, true);
+        run.brief.gather(&run.policy, gathered, true);
         Some(run.prompt())
     }
 

@@ -60,7 +60,7 @@ impl Run {
             // Nothing is burnt: the iteration has not begun and will have its number again.
             return Some(self.finish(Cause::NoPrompt(problem.clone()), Continuation::SameIteration));
         }
-        self.brief.gather(gathered, self.count.judged() == 0);
+        self.brief.gather(&self.policy, gathered, self.count.judged() == 0);
         self.phase = Phase::Working;
         self.last.begin();
         let chosen = self.choose_agent();

@@ -6,6 +6,7 @@ use crate::activity::{Act, Keep, MarkerUse, Role};
 use crate::observation::{Markers, Observation};
 use crate::policy::Kind;
 use crate::verdict::Condition;
+use std::sync::Arc;
 
 impl Run {
     /// Opening: whatever comes before the next iteration, and then its beginning.
@@ -57,7 +58,7 @@ impl Run {
     }
 
     /// Inspection: what follows the end of an agent.
-    pub(super) fn inspect(&mut self, seen: &Observation) -> RunStep {
+    pub(super) fn inspect(&mut self, seen: &Arc<Observation>) -> RunStep {
         match &self.policy.kind {
             Kind::Prompt => self.inspect_work(seen),
             Kind::Supervised(_) => self.after_start(seen),

@@ -8,10 +8,11 @@ use crate::notice::Notice;
 use crate::observation::{Ending, Failure, FailureClass, Observation, StartFault};
 use crate::outcome::exit;
 use crate::words::{Cause, Note};
+use std::sync::Arc;
 
 impl Run {
     pub(super) fn on_agent_ended(&mut self, seen: &Observation) -> Option<RunStep> {
-        let seen = &as_failed_if_ended(seen);
+        let seen = &Arc::new(as_failed_if_ended(seen));
         match &self.phase {
             Phase::Working => {}
             Phase::Inspecting(inspection) if inspection.asks_for_message() => {

@@ -68,7 +68,7 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
     };
     let job = Job {
         command: &command,
-        stdin: &stdin,
+        stdin,
         streams: Streams::Apart,
         timeout: launch.limits.timeout,
         idle: launch.limits.idle,
@@ -154,18 +154,18 @@ fn side_file_of(hands: &RunHands<'_>, command: &Command, file: &SideFile) -> Vec
 }
 
 /// The command as host starts it, and what to write to its standard input.
-fn command(
+fn command<'l>(
     hands: &RunHands<'_>,
-    launch: &Launch,
+    launch: &'l Launch,
     line: CommandLine,
     prompt_file: Option<PathBuf>,
-) -> (Command, Vec<u8>) {
+) -> (Command, &'l [u8]) {
     let mut args: Vec<OsString> = line.args.into_iter().map(OsString::from).collect();
-    let mut stdin = Vec::new();
+    let mut stdin: &[u8] = &[];
     match (line.delivery, prompt_file) {
         (Delivery::File, Some(path)) => args.push(path.into()),
         (Delivery::LastArg, _) => args.push(launch.prompt.clone().into()),
-        (Delivery::Stdin | Delivery::File, _) => stdin = launch.prompt.clone().into_bytes(),
+        (Delivery::Stdin | Delivery::File, _) => stdin = launch.prompt.as_bytes(),
     }
     let task_folder = hands.folder.task_folder();
     let mut set: Vec<(OsString, OsString)> = vec![

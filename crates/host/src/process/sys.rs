@@ -25,51 +25,113 @@ pub(super) struct Start<'a> {
 }
 
 /// Starts a process in a state that does not depend on how ralph was started: own session, no
-/// blocked signals, and none ignored, because the caller ignores none (see [`reset_signals`]). `posix_spawn` does not
-/// copy the parent's memory tables as `fork` does, which is a good part of what a start costs.
+/// blocked signals, and none ignored, because the caller ignores none (see [`reset_signals`]).
 pub(super) fn start(start: &Start<'_>) -> io::Result<i32> {
     let program = CString::new(start.program.as_os_str().as_bytes())?;
     let folder = CString::new(start.folder.as_os_str().as_bytes())?;
-    let end = std::iter::once(std::ptr::null_mut());
-    let args: Vec<_> = start.args.iter().map(|string| string.as_ptr().cast_mut()).chain(end.clone()).collect();
-    let environment = start.environment.iter().map(|string| string.as_ptr().cast_mut());
-    let environment: Vec<_> = environment.chain(end).collect();
+    let pointers = |strings: &mut dyn Iterator<Item = &CStr>| -> Vec<*mut libc::c_char> {
+        strings.map(|string| string.as_ptr().cast_mut()).chain([std::ptr::null_mut()]).collect()
+    };
+    let args = pointers(&mut start.args.iter().map(CString::as_c_str));
+    let environment = pointers(&mut start.environment.iter().map(Cow::as_ref));
+    spawn(&mut Child {
+        program: program.as_ptr(),
+        args: args.as_ptr(),
+        environment: environment.as_ptr(),
+        folder: folder.as_ptr(),
+        ends: start.ends.each_ref().map(AsRawFd::as_raw_fd),
+        errno: 0,
+    })
+}
+
+/// What a process is started with, as the kernel takes it: pointers to strings that end in a zero, and to arrays of
+/// such pointers that end in a null pointer. They are valid while it is started.
+struct Child {
+    program: *const libc::c_char,
+    args: *const *mut libc::c_char,
+    environment: *const *mut libc::c_char,
+    folder: *const libc::c_char,
+    ends: [libc::c_int; 3],
+    /// Why it could not be started; 0 if it could.
+    errno: libc::c_int,
+}
+
+/// Both this and `posix_spawn` leave out what makes `fork` expensive, a copy of the parent's memory tables. But
+/// `posix_spawn` also asks for every signal's handler, one by one, and the caller has none.
+#[cfg(target_os = "linux")]
+fn spawn(child: &mut Child) -> io::Result<i32> {
+    // The words of 16 bytes make it aligned. What runs on it needs little, but may have to load a function first.
+    let mut stack = [const { std::mem::MaybeUninit::<u128>::uninit() }; 1 << 12];
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let child = std::ptr::from_mut(child);
+    // SAFETY: with CLONE_VFORK the caller waits until the child has executed its program or is gone, so that `child`
+    // and the stack outlive its use of them, and nobody else touches them meanwhile. All signals are blocked.
+    unsafe {
+        let pid = libc::clone(become_program, stack.as_mut_ptr_range().end.cast(), flags, child.cast());
+        match (pid, (*child).errno) {
+            (-1, _) => Err(io::Error::last_os_error()),
+            (pid, 0) => Ok(pid),
+            (pid, errno) => {
+                libc::waitpid(pid, std::ptr::null_mut(), 0);
+                Err(io::Error::from_raw_os_error(errno))
+            }
+        }
+    }
+}
+
+/// Runs in the child, on memory that is its parent's: nothing here allocates, locks or returns early.
+#[cfg(target_os = "linux")]
+extern "C" fn become_program(child: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: `spawn` passes a `Child` that lives and that nobody else uses; only calls into the kernel follow.
+    unsafe {
+        let child = &mut *child.cast::<Child>();
+        let mut none = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::setsid();
+        let [stdin, stdout, stderr] = child.ends;
+        if libc::dup2(stdin, 0) != -1
+            && libc::dup2(stdout, 1) != -1
+            && libc::dup2(stderr, 2) != -1
+            && libc::chdir(child.folder) != -1
+            && libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut()) != -1
+        {
+            libc::execve(child.program, child.args.cast(), child.environment.cast());
+        }
+        child.errno = *libc::__errno_location();
+        libc::_exit(127)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn spawn(child: &mut Child) -> io::Result<i32> {
     let mut pid: libc::pid_t = 0;
-    // SAFETY: both objects are initialised before they are used and destroyed after, every pointer
-    // is to a string that outlives the call, and both arrays end in a null pointer.
+    // SAFETY: both objects are initialised before they are used and destroyed after, and every pointer is valid.
     let result = unsafe {
         let mut actions: libc::posix_spawn_file_actions_t = std::mem::zeroed();
         let mut attributes: libc::posix_spawnattr_t = std::mem::zeroed();
         libc::posix_spawn_file_actions_init(&raw mut actions);
         libc::posix_spawnattr_init(&raw mut attributes);
-        for (target, end) in (0..).zip(&start.ends) {
-            libc::posix_spawn_file_actions_adddup2(&raw mut actions, end.as_raw_fd(), target);
+        for (target, end) in (0..).zip(child.ends) {
+            libc::posix_spawn_file_actions_adddup2(&raw mut actions, end, target);
         }
-        libc::posix_spawn_file_actions_addchdir_np(&raw mut actions, folder.as_ptr());
+        libc::posix_spawn_file_actions_addchdir_np(&raw mut actions, child.folder);
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);
         libc::posix_spawnattr_setsigmask(&raw mut attributes, &raw const none);
         let flags = libc::POSIX_SPAWN_SETSIGMASK | SETSID;
         libc::posix_spawnattr_setflags(&raw mut attributes, flags.try_into().unwrap_or_default());
-        let result = libc::posix_spawn(
-            &raw mut pid,
-            program.as_ptr(),
-            &raw const actions,
-            &raw const attributes,
-            args.as_ptr(),
-            environment.as_ptr(),
-        );
+        let (actions_in, attributes_in) = (&raw const actions, &raw const attributes);
+        let result =
+            libc::posix_spawn(&raw mut pid, child.program, actions_in, attributes_in, child.args, child.environment);
         libc::posix_spawn_file_actions_destroy(&raw mut actions);
         libc::posix_spawnattr_destroy(&raw mut attributes);
         result
     };
+    child.errno = result;
     if result == 0 { Ok(pid) } else { Err(io::Error::from_raw_os_error(result)) }
 }
 
-/// The flag that gives the new process a session of its own; the libc crate does not name it
-/// everywhere.
-#[cfg(target_os = "linux")]
-const SETSID: libc::c_int = 0x80;
+/// The flag that gives the new process a session of its own; the libc crate does not name it.
 #[cfg(not(target_os = "linux"))]
 const SETSID: libc::c_int = 0x400;
 
@@ -174,7 +236,7 @@ pub(crate) fn watch<T: AsFd + AsRawFd>(end: T, interest: Interest) -> io::Result
 }
 
 /// Whether anybody else has this file open, or it cannot be told. The kernel gives a lease for writing
-/// only to one who is alone with a file; it is given back at once.
+/// only to one who is alone with a file. It ends when the file is closed; until then others wait in `open`.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_open_elsewhere(file: &impl AsFd) -> bool {
     // The same number on every architecture; the libc crate has no name for it.
@@ -182,11 +244,7 @@ pub(crate) fn is_open_elsewhere(file: &impl AsFd) -> bool {
     let fd = file.as_fd().as_raw_fd();
     // SAFETY: these calls take and return numbers and touch only this process's own descriptor. Whoever
     // opens the file in between sends SIGURG, which does nothing, in place of SIGIO, which would kill.
-    unsafe {
-        libc::fcntl(fd, F_SETSIG, libc::SIGURG) != 0
-            || libc::fcntl(fd, libc::F_SETLEASE, libc::F_WRLCK) != 0
-            || libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK) != 0
-    }
+    unsafe { libc::fcntl(fd, F_SETSIG, libc::SIGURG) != 0 || libc::fcntl(fd, libc::F_SETLEASE, libc::F_WRLCK) != 0 }
 }
 
 /// Cannot be told here.

@@ -142,6 +142,7 @@ fn e01_killed_at_every_sync() {
 #[test]
 fn e01_killed_at_every_other_write() {
     killed_at("write", 1);
+    killed_at("writev", 1);
 }
 
 #[test]
@@ -156,7 +157,7 @@ fn e01_killed_between_ralph_and_its_keeper() {
     for syscall in ["socketpair", "clone3", "sendmsg", "flock"] {
         killed_at(syscall, 1);
     }
-    killed_at("recvfrom", 2);
+    killed_at("recvmsg", 2);
     killed_at("pipe2", 2);
 }
 
@@ -197,7 +198,7 @@ fn e03_killed_again_and_again_while_it_resumes() {
     if !has_tool("strace") {
         return;
     }
-    for (syscall, stride) in [("pwrite64", 1), ("write", 1), ("renameat2", 1), ("openat", 9), ("recvfrom", 4)] {
+    for (syscall, stride) in [("pwrite64", 1), ("write", 1), ("renameat2", 1), ("openat", 9), ("recvmsg", 4)] {
         let env = two_iterations();
         let run = env.ralph(["run", "-p", "build it"]).inject("sendmsg", 3, Fault::Signal("SIGKILL"));
         let killed = run.without_following().killed_by(SIGKILL).run();

@@ -5,6 +5,7 @@ use super::super::{Continuation, Run, RunStep};
 use crate::activity::{AgentLog, Keep, MarkerUse, Role};
 use crate::observation::{Marker, Observation};
 use crate::text;
+use std::sync::Arc;
 
 impl Run {
     /// Begins the next iteration, unless a cap forbids it or something must be looked at first.
@@ -36,11 +37,11 @@ impl Run {
     }
 
     /// The agent worked; what it did is inspected, unless somebody wants to stop here.
-    pub(in super::super) fn inspect_work(&mut self, seen: &Observation) -> RunStep {
+    pub(in super::super) fn inspect_work(&mut self, seen: &Arc<Observation>) -> RunStep {
         if let Some(step) = self.not_worked(seen) {
             return step;
         }
-        let inspection = Box::new(Inspection::of(seen.clone(), &self.policy));
+        let inspection = Box::new(Inspection::of(Arc::clone(seen), &self.policy));
         if let Marker::WrongKind(kind) = &seen.marker {
             return self.finish_by_wrong_marker("DONE", kind, Continuation::Inspection(inspection));
         }
