@@ -7,9 +7,10 @@ use crate::memory::Views;
 use crate::memory::{Memory, Past, StateView};
 use crate::policy::{Policy, PromptSource};
 use crate::prompt::{self, Ingredients};
+use serde::{Deserialize, Serialize};
 
 /// What the next prompt is made of.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Brief {
     memory: Memory,
     /// The base text of the last prompt.
@@ -26,7 +27,7 @@ pub(super) struct Brief {
 }
 
 /// What the state file says about the iteration that was judged last.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct LastJudged {
     claimed: bool,
     errors: Vec<String>,

@@ -3,9 +3,10 @@
 use crate::check::TreePrint;
 use crate::observation::Observation;
 use crate::verdict::Condition;
+use serde::{Deserialize, Serialize};
 
 /// The newest iteration, as far as it is known.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Last {
     /// How its agent ended; `None` before that.
     seen: Option<Box<Observation>>,
