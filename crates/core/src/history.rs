@@ -4,6 +4,7 @@
 use crate::check::{CheckReport, TreePrint};
 use crate::text;
 use crate::verdict::Judgement;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Laps that are remembered. A circle of more iterations than this is not seen as one.
@@ -12,7 +13,7 @@ const KEPT: usize = 50;
 const FILES_KEPT: usize = 20;
 
 /// One judged iteration.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Lap {
     pub(crate) iteration: u32,
     pub(crate) failure: FailurePrint,
@@ -38,7 +39,7 @@ impl Lap {
 }
 
 /// In which way an iteration failed: equal for two that failed alike; empty for one that did not.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct FailurePrint(Vec<String>);
 
 impl FailurePrint {
@@ -55,7 +56,7 @@ impl FailurePrint {
 }
 
 /// The newest laps of a run, and how long they have led nowhere.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct History {
     kept: VecDeque<Lap>,
     /// The tree before the first of them.

@@ -83,7 +83,7 @@ impl Heard {
 
 /// Requests that nobody has acknowledged, oldest first. There may be any number of them, so each is found by
 /// its id and taken out without moving the others.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Requests {
     open: BTreeMap<u64, Request>,
     /// Where each request stands that was heard of; `None` for one that is acknowledged.
@@ -136,7 +136,7 @@ impl Requests {
 }
 
 /// What a run has heard so far.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Inbox {
     requests: Requests,
     facts: VecDeque<String>,

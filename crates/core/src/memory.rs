@@ -6,7 +6,7 @@ use crate::observation::{Observation, ToolResult};
 use crate::text;
 use crate::time::WallTime;
 use crate::verdict::counted_claim;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
@@ -49,7 +49,7 @@ const FULL_NOTES: usize = 8;
 const SHORT_NOTES: usize = 300;
 
 /// What is remembered of the iterations so far.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Memory {
     /// The summary that an earlier run of the same task left.
     earlier: String,
@@ -66,14 +66,14 @@ pub struct Past<'a> {
     pub files: &'a [String],
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Note {
     full: Counted,
     line: Counted,
 }
 
 /// Text whose characters are counted once: every summary asks for them again.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Counted {
     text: String,
     chars: usize,

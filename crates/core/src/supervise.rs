@@ -103,7 +103,7 @@ pub(crate) fn how(ending: &Ending) -> String {
 }
 
 /// The last failures that came at once.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct StartLimit {
     failed_at: VecDeque<Millis>,
 }

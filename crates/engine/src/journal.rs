@@ -9,14 +9,19 @@ use ralph_core::time::{Millis, WallTime};
 use ralph_store::{Durability, Store, StoreError};
 use serde::Serialize;
 
+/// Entries behind which the machine itself is kept. Folding them takes as long as reading the machine does.
+const SNAPSHOT_EVERY: u64 = 500;
+
 /// What remembers a machine's entries.
 pub trait Remembers<M: Machine> {
-    /// Keeps these entries of the machine, what they prove, and where it stands now.
+    /// Keeps these entries of the machine, what they prove, and where it stands now; with `snapshot` also the machine
+    /// itself.
     fn append(
         &mut self,
         machine: &M,
         entries: &[Entry<M::Event>],
         receipts: &[Receipt],
+        snapshot: bool,
         durability: Durability,
     ) -> Result<(), StoreError>;
     /// Whether somebody left a request to cancel the machine.
@@ -25,15 +30,16 @@ pub trait Remembers<M: Machine> {
     fn again<T>(&mut self, call: &mut dyn FnMut(&mut Self) -> Result<T, StoreError>) -> Result<T, StoreError>;
 }
 
-impl<M: Machine<Event: Serialize, Row: Row>> Remembers<M> for Store {
+impl<M: Machine<Event: Serialize, Row: Row> + Serialize> Remembers<M> for Store {
     fn append(
         &mut self,
         machine: &M,
         entries: &[Entry<M::Event>],
         receipts: &[Receipt],
+        snapshot: bool,
         durability: Durability,
     ) -> Result<(), StoreError> {
-        Store::append(self, entries, &machine.row(), receipts, durability)
+        self.append_with(entries, &machine.row(), receipts, snapshot.then_some(machine), durability)
     }
 
     fn wants_cancel(&mut self, machine: &M) -> Result<bool, StoreError> {
@@ -53,6 +59,9 @@ pub(crate) struct Journal<M: Machine> {
     receipts: Vec<Receipt>,
     /// Some of them must survive a power cut.
     sync: bool,
+    /// The number of the entry with which the machine itself is kept next. A long journal that is gone on with is
+    /// beyond it, so that it was folded whole for the last time.
+    snapshot_at: u64,
     /// Time that was worked on the machine before this process.
     elapsed_before: Millis,
     /// Whether this process has written anything.
@@ -63,7 +72,15 @@ impl<M: Machine> Journal<M> {
     /// `unseen` is how long it was worked on beyond what the machine knows.
     pub(crate) fn new(machine: M, pending: Vec<Entry<M::Event>>, unseen: Millis) -> Journal<M> {
         let elapsed_before = machine.elapsed().plus(unseen);
-        Journal { machine, pending, receipts: Vec::new(), sync: true, elapsed_before, has_begun: false }
+        Journal {
+            machine,
+            pending,
+            receipts: Vec::new(),
+            sync: true,
+            snapshot_at: SNAPSHOT_EVERY,
+            elapsed_before,
+            has_begun: false,
+        }
     }
 
     /// Turns an event into an entry and asks the machine. The entry is in the store before anything of the step is
@@ -84,7 +101,11 @@ impl<M: Machine> Journal<M> {
             return Ok(());
         }
         let durability = if self.sync { Durability::Synced } else { Durability::Written };
-        store.append(&self.machine, &self.pending, &self.receipts, durability)?;
+        let snapshot = self.machine.seq() >= self.snapshot_at;
+        store.append(&self.machine, &self.pending, &self.receipts, snapshot, durability)?;
+        if snapshot {
+            self.snapshot_at = self.machine.seq() + SNAPSHOT_EVERY;
+        }
         self.pending.clear();
         self.receipts.clear();
         self.sync = false;

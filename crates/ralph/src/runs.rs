@@ -67,5 +67,5 @@ const NO_START: &str = "its journal does not begin with its start";
 fn folded(store: &Store, run: &RunId) -> Result<RunRow, StoreError> {
     let entries: Vec<Entry> = store.entries(run)?;
     let damaged = |_| StoreError::Damaged { stream: run.into(), seq: 1, why: NO_START.to_owned() };
-    Run::replay(&entries, |_, _| {}).map(|machine| machine.row()).map_err(damaged)
+    Run::fold(None, &entries).map(|machine| machine.row()).map_err(damaged)
 }

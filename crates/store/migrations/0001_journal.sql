@@ -54,6 +54,15 @@ CREATE TABLE receipts (
     at           INTEGER NOT NULL
 ) STRICT;
 
+-- What a stream's entries up to `seq` fold to: a copy that saves folding them again, and is as good as none where it
+-- does not fit.
+CREATE TABLE snapshots (
+    no       INTEGER PRIMARY KEY, -- of the stream
+    seq      INTEGER NOT NULL,
+    state    TEXT    NOT NULL,    -- as JSON
+    checksum INTEGER NOT NULL     -- the first 8 bytes of SHA-256 over kind, id, seq, the entry there, the version, state
+) STRICT;
+
 -- What other processes ask of whoever carries a stream: they cannot write into its journal.
 CREATE TABLE requests (
     no      INTEGER PRIMARY KEY,

@@ -32,6 +32,7 @@ mod replace;
 mod requests;
 mod rows;
 mod salvage;
+mod snapshots;
 mod streams;
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use crate::open::file_id;
 use crate::rows::{number_of, promised_entries, save_row};
-use crate::{Durability, Store, StoreError, receipts};
+use crate::{Durability, Store, StoreError, receipts, snapshots};
 use ralph_core::event::Entry;
 use ralph_core::receipt::Receipt;
 use ralph_core::stream::{Keys, Row, StreamId};
@@ -38,6 +38,18 @@ impl Store {
         receipts: &[Receipt],
         durability: Durability,
     ) -> Result<(), StoreError> {
+        self.append_with(entries, row, receipts, None::<&()>, durability)
+    }
+
+    /// The same with what the stream folds to behind these entries, which [`Store::snapshot`] then finds.
+    pub fn append_with<E: Serialize, R: Row, S: Serialize>(
+        &mut self,
+        entries: &[Entry<E>],
+        row: &R,
+        receipts: &[Receipt],
+        state: Option<&S>,
+        durability: Durability,
+    ) -> Result<(), StoreError> {
         if self.suspect {
             return Err(StoreError::Suspect { path: self.path.clone() });
         }
@@ -59,7 +71,7 @@ impl Store {
                 return Err(gap);
             }
         }
-        match self.commit(tail, entries, row, receipts, durability) {
+        match self.commit(tail, entries, row, receipts, state, durability) {
             Ok(tail) => {
                 self.tail = Some(tail);
                 Ok(())
@@ -70,16 +82,24 @@ impl Store {
                 let Tail { stream, last_seq, .. } = self.find_tail(row.stream())?;
                 Err(StoreError::Gap { stream, expected: last_seq + 1, found })
             }
+            // What is damaged may be the earlier snapshot or its table, and no entry is given up for them.
+            Err(error)
+                if state.is_some()
+                    && matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown)) =>
+            {
+                self.append(entries, row, receipts, durability)
+            }
             Err(error) => Err(self.failed_to_write(error)),
         }
     }
 
-    fn commit<E: Serialize, R: Row>(
+    fn commit<E: Serialize, R: Row, S: Serialize>(
         &mut self,
         mut tail: Tail,
         entries: &[Entry<E>],
         row: &R,
         receipts: &[Receipt],
+        state: Option<&S>,
         durability: Durability,
     ) -> rusqlite::Result<Tail> {
         self.ensure(durability)?;
@@ -96,7 +116,11 @@ impl Store {
             for entry in entries {
                 insert(conn, &tail.stream, no, entry, to_json(&entry.event)?)?;
             }
-            receipts.iter().try_for_each(|receipt| receipts::save(conn, no, receipt))
+            receipts.iter().try_for_each(|receipt| receipts::save(conn, no, receipt))?;
+            match state {
+                Some(state) => snapshots::save(conn, &tail, no, &to_json(state)?, snapshots::VERSION),
+                None => Ok(()),
+            }
         };
         // Immediate, because a transaction that begins as a reader cannot wait for its turn to write. The statements
         // are prepared once, which rusqlite's own transactions do not do.

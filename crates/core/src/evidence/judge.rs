@@ -7,6 +7,7 @@ use super::{Extra, Purpose, shell::Sighting, sightings};
 use crate::observation::{ToolResult, ToolRun};
 use crate::policy::StopCriteria;
 use crate::text;
+use serde::{Deserialize, Serialize};
 
 /// What became of one required criterion.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub struct Finding {
 }
 
 /// What can be required of the agent's tool runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Criterion {
     /// The last command of this purpose passed.
     LastOf(Purpose),

@@ -6,9 +6,10 @@ use crate::inbox::Requests;
 use crate::memory::{Memory, Past, StateView, Views};
 use crate::policy::{MemoryPolicy, Policy, PromptSource};
 use crate::prompt::{self, Ingredients};
+use serde::{Deserialize, Serialize};
 
 /// What the next prompt is made of.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Brief {
     memory: Memory,
     /// The memory in words, made anew whenever it or the base text changes: a prompt and the views show the same.
@@ -27,7 +28,7 @@ pub(super) struct Brief {
 }
 
 /// What the state file says about the iteration that was judged last.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct LastJudged {
     claimed: bool,
     errors: Vec<String>,

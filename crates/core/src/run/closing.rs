@@ -9,9 +9,10 @@ use crate::machine::Step;
 use crate::observation::Markers;
 use crate::text;
 use crate::words::{Cause, Note, listed};
+use serde::{Deserialize, Serialize};
 
 /// What still stands between completion and the end.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Closing {
     /// Child runs are waited for.
     Children,

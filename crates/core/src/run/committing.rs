@@ -14,12 +14,13 @@ use crate::scm::{self, Pending, ScmReport, ScmSpec};
 use crate::text;
 use crate::time::Millis;
 use crate::words::{Cause, Note};
+use serde::{Deserialize, Serialize};
 
 /// How the question for a message is called where tasks are shown.
 const QUESTION: &str = "commit message";
 
 /// How far version control is.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Committing {
     /// What the commit is called, once the agent has said so.
     message: Option<String>,

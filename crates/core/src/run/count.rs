@@ -1,9 +1,10 @@
 //! How far a run is: its numbers, and failures in a row.
 
 use crate::time::Millis;
+use serde::{Deserialize, Serialize};
 
 /// The numbers of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Count {
     /// The iteration that is being worked on, or was last.
     iteration: u32,

@@ -2,13 +2,14 @@
 
 use crate::policy::{AgentPolicy, Policy};
 use crate::time::WallTime;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// An agent that cannot run at all is not asked again.
 const NEVER: WallTime = WallTime(i64::MAX);
 
 /// The agents of a run, by their order of preference: 0 for the agent itself, then the fallbacks.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Crew {
     working: usize,
     /// Until when each of them is refused; those that never were have no entry.

@@ -22,6 +22,7 @@ use crate::protect::{Change, OnChange, PinnedChange};
 use crate::scm::ScmSpec;
 use crate::verdict::{self, About, Case, Condition, Decision, Judgement, TreeState};
 use crate::words::{Cause, Note, Reason, named};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ use std::sync::Arc;
 const MOST_ROUNDS: u32 = 3;
 
 /// What one iteration's agent did, as far as it is known.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Inspection {
     pub(super) seen: Arc<Observation>,
     now: Inspect,
@@ -61,7 +62,7 @@ pub(super) struct Inspection {
 }
 
 /// One step of an inspection.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum Inspect {
     /// Child runs that outlived the agent are waited for.
     Children,
@@ -83,7 +84,7 @@ pub(super) enum Inspect {
 }
 
 /// When the tree is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Moment {
     BeforeChecks,
     AfterChecks,
@@ -92,7 +93,7 @@ pub(super) enum Moment {
 }
 
 /// Whether the tree stood still while the checks ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Stood {
     /// Nobody has looked again, or it cannot be seen.
     Unseen,
@@ -489,7 +490,7 @@ impl Run {
         self.learn(at, &judgement, again);
         self.integrity.judged_with(super::protecting::sentence(&at.violations));
         let mut told = self.tell_findings(&judgement);
-        let views = self.policy.memory.enabled.then(|| self.write_views(None, self.brief.human().to_owned()));
+        let views = self.has_views().then(|| self.write_views(None, self.brief.human().to_owned()));
         let (claim, reasons) = (judgement.claim.clone(), judgement.reasons.clone());
         // Going on takes the next number, so what is told of this one is made before.
         let finished = |verdict| self.tell_iteration(seen, claim, verdict, reasons);

@@ -4,11 +4,12 @@ use super::{Run, RunStep};
 use crate::id::CheckId;
 use crate::protect::Pins;
 use crate::words::Note;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What must be as it was, and what was told about it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Integrity {
     /// The files whose state counts, once they were looked at.
     pins: Option<Arc<Pins>>,

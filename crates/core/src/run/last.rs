@@ -3,10 +3,11 @@
 use crate::check::TreePrint;
 use crate::observation::Observation;
 use crate::verdict::Condition;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The newest iteration, as far as it is known.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Last {
     /// How its agent ended; `None` before that.
     seen: Option<Arc<Observation>>,

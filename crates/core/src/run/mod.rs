@@ -58,6 +58,7 @@ use integrity::Integrity;
 use kinds::KindState;
 use last::Last;
 use opening::Opening;
+use serde::{Deserialize, Serialize};
 use spend::Spend;
 use std::sync::Arc;
 use stopping::{StopCause, StopWish};
@@ -66,7 +67,7 @@ use stopping::{StopCause, StopWish};
 pub type RunStep = Step<Activity, Act, Notice, Outcome>;
 
 /// A run, as its entries have made it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     about: About,
     policy: Arc<Policy>,
@@ -85,10 +86,13 @@ pub struct Run {
     last: Last,
     /// The command of version control that failed last, as a sentence; nothing if the last one went well.
     scm_failure: Option<String>,
+    /// Nobody hears what follows from the entries, so that prompts and views are not composed.
+    #[serde(skip)]
+    unheard: bool,
 }
 
 /// What never changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct About {
     id: RunId,
     parent: Option<RunId>,
@@ -98,7 +102,7 @@ struct About {
 }
 
 /// The last entry's place in the journal and in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Now {
     seq: u64,
     at: WallTime,
@@ -106,7 +110,7 @@ struct Now {
 }
 
 /// Where a run stands.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Phase {
     /// Something is looked at before an iteration.
     Opening(Opening),
@@ -125,7 +129,7 @@ enum Phase {
 }
 
 /// Why nothing is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Pause {
     /// The same iteration will be tried again, at this time.
     Until(WallTime),
@@ -134,7 +138,7 @@ enum Pause {
 }
 
 /// How an ended run would go on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Continuation {
     NextIteration,
     SameIteration,
@@ -186,6 +190,7 @@ impl Run {
             kind: KindState::of(&policy.kind),
             last: Last::default(),
             scm_failure: None,
+            unheard: false,
             policy,
         }
     }
@@ -199,6 +204,19 @@ impl Run {
             let step = run.step(entry);
             each(entry, step);
         }
+        Ok(run)
+    }
+
+    /// Folds a journal, or what comes behind a run that was folded before, for the run alone.
+    pub fn fold(before: Option<Run>, entries: &[Entry]) -> Result<Run, ReplayError> {
+        let (mut run, rest) = match (before, entries) {
+            (Some(run), rest) => (run, rest),
+            (None, [first, rest @ ..]) => (Run::begin(first)?.0, rest),
+            (None, []) => return Err(ReplayError::Empty),
+        };
+        run.unheard = true;
+        rest.iter().for_each(|entry| drop(run.step(entry)));
+        run.unheard = false;
         Ok(run)
     }
 

@@ -10,10 +10,11 @@ use crate::notice::Notice;
 use crate::observation::Markers;
 use crate::protect::{self, PinFailure, Pins};
 use crate::words::{Cause, Note};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What is being looked at.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum Opening {
     /// The files whose state counts.
     Pins,

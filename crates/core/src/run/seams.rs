@@ -28,6 +28,7 @@ impl Run {
     /// Brief: what the agent is told.
     pub(super) fn prompt(&self) -> String {
         match &self.policy.kind {
+            _ if self.unheard => String::new(),
             Kind::Prompt => self.brief.prompt(&self.policy, self.count.iteration(), self.inbox.open()),
             Kind::Supervised(_) => self.supervised_prompt(),
         }

@@ -6,10 +6,11 @@ use crate::observation::{Observation, Tokens};
 use crate::policy::Limits;
 use crate::text;
 use crate::words::{Budget, Unstated};
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
 /// What a run and its task have used.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Spend {
     cost_usd: Option<f64>,
     tokens: Tokens,

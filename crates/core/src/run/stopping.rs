@@ -8,10 +8,11 @@ use crate::memory::StateView;
 use crate::notice::Notice;
 use crate::outcome::{Outcome, StopReason, exit};
 use crate::words::{Budget, Cause};
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
 /// Whether somebody wants the run to stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum StopWish {
     None,
     /// When what runs now has ended by itself.
@@ -31,7 +32,7 @@ impl StopWish {
 }
 
 /// Who wants it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum StopCause {
     Interrupted,
     Cancelled,
@@ -109,7 +110,7 @@ impl Run {
             cost_usd: self.spend.cost_usd(),
             tokens: self.spend.tokens(),
         };
-        let views = (self.policy.memory.enabled && self.count.judged() > 0).then(|| {
+        let views = (self.has_views() && self.count.judged() > 0).then(|| {
             // What people wrote is used up with the iteration that carried it. One that is begun again carries
             // it again, and one that is still to be judged uses it up then.
             let seen_human = match continuation {
@@ -122,6 +123,10 @@ impl Run {
         let told = Notice::RunFinished { outcome: outcome.clone(), elapsed: self.now.elapsed };
         let acts = views.into_iter().collect();
         Step { tell: vec![told], acts, next: Next::Finished(outcome), durable: true, receipts: Vec::new() }
+    }
+
+    pub(super) fn has_views(&self) -> bool {
+        self.policy.memory.enabled && !self.unheard
     }
 
     /// The readable views as they are now.

@@ -10,16 +10,17 @@ use crate::inbox::Requests;
 use crate::observation::{Marker, Observation};
 use crate::protect::PinnedChange;
 use crate::words::Reason;
+use serde::{Deserialize, Serialize};
 
 /// One thing that must be so.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
     pub about: About,
     pub state: State,
 }
 
 /// What a condition is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum About {
     /// The agent ended well.
     AgentEnded,
@@ -42,7 +43,7 @@ pub enum About {
 }
 
 /// Whether a condition holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
     /// It does.
     Met,
@@ -151,7 +152,7 @@ fn findings(case: &Case<'_>, seen: &Observation) -> Vec<Finding> {
 
 fn evidence(finding: Finding) -> Condition {
     let (criterion, text) = (finding.criterion, finding.reason);
-    let reason = (!finding.passed).then(|| Reason::Evidence { criterion: criterion.as_str(), text });
+    let reason = (!finding.passed).then(|| Reason::Evidence { criterion, text });
     Condition::unless(About::Evidence(criterion), reason.into_iter().collect())
 }
 

@@ -1,11 +1,13 @@
 //! Reasons: why an iteration was not accepted, or how a start of a supervised agent went.
 
 use super::named;
+use crate::evidence::Criterion;
 use crate::protect::PinnedChange;
 use crate::text;
+use serde::{Deserialize, Serialize};
 
 /// Why an iteration was judged as it was, with its sentence.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Reason {
     /// In the words of the agent's dialect.
     #[error("{message}")]
@@ -19,7 +21,7 @@ pub enum Reason {
     #[error("guardrail \"{command}\" {problem}{}{}", see(.log), compared(*.before))]
     CheckFailed { command: String, problem: String, log: String, before: Option<bool> },
     #[error("{text}")]
-    Evidence { criterion: &'static str, text: String },
+    Evidence { criterion: Criterion, text: String },
     #[error("request {name} is not acknowledged")]
     RequestOpen { id: String, name: String },
     #[error("{} not acknowledged", text::count(*.0, "further request"))]
@@ -76,7 +78,7 @@ impl Reason {
             Reason::Changed(change) => change.words(),
             Reason::Uncommitted { .. } => "clean tree".to_owned(),
             Reason::CheckFailed { command, problem, .. } => format!("{command} {problem}"),
-            Reason::Evidence { criterion, .. } => (*criterion).to_owned(),
+            Reason::Evidence { criterion, .. } => criterion.as_str().to_owned(),
             Reason::RequestOpen { id, .. } => format!("request {id}"),
             Reason::TreeChanging { .. } => "changing tree".to_owned(),
             Reason::Blocked { .. }

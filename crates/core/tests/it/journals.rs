@@ -1,6 +1,7 @@
 //! Journals of real runs, one for each kind and end: they fold to the same row, notices and end as when they
 //! were recorded, and cut anywhere they fold too. `cargo xtask record` records them anew.
 
+use crate::sim::goes_on_after_every_entry;
 use ralph_core::event::{Entry, Event, Resumed};
 use ralph_core::machine::Next;
 use ralph_core::notice::Notice;
@@ -67,5 +68,12 @@ fn every_recorded_journal_folds_wherever_it_is_cut_and_goes_on() {
             let step = run.step(&Entry { seq: last.seq + 1, event, ..last.clone() });
             assert_eq!(step.next == Next::GoesOn, complete, "{name} cut at {end}: {step:?}");
         }
+    }
+}
+
+#[test]
+fn every_recorded_run_that_is_written_and_read_back_behind_any_entry_goes_on_equally() {
+    for (_, entries) in journals() {
+        goes_on_after_every_entry(&entries);
     }
 }

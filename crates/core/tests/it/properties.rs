@@ -1,6 +1,6 @@
 //! What holds in every world. Each promise is checked against the journal, with code of its own.
 
-use crate::sim::{Asked, PASS, Sim, World, is_refusal, play, replay};
+use crate::sim::{Asked, PASS, Sim, World, goes_on_after_every_entry, is_refusal, play, replay, through_json};
 use crate::worlds::{events, policies_of_all_kinds, quiet_worlds, supervised_worlds, worlds};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -120,6 +120,13 @@ proptest! {
         prop_assert_eq!(&journal, &sim.journal);
         prop_assert_eq!(replay(&journal).0, sim.run);
     }
+
+    #[test]
+    fn a_run_that_was_written_and_read_back_behind_any_entry_goes_on_equally(
+        world in prop_oneof![worlds(), supervised_worlds()],
+    ) {
+        goes_on_after_every_entry(&play(world).journal);
+    }
 }
 
 proptest! {
@@ -184,6 +191,7 @@ proptest! {
 
             let before = run.clone();
             let step = run.step(&last);
+            prop_assert_eq!(&through_json(&run), &run);
             if !fits(&before, running.as_ref(), &last.event) {
                 let (event, phase) = only_unexpected(&step).ok_or_else(|| TestCaseError::fail(format!("{step:?}")))?;
                 prop_assert_eq!(event, last.event.name());

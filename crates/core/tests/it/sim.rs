@@ -321,6 +321,30 @@ pub fn replay(journal: &[Entry]) -> (Run, Vec<(u64, Asked)>) {
     (run.unwrap(), log)
 }
 
+/// A run, written and read back.
+pub fn through_json(run: &Run) -> Run {
+    serde_json::from_str(&serde_json::to_string(run).unwrap()).unwrap()
+}
+
+/// Reads the run back behind every entry and goes on with that; what follows must be what followed without it, and
+/// the fold of the rest must come to the same end.
+pub fn goes_on_after_every_entry(journal: &[Entry]) {
+    let (whole, _) = replay(journal);
+    assert_eq!(Run::fold(None, journal).as_ref(), Ok(&whole));
+    let (mut run, _) = Run::begin(&journal[0]).unwrap();
+    for (number, entry) in journal.iter().enumerate().skip(1) {
+        let mut back = through_json(&run);
+        assert_eq!(back, run, "behind entry {number}");
+        assert_eq!(back.step(entry), run.step(entry), "behind entry {number}");
+        assert_eq!(back, run);
+        run = back;
+    }
+    assert_eq!(through_json(&run), whole);
+    let middle = journal.len() / 2 + 1;
+    let half = Run::fold(None, &journal[..middle]).unwrap();
+    assert_eq!(Run::fold(Some(through_json(&half)), &journal[middle..]), Ok(whole));
+}
+
 /// A run in its world.
 #[derive(Debug)]
 pub struct Sim {

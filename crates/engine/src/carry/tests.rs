@@ -192,15 +192,17 @@ impl Shelf {
 impl Remembers<Puppet> for Shelf {
     fn append(
         &mut self,
-        _: &Puppet,
+        puppet: &Puppet,
         entries: &[Entry<Ask>],
         receipts: &[Receipt],
+        snapshot: bool,
         durability: Durability,
     ) -> Result<(), StoreError> {
         self.busy()?;
         let names = entries.iter().map(|entry| entry.event.name.to_owned());
         let proven = receipts.iter().map(|receipt| format!("+{}", receipt.command));
-        self.log.add(format!("{durability:?} {}", names.chain(proven).collect::<Vec<_>>().join(" ")));
+        let kept = snapshot.then(|| format!("=machine {}", puppet.seq));
+        self.log.add(format!("{durability:?} {}", names.chain(proven).chain(kept).collect::<Vec<_>>().join(" ")));
         Ok(())
     }
     fn wants_cancel(&mut self, _: &Puppet) -> Result<bool, StoreError> {
@@ -323,6 +325,23 @@ async fn what_cannot_be_repeated_waits_for_the_journal_and_what_can_does_not() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_machine_itself_is_kept_once_for_so_many_entries_and_first_where_a_long_journal_goes_on() {
+    for (folded, kept) in [(0, vec![500, 1000]), (498, vec![500, 1000]), (499, vec![500, 1000]), (730, vec![731, 1231])]
+    {
+        let last = 1300 - folded;
+        let scripts = (2..=last).map(|seq| {
+            let answer = ask("worked");
+            answers([if seq == last { answer.next(END) } else { answer.starts("work") }])
+        });
+        let machine = Puppet { seq: folded, ..Puppet::default() };
+        let life = Life { machine, scripts: scripts.collect(), ..Life::default() };
+        let (log, ..) = life.live(ask("begin").starts("work")).await;
+        let found: Vec<u64> = log.iter().filter_map(|line| line.split_once("=machine ")?.1.parse().ok()).collect();
+        assert_eq!(found, kept, "{folded} entries were folded");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_an_entry_proves_is_kept_with_it_once() {
     let scripts = vec![
         answers([ask("checked").proves("test").looks("tree")]),
@@ -425,9 +444,10 @@ async fn a_database_that_is_locked_later_holds_up_the_run_until_it_is_free() {
             puppet: &Puppet,
             entries: &[Entry<Ask>],
             receipts: &[Receipt],
+            snapshot: bool,
             how: Durability,
         ) -> Result<(), StoreError> {
-            let answer = self.0.append(puppet, entries, receipts, how);
+            let answer = self.0.append(puppet, entries, receipts, snapshot, how);
             self.0.locked += std::mem::take(&mut self.1);
             answer
         }

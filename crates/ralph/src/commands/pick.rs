@@ -65,9 +65,11 @@ pub fn run(store: &Store, typed: Option<&str>, project: &Project) -> Result<RunR
     row.ok_or_else(|| no_runs(project, Some(store)))
 }
 
-/// A run as its journal has made it.
+/// A run as its journal has made it: what was kept of it, and the entries behind that.
 pub fn machine(store: &Store, run: &RunId) -> Result<Run, CommandError> {
-    Run::replay(&store.entries(run)?, |_, _| {}).map_err(|error| unreadable(run, &error))
+    let kept: Option<Run> = store.snapshot(run);
+    let behind = store.follow(run, kept.as_ref().map_or(0, Run::seq))?;
+    Run::fold(kept, &behind).map_err(|error| unreadable(run, &error))
 }
 
 /// What a run began with.

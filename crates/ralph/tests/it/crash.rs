@@ -1,7 +1,14 @@
 //! Group E: `kill -9` at any instant, and what `ralph resume` makes of it.
 
+use crate::damage::state;
 use crate::env;
 use crate::story::{begun, iterations, judged, launches, newest, runs, story};
+use ralph_core::event::{Entry, Event};
+use ralph_core::id::RunId;
+use ralph_core::run::Run;
+use ralph_core::time::WallTime;
+use ralph_core::words::Note;
+use ralph_store::{Durability, Store};
 use ralph_testkit::{Fault, TestEnv, alive, eventually, has_tool};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -415,6 +422,43 @@ fn a_run_at_its_last_iteration_goes_on_with_more() {
 
 /// A check that hangs until `go` is there.
 const HANGING_CHECK: &str = "test -f $HOME/go || { touch $HOME/checking; exec sleep 600; }";
+
+#[test]
+fn a_long_run_goes_on_from_what_was_kept_of_it_as_from_its_whole_journal() {
+    let env = env();
+    env.script("print working");
+    env.ralph(["run", "-q", "-p", "x", "-m", "1"]).stdout_has("1 iteration used up").code(1).run();
+    let run = RunId::parse(&newest(&env)).unwrap();
+    let open = || Store::open(&state(&env)).unwrap();
+    {
+        let mut store = open();
+        let mut machine = Run::fold(None, &store.entries(&run).unwrap()).unwrap();
+        let note = Note::Machine { text: "a long story".to_owned() };
+        let entry = |seq| Entry {
+            seq,
+            at: WallTime(0),
+            elapsed: machine.elapsed(),
+            event: Event::Noted { note: note.clone() },
+        };
+        let story: Vec<Entry> = (machine.seq() + 1..=600).map(entry).collect();
+        machine = Run::fold(Some(machine), &story).unwrap();
+        store.append(&story, &machine.row(), &[], Durability::Written).unwrap();
+        assert_eq!(store.snapshot::<Run>(&run), None);
+    }
+    let mut before = 600;
+    for most in ["2", "3"] {
+        env.ralph(["resume", "-q", run.as_str(), "-m", most]).stdout_has("iterations used up").code(1).run();
+        let store = open();
+        let kept: Run = store.snapshot(&run).expect("a snapshot with the first write");
+        let entries = store.entries(&run).unwrap();
+        assert!(kept.seq() > before && kept.seq() < entries.len() as u64);
+        before = entries.len() as u64;
+        assert_eq!(Run::fold(None, &entries[..kept.seq() as usize]).as_ref(), Ok(&kept));
+        let whole = Run::fold(None, &entries);
+        assert_eq!(Run::fold(Some(kept.clone()), &store.follow(&run, kept.seq()).unwrap()), whole);
+        assert_eq!(whole.unwrap().iteration().to_string(), most);
+    }
+}
 
 #[test]
 fn killed_during_a_check_it_goes_on_with_the_checks_and_not_with_the_agent() {

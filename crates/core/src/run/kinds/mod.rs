@@ -6,9 +6,10 @@ mod supervised;
 pub(super) use supervised::{Children, Supervised};
 
 use crate::policy::Kind;
+use serde::{Deserialize, Serialize};
 
 /// What only runs of one kind remember.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum KindState {
     Prompt,
     Supervised(Supervised),

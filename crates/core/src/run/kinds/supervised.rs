@@ -23,6 +23,7 @@ use crate::supervise::{self, StartLimit, WAIT_EXIT, how, last_words, went_well};
 use crate::text;
 use crate::verdict::{self, Condition, Done};
 use crate::words::{Cause, Note, Reason, listed};
+use serde::{Deserialize, Serialize};
 
 /// An agent that was told so often what people want, and says nothing to it, does not hear it.
 const MOST_REFUSED: u32 = 5;
@@ -30,7 +31,7 @@ const MOST_REFUSED: u32 = 5;
 const LOGS_KEPT: u32 = 100;
 
 /// What only a supervised run remembers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in super::super) struct Supervised {
     /// Failures that came at once.
     start_limit: StartLimit,
@@ -49,7 +50,7 @@ impl Default for Supervised {
 }
 
 /// What became of the child runs when DONE was there.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(in super::super) struct Children {
     /// They live on.
     pub(in super::super) left: Vec<RunId>,
