@@ -307,20 +307,10 @@ impl Drive<'_> {
                 Step::Stdout => self.read_stdout(sink),
                 Step::Stderr => self.read_stderr(sink),
                 Step::Order(None) => orders_open = false,
-                Step::Order(Some(Order::End)) => self.end(keeper, Ending::Stopped),
-                Step::Order(Some(Order::Freeze)) => {
-                    self.frozen_at = Some(Instant::now());
-                    let _ = keeper.ask(&Request::Freeze);
-                }
-                Step::Order(Some(Order::Thaw)) => {
-                    self.go_on();
-                    let _ = keeper.ask(&Request::Thaw);
-                }
-                Step::Order(Some(Order::LookForResult)) => self.look_for_result(sink),
+                Step::Order(Some(order)) => self.obey(order, keeper, sink),
                 Step::Deadline if self.ending.is_some() => {
                     keeper.lose();
-                    self.read_rest(sink).await;
-                    return (self.ending.take().unwrap_or(Ending::KeeperLost), Ended::default());
+                    return self.without_keeper(sink).await;
                 }
                 Step::Deadline if self.is_silent(now) => match self.pulse {
                     Pulse::Heard(_) => {
@@ -330,8 +320,7 @@ impl Drive<'_> {
                     }
                     Pulse::Asked(_) => {
                         keeper.lose();
-                        self.read_rest(sink).await;
-                        return (Ending::KeeperLost, Ended::default());
+                        return self.without_keeper(sink).await;
                     }
                 },
                 Step::Deadline => self.on_deadline(keeper),
@@ -349,11 +338,32 @@ impl Drive<'_> {
                 // That the keeper is there has been noted; and it says Exited before Ended.
                 Step::Reply(Ok(Reply::Here | Reply::Ended { .. })) => {}
                 Step::Reply(Err(_)) => {
-                    self.read_rest(sink).await;
-                    return (Ending::KeeperLost, Ended::default());
+                    self.ending = None;
+                    return self.without_keeper(sink).await;
                 }
             }
         }
+    }
+
+    fn obey(&mut self, order: Order, keeper: &mut Keeper, sink: &mut impl Sink) {
+        match order {
+            Order::End => self.end(keeper, Ending::Stopped),
+            Order::Freeze => {
+                self.frozen_at = Some(Instant::now());
+                let _ = keeper.ask(&Request::Freeze);
+            }
+            Order::Thaw => {
+                self.go_on();
+                let _ = keeper.ask(&Request::Thaw);
+            }
+            Order::LookForResult => self.look_for_result(sink),
+        }
+    }
+
+    /// The keeper says nothing any more. What ralph had ordered before that names the end.
+    async fn without_keeper(&mut self, sink: &mut impl Sink) -> (Ending, Ended) {
+        self.read_rest(sink).await;
+        (self.ending.take().unwrap_or(Ending::KeeperLost), Ended::default())
     }
 
     async fn after_exit(
