@@ -308,21 +308,15 @@ impl Drive<'_> {
                 Step::Stderr => self.read_stderr(sink),
                 Step::Order(None) => orders_open = false,
                 Step::Order(Some(order)) => self.obey(order, keeper, sink),
-                Step::Deadline if self.ending.is_some() => {
+                Step::Deadline if self.ending.is_some() || self.is_lost(now) => {
                     keeper.lose();
                     return self.without_keeper(sink).await;
                 }
-                Step::Deadline if self.is_silent(now) => match self.pulse {
-                    Pulse::Heard(_) => {
-                        // One that is gone says so by the end of its socket.
-                        let _ = keeper.ask(&Request::Ping);
-                        self.pulse = Pulse::Asked(now);
-                    }
-                    Pulse::Asked(_) => {
-                        keeper.lose();
-                        return self.without_keeper(sink).await;
-                    }
-                },
+                Step::Deadline if self.is_silent(now) => {
+                    // One that is gone says so by the end of its socket.
+                    let _ = keeper.ask(&Request::Ping);
+                    self.pulse = Pulse::Asked(now);
+                }
                 Step::Deadline => self.on_deadline(keeper),
                 Step::Reply(Ok(Reply::Work(work))) => self.on_work(keeper, work),
                 Step::Reply(Ok(Reply::Exited { code, signal, leftovers })) => {
@@ -496,6 +490,11 @@ impl Drive<'_> {
     }
 
     /// Whether the keeper has to be asked whether it is there, or was asked for too long.
+    /// Whether the keeper was asked for a sign of life in vain.
+    fn is_lost(&self, now: Instant) -> bool {
+        matches!(self.pulse, Pulse::Asked(_)) && self.is_silent(now)
+    }
+
     fn is_silent(&self, now: Instant) -> bool {
         self.ending.is_none() && now >= self.pulse.due()
     }
