@@ -152,7 +152,7 @@ fn findings(case: &Case<'_>, seen: &Observation) -> Vec<Finding> {
 
 fn evidence(finding: Finding) -> Condition {
     let (criterion, text) = (finding.criterion, finding.reason);
-    let reason = (!finding.passed).then(|| Reason::Evidence { criterion, text });
+    let reason = (!finding.passed).then_some(Reason::Evidence { criterion, text });
     Condition::unless(About::Evidence(criterion), reason.into_iter().collect())
 }
 
