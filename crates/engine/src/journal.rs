@@ -9,7 +9,7 @@ use ralph_core::time::{Millis, WallTime};
 use ralph_store::{Durability, Store, StoreError};
 use serde::Serialize;
 
-/// Entries behind which the machine itself is kept. Folding them takes as long as reading the machine does.
+/// Entries behind which the machine itself is kept, so that at most so many are ever folded to go on.
 const SNAPSHOT_EVERY: u64 = 500;
 
 /// What remembers a machine's entries.
@@ -59,8 +59,8 @@ pub(crate) struct Journal<M: Machine> {
     receipts: Vec<Receipt>,
     /// Some of them must survive a power cut.
     sync: bool,
-    /// The number of the entry with which the machine itself is kept next. A long journal that is gone on with is
-    /// beyond it, so that it was folded whole for the last time.
+    /// The entry with which the machine itself is kept next. A long journal is beyond it when a process goes on with
+    /// it: whatever kept its snapshot from being used, such as a new version of ralph, costs a whole fold once.
     snapshot_at: u64,
     /// Time that was worked on the machine before this process.
     elapsed_before: Millis,
