@@ -1,5 +1,5 @@
 //! Supervision: how a root agent is kept running, and the words that go with it. The loop itself is the
-//! one that every run goes through; `run::supervising` holds its transitions.
+//! one that every run goes through; `run::kinds::supervised` holds its transitions.
 
 use crate::id::TaskName;
 use crate::inbox::{self, Requests};
