@@ -1,6 +1,6 @@
 //! ralph carries.
 //!
-//! [`carry`] is the one event loop, for any machine: an event gets its number and time, goes to the machine, into
+//! [`Carrier`] is the one event loop, for any machine: an event gets its number and time, goes to the machine, into
 //! the journal, and what the machine wants done is done; the answer is the next event. Nothing here decides
 //! anything about tasks, limits or verdicts. [`run`] holds the hands of a run: each activity becomes calls of host,
 //! and their result an event.

@@ -1,5 +1,5 @@
 //! The words in which facts about runs are told to people: amounts, which are alike in every language, and the
-//! sentences of English in [`en`].
+//! sentences of English in `en`.
 
 pub mod amounts;
 mod en;
