@@ -596,14 +596,12 @@ fn e05_a_keeper_that_leaves_is_nothing_that_was_left_alive() {
     let env = env();
     let reset = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() + 7200;
     env.agent_as("claude").script(&format!("claude-limit {reset}\nclaude-result limit error status=429\nexit 1\n"));
-    let first = env.ralph(["run", "-p", "x"]).stdout_has("limit reached").killed_by(SIGKILL);
-    let first = first
-        .stderr_has("✗ agent: limit")
-        .stderr_has("will be repeated")
-        .stderr_has("note: the wall time of 1h00m")
-        .spawn();
+    let first = env.ralph(["run", "-p", "x"]).killed_by(SIGKILL);
+    let first = first.stderr_has("✗ agent: limit").stderr_has("will be repeated").spawn();
     first.wait_for_stdout("limit reached");
     first.wait_for_stderr("waiting until ");
+    // The last that is told before the wait.
+    first.wait_for_stderr("note: the wall time of 1h00m");
     assert!(first.signal(SIGKILL));
     first.finish();
     let resumed =
