@@ -160,3 +160,21 @@ fn for_next_prompt(report: &CheckReport) -> GuardrailFailure {
     let message = guardrail::failure_message(&report.spec, &report.ending.problem(), &report.log, &output);
     GuardrailFailure { action: report.spec.fail_action, message }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inbox::{Heard, Inbox, Request};
+    use crate::time::WallTime;
+
+    #[test]
+    fn done_before_the_first_start_means_done_whatever_people_want() {
+        let mut inbox = Inbox::default();
+        let (id, from, body) = ("m1".to_owned(), "anna".to_owned(), "use tabs".to_owned());
+        let _ = inbox.hear(&[Heard::Request(Request { id, from, at: WallTime(0), body })]).count();
+        let judged = |starts| judge_done(&Marker::Present, inbox.open(), starts);
+        assert_eq!([0, 1].map(judged), [Done::Complete, Done::Premature]);
+        assert_eq!(judge_done(&Marker::Present, &Requests::default(), 1), Done::Complete);
+        assert_eq!(judge_done(&Marker::Absent, inbox.open(), 1), Done::NotYet);
+    }
+}
