@@ -31,7 +31,7 @@ pub struct Supervision {
     /// The task folder, where DONE and the bus are.
     pub task_folder: String,
     pub folder: String,
-    /// The pause between two attempts.
+    /// The pause between two starts.
     pub restart_delay: Millis,
     /// How often the markers are looked at where nothing tells that they changed.
     pub poll: Millis,
@@ -40,7 +40,7 @@ pub struct Supervision {
 /// The limits of a supervised run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Restarts {
-    /// How many attempts there may be, at least 1.
+    /// How many starts there may be, at least 1.
     pub most: u32,
     /// How long one may run; zero for no limit.
     pub timeout: Millis,
@@ -77,7 +77,7 @@ pub fn policy(task: TaskName, command: &[String], restarts: Restarts, supervisio
     }
 }
 
-/// Whether an attempt went well: only the process's own end says it.
+/// Whether a start went well: only the process's own end says it.
 pub(crate) fn went_well(seen: &Observation) -> bool {
     matches!(seen.process.ending, Ending::Exited { code: 0 | WAIT_EXIT })
 }
@@ -88,7 +88,7 @@ pub(crate) fn last_words(seen: &Observation) -> Option<String> {
     Some(text::cut(text::without_controls(line).trim(), LAST_WORDS, "..."))
 }
 
-/// How an attempt went, in a few words.
+/// How a start went, in a few words.
 pub(crate) fn how(ending: &Ending) -> String {
     match ending {
         Ending::Exited { code } => format!("exit {code}"),
@@ -109,7 +109,7 @@ pub(crate) struct StartLimit {
 }
 
 impl StartLimit {
-    /// Takes an attempt that ended at `now`; says whether the next one would be in vain.
+    /// Takes a start that ended at `now`; says whether the next one would be in vain.
     pub(crate) fn reached(&mut self, seen: &Observation, now: Millis) -> bool {
         if went_well(seen) || seen.process.duration >= AT_ONCE {
             return false;
@@ -131,13 +131,13 @@ impl StartLimit {
     }
 }
 
-/// What an attempt is told on standard input: nothing the first time, unless somebody wants something.
+/// What a start is told on standard input: nothing the first time, unless somebody wants something.
 /// One that was begun before has its number and the most that there may be.
 pub(crate) fn prompt(again: Option<(u32, u32)>, requests: &Requests) -> String {
     let mut parts = Vec::new();
-    if let Some((attempt, most)) = again {
+    if let Some((number, most)) = again {
         parts.push(format!(
-            "You continue: this is attempt {attempt} of at most {most}. Earlier ones did not complete the task; look \
+            "You continue: this is start {number} of at most {most}. Earlier ones did not complete the task; look \
              at what they left in the task folder, and go on from it."
         ));
     }

@@ -12,18 +12,29 @@ use serde::Serialize;
 /// Entries behind which the machine itself is kept, so that at most so many are ever folded to go on.
 const SNAPSHOT_EVERY: u64 = 500;
 
+/// What is written in one transaction.
+pub struct Batch<'a, M: Machine> {
+    pub entries: &'a [Entry<M::Event>],
+    /// What the entries prove.
+    pub receipts: &'a [Receipt],
+    /// As the entries have made it; its row is written with them.
+    pub machine: &'a M,
+    pub extent: Extent,
+    pub durability: Durability,
+}
+
+/// How much of a machine is kept with its entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    Row,
+    /// The machine itself too, so that nothing before it has to be folded again.
+    Snapshot,
+}
+
 /// What remembers a machine's entries.
 pub trait Remembers<M: Machine> {
-    /// Keeps these entries of the machine, what they prove, and where it stands now; with `snapshot` also the machine
-    /// itself.
-    fn append(
-        &mut self,
-        machine: &M,
-        entries: &[Entry<M::Event>],
-        receipts: &[Receipt],
-        snapshot: bool,
-        durability: Durability,
-    ) -> Result<(), StoreError>;
+    /// Keeps all of it or nothing.
+    fn append(&mut self, batch: Batch<'_, M>) -> Result<(), StoreError>;
     /// Whether somebody left a request to cancel the machine.
     fn wants_cancel(&mut self, machine: &M) -> Result<bool, StoreError>;
     /// Calls it again after another process kept it locked.
@@ -31,15 +42,10 @@ pub trait Remembers<M: Machine> {
 }
 
 impl<M: Machine<Event: Serialize, Row: Row> + Serialize> Remembers<M> for Store {
-    fn append(
-        &mut self,
-        machine: &M,
-        entries: &[Entry<M::Event>],
-        receipts: &[Receipt],
-        snapshot: bool,
-        durability: Durability,
-    ) -> Result<(), StoreError> {
-        self.append_with(entries, &machine.row(), receipts, snapshot.then_some(machine), durability)
+    fn append(&mut self, batch: Batch<'_, M>) -> Result<(), StoreError> {
+        let Batch { entries, receipts, machine, extent, durability } = batch;
+        let snapshot = (extent == Extent::Snapshot).then_some(machine);
+        self.append_with(entries, &machine.row(), receipts, snapshot, durability)
     }
 
     fn wants_cancel(&mut self, machine: &M) -> Result<bool, StoreError> {
@@ -101,9 +107,10 @@ impl<M: Machine> Journal<M> {
             return Ok(());
         }
         let durability = if self.sync { Durability::Synced } else { Durability::Written };
-        let snapshot = self.machine.seq() >= self.snapshot_at;
-        store.append(&self.machine, &self.pending, &self.receipts, snapshot, durability)?;
-        if snapshot {
+        let extent = if self.machine.seq() >= self.snapshot_at { Extent::Snapshot } else { Extent::Row };
+        let (machine, entries, receipts) = (&self.machine, self.pending.as_slice(), self.receipts.as_slice());
+        store.append(Batch { entries, receipts, machine, extent, durability })?;
+        if extent == Extent::Snapshot {
             self.snapshot_at = self.machine.seq() + SNAPSHOT_EVERY;
         }
         self.pending.clear();

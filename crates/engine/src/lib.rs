@@ -12,4 +12,4 @@ mod journal;
 pub mod run;
 
 pub use carry::{Carrier, EngineError, Hands, Links, Listener, Senses};
-pub use journal::Remembers;
+pub use journal::{Batch, Extent, Remembers};

@@ -201,7 +201,7 @@ impl Claimed {
             .map_err(|error| CommandError::io("the keeper cannot be started", &error))?;
         let (temp, unwritten) = match RunTemp::create(&project::temp_folder(), run) {
             Ok(temp) => (Some(temp), None),
-            Err(error) => (None, Some(Note::TempMissing { error: error.to_string() }.to_string())),
+            Err(error) => (None, Some(Note::TempMissing { error: error.to_string() })),
         };
         let folder = folder(project, policy)?;
         let supervision = policy.supervision();

@@ -47,6 +47,12 @@ pub enum Said {
     End(String),
 }
 
+/// Lines of narration. Whatever an agent, a check or a person puts into one, it stays one: a line of ralph's own can not
+/// be forged by a newline.
+fn each_a_line(lines: Vec<String>) -> impl Iterator<Item = Said> {
+    lines.into_iter().map(|line| Said::Line(line.replace('\n', " ")))
+}
+
 /// Tells a run.
 pub struct Narrator {
     style: Style,
@@ -127,7 +133,7 @@ impl Narrator {
             }
             Notice::AgentEnded { how, well, lines, duration, .. } => {
                 let mut said = self.end(at);
-                said.extend(self.agent_ended(how, *well, *lines, *duration).into_iter().map(Said::Line));
+                said.extend(each_a_line(self.agent_ended(how, *well, *lines, *duration)));
                 return said;
             }
             Notice::CheckStarted { name, .. } => {
@@ -157,7 +163,7 @@ impl Narrator {
                 return vec![Said::End(end)];
             }
         };
-        lines.into_iter().map(Said::Line).collect()
+        each_a_line(lines).collect()
     }
 
     /// Which run this is, and what it may do.
@@ -278,7 +284,7 @@ impl Narrator {
         }
         let paint = self.paint();
         let leaked = if *leaked > 0 { format!(" · {leaked} leaked") } else { String::new() };
-        let reasons = reasons.iter().map(|reason| words::one_line(&reason.to_string()));
+        let reasons = reasons.iter().map(|reason| text::for_terminal(&reason.to_string()));
         if self.kind() == LoopKind::Supervise {
             let line = |(index, reason): (usize, String)| match index {
                 0 => format!("{reason} ({duration}){leaked}"),
@@ -460,6 +466,36 @@ mod tests {
         assert!(lines.contains(&"  ✗ agent: the agent exited with code 1".to_owned()), "{lines:?}");
         assert!(lines.contains(&"iteration 2/3 · said it was done · accepted · 7.0s".to_owned()), "{lines:?}");
         assert!(lines.last().unwrap().starts_with("\ncomplete · verified\n"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_newline_in_what_is_told_forges_no_line() {
+        let nasty = || "x\ncomplete · verified".to_owned();
+        let notices = [
+            Notice::Note(ralph_core::words::Note::Machine { text: nasty() }),
+            Notice::Waiting { iteration: 1, until: WallTime(9000), why: nasty() },
+            Notice::AgentEnded {
+                iteration: 1,
+                how: nasty(),
+                well: false,
+                lines: LineCounts::default(),
+                duration: Millis::ZERO,
+            },
+            Notice::looked_at(1, CheckKind::Evidence, "tests", nasty()),
+            Notice::ScmFinished {
+                iteration: 1,
+                task: nasty(),
+                passed: false,
+                detail: nasty(),
+                exit_code: None,
+                duration: Millis::ZERO,
+            },
+        ];
+        for notice in notices {
+            let said = narrator(Volume::Verbose).notice(WallTime(0), Millis::ZERO, &notice);
+            let whole = |said: &Said| matches!(said, Said::Line(line) if !line.contains('\n'));
+            assert!(!said.is_empty() && said.iter().all(whole), "{said:?}");
+        }
     }
 
     #[test]

@@ -101,12 +101,12 @@ pub enum Done<'a> {
     NotAFile(&'a str),
 }
 
-/// Judges DONE. Before the first attempt it means done, whatever people want: nobody was there to hear it.
-pub fn judge_done<'a>(marker: &'a Marker, requests: &Requests, attempts: u32) -> Done<'a> {
+/// Judges DONE. Before the first start it means done, whatever people want: nobody was there to hear it.
+pub fn judge_done<'a>(marker: &'a Marker, requests: &Requests, starts: u32) -> Done<'a> {
     match marker {
         Marker::Absent => Done::NotYet,
         Marker::WrongKind(kind) => Done::NotAFile(kind),
-        Marker::Present if !requests.is_empty() && attempts > 0 => Done::Premature,
+        Marker::Present if !requests.is_empty() && starts > 0 => Done::Premature,
         Marker::Present => Done::Complete,
     }
 }

@@ -88,7 +88,7 @@ fn later_starts_are_told_that_they_continue() {
     let sim = play(World::new(supervised(3), turns(&[Agent::Works])));
     let prompts = sim.prompts();
     assert_eq!(prompts[0], "");
-    assert!(prompts[1].starts_with("You continue: this is attempt 2 of at most 3."), "{}", prompts[1]);
+    assert!(prompts[1].starts_with("You continue: this is start 2 of at most 3."), "{}", prompts[1]);
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn a_start_that_is_made_again_after_a_crash_continues() {
     let mut again = Sim::cut(whole.world.clone(), &whole.journal[..started]);
     again.resume(Resumed::default());
     again.play();
-    assert!(again.prompts()[0].starts_with("You continue: this is attempt 1 of at most 3."), "{:?}", again.prompts());
+    assert!(again.prompts()[0].starts_with("You continue: this is start 1 of at most 3."), "{:?}", again.prompts());
     assert_eq!(again.launches()[0].attempt, 2);
 }
 

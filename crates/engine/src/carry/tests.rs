@@ -2,11 +2,11 @@
 //! still until everybody waits for it.
 
 use super::*;
+use crate::journal::{Batch, Extent};
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
 use ralph_core::event::Event;
 use ralph_core::id::CheckId;
 use ralph_core::receipt::Receipt;
-use ralph_store::Durability;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -190,18 +190,12 @@ impl Shelf {
 }
 
 impl Remembers<Puppet> for Shelf {
-    fn append(
-        &mut self,
-        puppet: &Puppet,
-        entries: &[Entry<Ask>],
-        receipts: &[Receipt],
-        snapshot: bool,
-        durability: Durability,
-    ) -> Result<(), StoreError> {
+    fn append(&mut self, batch: Batch<'_, Puppet>) -> Result<(), StoreError> {
         self.busy()?;
+        let Batch { entries, receipts, machine, extent, durability } = batch;
         let names = entries.iter().map(|entry| entry.event.name.to_owned());
         let proven = receipts.iter().map(|receipt| format!("+{}", receipt.command));
-        let kept = snapshot.then(|| format!("=machine {}", puppet.seq));
+        let kept = (extent == Extent::Snapshot).then(|| format!("=machine {}", machine.seq));
         self.log.add(format!("{durability:?} {}", names.chain(proven).chain(kept).collect::<Vec<_>>().join(" ")));
         Ok(())
     }
@@ -439,15 +433,8 @@ async fn whoever_begins_hears_at_once_that_the_database_is_locked() {
 async fn a_database_that_is_locked_later_holds_up_the_run_until_it_is_free() {
     struct LockedLater(Shelf, u32);
     impl Remembers<Puppet> for LockedLater {
-        fn append(
-            &mut self,
-            puppet: &Puppet,
-            entries: &[Entry<Ask>],
-            receipts: &[Receipt],
-            snapshot: bool,
-            how: Durability,
-        ) -> Result<(), StoreError> {
-            let answer = self.0.append(puppet, entries, receipts, snapshot, how);
+        fn append(&mut self, batch: Batch<'_, Puppet>) -> Result<(), StoreError> {
+            let answer = self.0.append(batch);
             self.0.locked += std::mem::take(&mut self.1);
             answer
         }

@@ -120,8 +120,8 @@ pub struct RunHands<'a> {
     pub programs: Programs,
     /// The settings files as they were at the start.
     pub settings: SettingsWatch,
-    /// Why the views could not be written last time.
-    pub unwritten: Option<String>,
+    /// What could not be written last time; told with the next look at the readable files.
+    pub unwritten: Option<Note>,
     /// What makes this the only loop in the work tree, or the guest of an ancestor.
     pub lock: Option<WorkTreeLock>,
     /// Hash of the prompt file's text as core knows it.
@@ -138,7 +138,7 @@ impl RunHands<'_> {
     /// does not end the run here; the next note says what could not be written.
     fn write_views(&mut self, views: &Views) {
         if let Err(error) = self.folder.write_views(views) {
-            self.unwritten = Some(error.to_string());
+            self.unwritten = Some(Note::Machine { text: error.to_string() });
         }
     }
 
@@ -146,13 +146,8 @@ impl RunHands<'_> {
     fn notes(&mut self) -> Vec<Event> {
         let unwritten = self.unwritten.take();
         let edited = self.settings.edited().map(|file| Event::SettingsEdited { file });
-        let notes = self
-            .folder
-            .take_notes()
-            .into_iter()
-            .chain(unwritten)
-            .map(|text| Event::Noted { note: Note::Machine { text } });
-        notes.chain(edited).collect()
+        let notes = self.folder.take_notes().into_iter().map(|text| Note::Machine { text });
+        notes.chain(unwritten).map(|note| Event::Noted { note }).chain(edited).collect()
     }
 
     /// Whether this is still the only loop in the work tree.
@@ -179,7 +174,7 @@ impl RunHands<'_> {
     /// Posts a message that nothing depends on; the next note says if that failed.
     fn post(&mut self, post: &Post) {
         let posted = self.buses.post(post, self.clock.now(), Durability::Written);
-        self.unwritten = posted.err().or(self.unwritten.take());
+        self.unwritten = posted.err().map(|text| Note::Machine { text }).or(self.unwritten.take());
     }
 
     /// What was said on the bus since this was last asked, if it concerns this run.

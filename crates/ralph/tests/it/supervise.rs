@@ -237,7 +237,7 @@ fn the_agent_is_told_where_and_who_it_is_and_that_it_continues() {
     assert!(seen.contains("\nRUN_FOLDER=/"), "{seen}");
     assert!(!seen.contains("RALPH_PARENT_RUN_ID"), "{seen}");
     assert_eq!(env.read(".ralph/tasks/t/in.1"), "");
-    assert!(env.read(".ralph/tasks/t/in.2").starts_with("You continue: this is attempt 2"));
+    assert!(env.read(".ralph/tasks/t/in.2").starts_with("You continue: this is start 2"));
 }
 
 #[test]
