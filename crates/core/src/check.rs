@@ -34,13 +34,45 @@ impl CheckKind {
     }
 }
 
+/// What people say about a check beyond its command.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Terms {
+    /// Globs of files that judge, beside those that are known anyway.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<String>,
+    /// Globs of files that are the work, even if the check executes them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub work: Vec<String>,
+    /// What it changes in tracked files is carried over into the project, and the checks run again.
+    pub writes: bool,
+    /// Folders whose contents are carried back from the check's snapshot: coverage, reports.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<String>,
+    /// Folders that only checks fill and that the next check finds as the last one left them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub caches: Vec<String>,
+    /// Agents see neither its command nor its output, only whether it passed, and its hint.
+    pub hidden: bool,
+}
+
+impl Terms {
+    /// Whether nothing is said.
+    pub(crate) fn are_none(&self) -> bool {
+        *self == Terms::default()
+    }
+}
+
 /// A command to execute as a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckSpec {
     /// What tells it from other checks.
     pub id: CheckId,
     pub source: CheckKind,
-    /// The shell command, which is also its name.
+    /// What people call it; empty means: by its command.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The shell command.
     pub command: String,
     /// How long it may run.
     pub timeout: Millis,
@@ -57,6 +89,8 @@ pub struct CheckSpec {
     pub output: OutputPart,
     /// Characters of its output in the next prompt.
     pub output_chars: usize,
+    #[serde(default, skip_serializing_if = "Terms::are_none")]
+    pub terms: Terms,
 }
 
 impl CheckSpec {
@@ -66,6 +100,7 @@ impl CheckSpec {
             log_name: format!("{id}.log"),
             id,
             source: CheckKind::Guardrail,
+            name: String::new(),
             command: command.into(),
             timeout: Millis::ZERO,
             ground: Ground::Project,
@@ -74,7 +109,13 @@ impl CheckSpec {
             hint: String::new(),
             output: OutputPart::default(),
             output_chars: 0,
+            terms: Terms::default(),
         }
+    }
+
+    /// What it is called wherever it is shown.
+    pub fn name(&self) -> &str {
+        if self.name.is_empty() { &self.command } else { &self.name }
     }
 }
 
@@ -182,6 +223,9 @@ pub struct CheckReport {
     pub log: String,
     /// Processes that it left behind and that were ended.
     pub leaked: u32,
+    /// Files of the project that were changed as it changed them in its snapshot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub carried: Vec<String>,
 }
 
 impl CheckReport {
@@ -208,6 +252,7 @@ impl CheckReport {
             output_print: String::new(),
             log,
             leaked: 0,
+            carried: Vec::new(),
         }
     }
 }

@@ -1,15 +1,18 @@
 //! Guardrails: commands that must pass after every iteration, and the exact words in which a
 //! failure is told to the agent.
 
-use crate::check::{CheckSpec, Ground};
+use crate::check::{CheckSpec, Ground, Terms};
 use crate::id::CheckId;
 use crate::text;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 
 /// One guardrail.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Guardrail {
+    /// What people call it; empty means: by its command.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
     pub command: String,
     /// What its failure does to the next prompt.
     pub fail_action: FailAction,
@@ -20,6 +23,8 @@ pub struct Guardrail {
     /// Which part of its output the next prompt shows.
     #[serde(default)]
     pub output: OutputPart,
+    #[serde(default, skip_serializing_if = "Terms::are_none")]
+    pub terms: Terms,
 }
 
 /// Which part of a failed guardrail's output the next prompt shows.
@@ -91,7 +96,7 @@ pub fn slug(command: &str) -> String {
 pub fn ids(guardrails: &[Guardrail]) -> Vec<CheckId> {
     let mut ids: Vec<CheckId> = Vec::with_capacity(guardrails.len());
     for guardrail in guardrails {
-        let stem = slug(&guardrail.command);
+        let stem = slug(if guardrail.name.is_empty() { &guardrail.command } else { &guardrail.name });
         let named = std::iter::once(stem.clone()).chain((1..).map(|n| format!("{stem}_{n}")));
         let free = named.map(CheckId::new).find(|id| !ids.contains(id));
         ids.extend(free);
@@ -104,12 +109,14 @@ impl Guardrail {
     pub fn spec(&self, id: CheckId, iteration: u32, ground: Ground, output_chars: usize) -> CheckSpec {
         CheckSpec {
             log_name: format!("guardrail_{iteration:03}_{id}.log"),
+            name: self.name.clone(),
             timeout: self.timeout,
             ground,
             fail_action: self.fail_action,
             hint: self.hint.clone(),
             output: self.output,
             output_chars,
+            terms: self.terms.clone(),
             ..CheckSpec::new(id, self.command.clone())
         }
     }
@@ -141,13 +148,7 @@ mod tests {
     use super::*;
 
     fn guardrail(command: &str) -> Guardrail {
-        Guardrail {
-            command: command.to_owned(),
-            fail_action: FailAction::Append,
-            hint: String::new(),
-            timeout: Millis::ZERO,
-            output: OutputPart::First,
-        }
+        Guardrail { command: command.to_owned(), ..Guardrail::default() }
     }
 
     #[test]

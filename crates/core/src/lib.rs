@@ -19,6 +19,7 @@ pub mod guardrail;
 mod history;
 pub mod id;
 pub mod inbox;
+pub mod judges;
 pub mod machine;
 pub mod memory;
 pub mod notice;

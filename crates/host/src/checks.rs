@@ -73,6 +73,7 @@ pub async fn run(
         output_print,
         log: place.log_path,
         leaked: facts.leaked_count,
+        carried: Vec::new(),
     };
     (report, problem)
 }

@@ -47,6 +47,7 @@ pub(crate) fn check_ended(seq: u64, command: &str, code: i32) -> Entry {
         output_print: String::new(),
         log: ".ralph/check.log".to_owned(),
         leaked: 0,
+        carried: Vec::new(),
     };
     entry(seq, Event::CheckEnded(Box::new(report)))
 }

@@ -4,7 +4,7 @@
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, TreePrint};
 use ralph_core::claim::Claim;
 use ralph_core::event::{Entry, Event, Gathered, Started};
-use ralph_core::guardrail::{FailAction, Guardrail};
+use ralph_core::guardrail::Guardrail;
 use ralph_core::id::{CheckId, RunId, TaskName};
 use ralph_core::observation::{Ending, Failure, FailureClass, Observation, Tokens};
 use ralph_core::outcome::StopReason;
@@ -54,13 +54,7 @@ fn policy() -> Policy {
     Policy {
         prompt: PromptSource::Text("do it".to_owned()),
         iteration_line: true,
-        guardrails: vec![Guardrail {
-            command: "make test".to_owned(),
-            fail_action: FailAction::Append,
-            hint: String::new(),
-            timeout: Millis::ZERO,
-            output: Default::default(),
-        }],
+        guardrails: vec![Guardrail { command: "make test".to_owned(), ..Guardrail::default() }],
         output_chars: 100,
         limits: Limits { max_iterations: 3, ..Limits::default() },
         agent: agent(),
@@ -100,6 +94,7 @@ fn check(iteration: u32, code: i32) -> Event {
         excerpt: Default::default(),
         output_print: String::new(),
         leaked: 0,
+        carried: Vec::new(),
     }))
 }
 

@@ -3,12 +3,11 @@
 use crate::sim::{Agent, FAIL, PASS, Turn, World, guardrail, guardrails, play, policy, turn, turns};
 use ralph_core::check::Ground;
 use ralph_core::claim::{Claim, Completion, Patterns, Scanner};
-use ralph_core::guardrail::{FailAction, Guardrail, GuardrailFailure, OutputPart, failure_message, slug};
+use ralph_core::guardrail::{FailAction, Guardrail, GuardrailFailure, failure_message, slug};
 use ralph_core::id::CheckId;
 use ralph_core::policy::{Passes, Policy, StopCriteria};
 use ralph_core::prompt::{Ingredients, compose};
 use ralph_core::text::truncate;
-use ralph_core::time::Millis;
 use serde_json::Value;
 
 fn cases() -> Value {
@@ -34,8 +33,7 @@ fn guardrail_words_follow_the_table() {
             command: text(&case, "command").to_owned(),
             fail_action: FailAction::parse(text(&case, "fail_action")).unwrap(),
             hint: text(&case, "hint").to_owned(),
-            timeout: Millis::ZERO,
-            output: OutputPart::First,
+            ..Guardrail::default()
         };
         let problem = format!("failed with exit code {}", case["exit_code"]);
         let limit = usize::try_from(case["limit"].as_u64().unwrap()).unwrap();

@@ -9,7 +9,7 @@ use ralph_core::activity::{Act, Activity, BusName, Launch, Role};
 use ralph_core::check::{Blindness, CheckEnding, CheckReport, CheckSpec, TreePrint};
 use ralph_core::claim::Claim;
 use ralph_core::event::{Entry, Event, Gathered, Resumed, Spent, Started};
-use ralph_core::guardrail::{FailAction, Guardrail, OutputPart};
+use ralph_core::guardrail::{FailAction, Guardrail};
 use ralph_core::id::{CheckId, RunId, TaskName};
 use ralph_core::inbox::{Heard, Request};
 use ralph_core::machine::{Machine, Next, Outside};
@@ -91,13 +91,7 @@ pub fn guardrails(commands: &[&str]) -> Vec<Guardrail> {
 }
 
 pub fn guardrail(command: &str, fail_action: FailAction) -> Guardrail {
-    Guardrail {
-        command: command.to_owned(),
-        fail_action,
-        hint: String::new(),
-        timeout: Millis::from_secs(60),
-        output: OutputPart::First,
-    }
+    Guardrail { command: command.to_owned(), fail_action, timeout: Millis::from_secs(60), ..Guardrail::default() }
 }
 
 pub const PASS: CheckEnding = CheckEnding::Exited { code: 0 };
@@ -909,6 +903,7 @@ pub fn report(spec: &CheckSpec, ending: CheckEnding) -> CheckReport {
         output_head,
         log: format!(".ralph/{}", spec.log_name),
         leaked: 0,
+        carried: Vec::new(),
     }
 }
 

@@ -130,6 +130,7 @@ fn guardrail(settings: &GuardrailSettings) -> Guardrail {
         hint: settings.hint.clone().unwrap_or_default(),
         timeout: settings.timeout_ms,
         output: settings.output,
+        ..Guardrail::default()
     }
 }
 
@@ -196,8 +197,8 @@ mod tests {
             ("b", FailAction::Replace, "h", Millis::ZERO, OutputPart::Decisive),
         ];
         for (guardrail, (command, fail_action, hint, timeout, output)) in guardrails.iter().zip(expected) {
-            let expected =
-                Guardrail { command: command.to_owned(), fail_action, hint: hint.to_owned(), timeout, output };
+            let (command, hint) = (command.to_owned(), hint.to_owned());
+            let expected = Guardrail { command, fail_action, hint, timeout, output, ..Guardrail::default() };
             assert_eq!(*guardrail, expected);
         }
         assert_eq!(guardrails.len(), 2);

@@ -62,6 +62,7 @@ mod tests {
             output_print: String::new(),
             log: String::new(),
             leaked: 0,
+            carried: Vec::new(),
         }
     }
 
