@@ -53,6 +53,53 @@ impl StopReason {
     }
 }
 
+/// How well it is proven that a task is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verification {
+    /// A check that ralph itself executed, and whose judges are known and unchanged, passed on the accepted tree, and
+    /// none failed.
+    Verified,
+    /// Checks passed, and of each of them something is unknown that it is made of.
+    Unpinned,
+    /// Checks passed, and an earlier run's agent changed something that judges.
+    Untrusted,
+    /// Checks passed, and the machine could not show the tree.
+    Unseen,
+    /// No check speaks for it, only the agent's word.
+    Claimed,
+}
+
+impl Verification {
+    /// The word as it stands in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Verification::Verified => "verified",
+            Verification::Unpinned => "unpinned",
+            Verification::Untrusted => "untrusted",
+            Verification::Unseen => "unseen",
+            Verification::Claimed => "claimed",
+        }
+    }
+
+    /// What stands behind `complete` for people.
+    pub const fn standing(self) -> &'static str {
+        match self {
+            Verification::Verified => "verified",
+            Verification::Unpinned => "checks passed, but ralph does not know what they are made of",
+            Verification::Untrusted => "checks passed, but an agent changed what they are made of",
+            Verification::Unseen | Verification::Claimed => "claimed, not verified",
+        }
+    }
+}
+
+impl Outcome {
+    /// Whether completion was verified.
+    pub fn verified(&self) -> bool {
+        self.verification == Some(Verification::Verified)
+    }
+}
+
 /// The exit codes of every command, in one place.
 pub mod exit {
     /// Complete, or done as asked.
@@ -87,8 +134,8 @@ pub struct Outcome {
     /// The machine-readable reason.
     pub reason: StopReason,
     pub message: String,
-    /// Whether a check that ralph itself executed passed on the accepted tree, and none failed.
-    pub verified: bool,
+    /// How well a complete task is proven; `None` if it is not complete.
+    pub verification: Option<Verification>,
     /// How many iterations were counted.
     pub iterations: u32,
     /// The exit code of the process.

@@ -94,7 +94,7 @@ pub(crate) fn row(run: &RunId, iteration: u32) -> RunRow {
         agent: "claude".to_owned(),
         stop_reason: None,
         message: String::new(),
-        verified: false,
+        verification: None,
         exit_code: None,
         iteration,
         max_iterations: 10,

@@ -5,7 +5,7 @@ use crate::json::VERSION;
 use crate::liveness::State;
 use crate::run_view::RunView;
 use crate::{Style, causes, words};
-use ralph_core::outcome::StopReason;
+use ralph_core::outcome::{StopReason, Verification};
 use ralph_core::run::RunRow;
 use ralph_core::time::{Millis, WallTime};
 use serde_json::{Value, json};
@@ -151,7 +151,8 @@ pub fn for_programs(case: &Explanation, asking: &str, style: &Style) -> Value {
         "stop_reason": row.stop_reason.filter(|_| ended).map(|reason| reason.as_str()),
         "message": case.message(),
         "grounds": case.causes(),
-        "verified": row.verified,
+        "verified": row.verified(),
+        "verification": row.verification.map(Verification::as_str),
         "exit_code": row.exit_code.filter(|_| ended),
         "iteration": row.iteration,
         "config_hash": view.machine.policy().config_hash,

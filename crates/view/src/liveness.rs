@@ -3,7 +3,7 @@
 
 use crate::Paint;
 use crate::words::{age, between};
-use ralph_core::outcome::StopReason;
+use ralph_core::outcome::{StopReason, Verification};
 use ralph_core::policy::LoopKind;
 use ralph_core::run::RunRow;
 use ralph_core::time::{Millis, WallTime};
@@ -49,21 +49,22 @@ impl State {
     }
 
     /// The state with its standing.
-    pub fn standing(self, row: &RunRow) -> &'static str {
+    pub fn standing(self, row: &RunRow) -> String {
         match (self, row.kind) {
-            (State::Ended(StopReason::Complete), LoopKind::Supervise) => "complete · DONE",
-            (State::Ended(StopReason::Complete), LoopKind::Prompt) if row.verified => "complete · verified",
-            (State::Ended(StopReason::Complete), LoopKind::Prompt) => "complete · claimed, not verified",
-            (State::Ended(StopReason::Error), LoopKind::Prompt) if row.verified => {
-                "error · verified, version control failed"
+            (State::Ended(StopReason::Complete), LoopKind::Supervise) => "complete · DONE".to_owned(),
+            (State::Ended(StopReason::Complete), LoopKind::Prompt) => {
+                format!("complete · {}", row.verification.unwrap_or(Verification::Claimed).standing())
             }
-            _ => self.words(row),
+            (State::Ended(StopReason::Error), LoopKind::Prompt) if row.verified() => {
+                "error · verified, version control failed".to_owned()
+            }
+            _ => self.words(row).to_owned(),
         }
     }
 
     /// The state with its standing, for a heading.
     pub fn heading(self, row: &RunRow, paint: Paint) -> String {
-        self.painted(row, paint, self.standing(row))
+        self.painted(row, paint, &self.standing(row))
     }
 
     /// Text in the colour of the state.
@@ -79,7 +80,7 @@ impl State {
 
 /// Whether a complete run did all that it promises: a supervised run does not promise verification.
 fn is_as_good_as_promised(row: &RunRow) -> bool {
-    row.verified || row.kind == LoopKind::Supervise
+    row.verified() || row.kind == LoopKind::Supervise
 }
 
 /// Agents think for some seconds without a word.

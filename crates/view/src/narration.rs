@@ -11,7 +11,7 @@ use ralph_core::check::CheckKind;
 use ralph_core::claim::Claim;
 use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
 use ralph_core::observation::LineCounts;
-use ralph_core::outcome::{Outcome, StopReason};
+use ralph_core::outcome::{Outcome, StopReason, Verification};
 use ralph_core::policy::{LoopKind, Policy};
 use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
@@ -371,13 +371,18 @@ impl Narrator {
 /// How a run ended: the word, the sentence, the facts and what to type next.
 fn end(paint: Paint, run: (&str, LoopKind), outcome: &Outcome, took: Millis, suggest: &Suggest) -> String {
     let (run, kind) = run;
-    let verified = match (outcome.reason, outcome.verified) {
+    let standing = match (outcome.reason, outcome.verification) {
         // A supervised run checks nothing but that DONE is there.
         (StopReason::Complete, _) if kind == LoopKind::Supervise => format!("{} · DONE", paint.green("complete")),
         (reason, _) if kind == LoopKind::Supervise => paint.red(reason.as_str()),
-        (StopReason::Complete, true) => format!("{} · verified", paint.green("complete")),
-        (StopReason::Complete, false) => format!("{} · claimed, not verified", paint.yellow("complete")),
-        (StopReason::Error, true) => format!("{} · verified, version control failed", paint.red("error")),
+        (StopReason::Complete, Some(how)) => {
+            let complete =
+                if how == Verification::Verified { paint.green("complete") } else { paint.yellow("complete") };
+            format!("{complete} · {}", how.standing())
+        }
+        (StopReason::Error, Some(Verification::Verified)) => {
+            format!("{} · verified, version control failed", paint.red("error"))
+        }
         (reason, _) => format!("{} · not verified", paint.red(reason.as_str())),
     };
     let mut facts = vec![format!("run {run}"), text::count(outcome.iterations.into(), words::step(kind))];
@@ -386,7 +391,7 @@ fn end(paint: Paint, run: (&str, LoopKind), outcome: &Outcome, took: Millis, sug
     let spent = outcome.tokens.total() > 0;
     facts.extend(outcome.cost_usd.map(|cost| format!("${cost:.2}")).or(spent.then(|| "no price stated".to_owned())));
     facts.extend(spent.then(|| amounts::tokens(outcome.tokens)));
-    let head = format!("\n{}\n  {}\n", paint.bold(&verified), words::one_line(&outcome.message));
+    let head = format!("\n{}\n  {}\n", paint.bold(&standing), words::one_line(&outcome.message));
     head + &format!("  {}\n", paint.dim(&facts.join(" · "))) + &words::next(&outcome.next, paint, suggest)
 }
 

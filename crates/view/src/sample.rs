@@ -7,7 +7,7 @@ use ralph_core::event::{Entry, Event, Gathered, Started};
 use ralph_core::guardrail::Guardrail;
 use ralph_core::id::{CheckId, RunId, TaskName};
 use ralph_core::observation::{Ending, Failure, FailureClass, Observation, Tokens};
-use ralph_core::outcome::StopReason;
+use ralph_core::outcome::{StopReason, Verification};
 use ralph_core::policy::{AgentPolicy, Limits, LoopKind, Policy, PromptSource};
 use ralph_core::run::RunRow;
 use ralph_core::time::{Millis, WallTime};
@@ -33,7 +33,7 @@ pub fn row(run: &str, stop_reason: Option<StopReason>) -> RunRow {
         agent: "claude".to_owned(),
         stop_reason,
         message: String::new(),
-        verified: stop_reason == Some(StopReason::Complete),
+        verification: (stop_reason == Some(StopReason::Complete)).then_some(Verification::Verified),
         exit_code: None,
         iteration: 3,
         max_iterations: 10,

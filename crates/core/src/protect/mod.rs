@@ -9,6 +9,7 @@ pub use scripts::{PACKAGE, hidden_by, pinned_content, script_candidates, words};
 
 use crate::check::{Blindness, TreePrint};
 use crate::id::CheckId;
+use crate::judges::Unknown;
 use crate::text;
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +50,9 @@ pub struct Pins {
     /// What git needs to read the repository.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repository: Vec<RepositoryPart>,
+    /// What is not known of the checks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<Unknown>,
 }
 
 /// A file or folder of the repository without which git does not work, as it was at the start. By these an

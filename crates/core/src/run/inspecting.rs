@@ -452,6 +452,8 @@ impl Run {
                 Stood::Changing => TreeState::Changing(&at.changed),
             },
             unseen: &at.unseen,
+            unknown: self.integrity.unknown(),
+            untrusted: self.integrity.untrusted(),
         }
     }
 
@@ -474,6 +476,8 @@ impl Run {
                 requests: self.inbox.open(),
                 tree: TreeState::Unseen,
                 unseen: "",
+                unknown: self.integrity.unknown(),
+                untrusted: self.integrity.untrusted(),
             }),
         }
     }
@@ -530,10 +534,8 @@ impl Run {
         let Judgement { decision, reasons, failing, .. } = judgement;
         match decision {
             Decision::Complete => {
-                let (iterations, why) = (self.count.iteration(), judgement.unverified);
-                let verified = judgement.verified;
-                let work =
-                    if verified { Cause::Verified { iterations } } else { Cause::Unverified { iterations, why } };
+                let (verification, why) = judgement.verification;
+                let work = Cause::Completed { iterations: self.count.iteration(), verification, why };
                 return match self.scm_failure.take() {
                     Some(failure) => self.end_uncommitted(at, work, failure),
                     None => self.finish(work, Continuation::Nothing),

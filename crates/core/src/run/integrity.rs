@@ -2,6 +2,7 @@
 
 use super::{Run, RunStep};
 use crate::id::CheckId;
+use crate::judges::Unknown;
 use crate::protect::Pins;
 use crate::words::Note;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,8 @@ use std::sync::Arc;
 pub(super) struct Integrity {
     /// The files whose state counts, once they were looked at.
     pins: Option<Arc<Pins>>,
+    /// What judges and was changed by an agent of an earlier run, one part of a sentence each.
+    untrusted: Vec<String>,
     /// Which checks passed before the first iteration, if that was wanted.
     baseline: Option<BTreeMap<CheckId, bool>>,
     /// Pinned files that were not as they had been when an iteration was judged last; empty if none was.
@@ -36,6 +39,15 @@ impl Integrity {
 
     pub(super) fn pin(&mut self, pins: Pins) {
         self.pins = Some(Arc::new(pins));
+    }
+
+    /// What is not known of the checks.
+    pub(super) fn unknown(&self) -> &[Unknown] {
+        self.pins.as_deref().map(|pins| pins.unknown.as_slice()).unwrap_or_default()
+    }
+
+    pub(super) fn untrusted(&self) -> &[String] {
+        &self.untrusted
     }
 
     pub(super) const fn baseline(&self) -> Option<&BTreeMap<CheckId, bool>> {

@@ -3,7 +3,7 @@
 use super::{Pause, Phase, Run};
 use crate::id::{RunId, TaskName};
 use crate::observation::Tokens;
-use crate::outcome::StopReason;
+use crate::outcome::{StopReason, Verification};
 use crate::policy::LoopKind;
 use crate::time::{Millis, WallTime};
 use serde::{Deserialize, Serialize};
@@ -21,8 +21,8 @@ pub struct RunRow {
     /// Why it stopped; `None` while it runs (or since it crashed).
     pub stop_reason: Option<StopReason>,
     pub message: String,
-    /// Whether completion was verified.
-    pub verified: bool,
+    /// How well completion is proven; `None` if it is not complete.
+    pub verification: Option<Verification>,
     /// The exit code, once it stopped.
     pub exit_code: Option<u8>,
     /// The iteration that it is in or ended with; 0 before the first.
@@ -50,6 +50,13 @@ pub struct RunRow {
     pub left_changed: Vec<String>,
 }
 
+impl RunRow {
+    /// Whether completion was verified.
+    pub fn verified(&self) -> bool {
+        self.verification == Some(Verification::Verified)
+    }
+}
+
 impl Run {
     /// The run at a glance.
     pub fn row(&self) -> RunRow {
@@ -62,7 +69,7 @@ impl Run {
             agent: self.policy.agent.command.clone(),
             stop_reason: outcome.map(|outcome| outcome.reason),
             message: outcome.map(|outcome| outcome.message.clone()).unwrap_or_default(),
-            verified: outcome.is_some_and(|outcome| outcome.verified),
+            verification: outcome.and_then(|outcome| outcome.verification),
             exit_code: outcome.map(|outcome| outcome.exit_code),
             iteration: self.count.iteration(),
             max_iterations: self.policy.last_iteration(self.count.iteration()),

@@ -6,7 +6,7 @@ use crate::activity::Act;
 use crate::machine::{Next, Step};
 use crate::memory::StateView;
 use crate::notice::Notice;
-use crate::outcome::{Outcome, StopReason, exit};
+use crate::outcome::{Outcome, StopReason, Verification, exit};
 use crate::words::{Budget, Cause};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -93,7 +93,7 @@ impl Run {
 
     /// Ends the run and writes the last state of its views: the one place where it gets its outcome.
     pub(super) fn finish(&mut self, cause: Cause, continuation: Continuation) -> RunStep {
-        let ((reason, code), verified, mut message) = (cause.ends_as(), cause.is_verified(), cause.to_string());
+        let ((reason, code), verification, mut message) = (cause.ends_as(), cause.verification(), cause.to_string());
         if let Some(failure) = &self.scm_failure {
             message += &format!("; but {failure}");
         }
@@ -102,9 +102,9 @@ impl Run {
         }
         let outcome = Outcome {
             reason,
-            next: self.next_commands(reason, code, verified, &continuation),
+            next: self.next_commands((reason, code, verification), &continuation),
             message,
-            verified,
+            verification,
             iterations: self.count.judged(),
             exit_code: code,
             cost_usd: self.spend.cost_usd(),
@@ -166,14 +166,21 @@ impl Run {
     }
 
     /// What a person would type next, most useful first.
-    fn next_commands(&self, reason: StopReason, code: u8, verified: bool, then: &Continuation) -> Vec<String> {
+    fn next_commands(&self, ended: (StopReason, u8, Option<Verification>), then: &Continuation) -> Vec<String> {
+        let (reason, code, verification) = ended;
         let run = &self.about.id;
         let show = format!("ralph show {run}");
         let explain = format!("ralph explain {run}");
         let repeats = matches!(then, Continuation::SameIteration);
         let more = self.raised(reason, repeats);
         match reason {
-            StopReason::Complete if verified => vec![show],
+            StopReason::Complete if verification == Some(Verification::Verified) => vec![show],
+            StopReason::Complete if verification == Some(Verification::Unpinned) => {
+                vec!["ralph judges".to_owned(), explain]
+            }
+            StopReason::Complete if verification == Some(Verification::Untrusted) => {
+                vec!["ralph trust --show".to_owned(), explain]
+            }
             StopReason::Complete => vec![explain],
             StopReason::Budget if self.spend.task_used_up(&self.policy.limits) => {
                 vec![

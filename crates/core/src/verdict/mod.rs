@@ -10,7 +10,9 @@ use crate::claim::Claim;
 use crate::guardrail::{self, GuardrailFailure, OutputPart};
 use crate::id::CheckId;
 use crate::inbox::Requests;
+use crate::judges::Unknown;
 use crate::observation::{Marker, Observation};
+use crate::outcome::Verification;
 use crate::policy::Policy;
 use crate::protect::PinnedChange;
 use crate::words::Reason;
@@ -37,6 +39,10 @@ pub struct Case<'a> {
     pub tree: TreeState<'a>,
     /// Why the machine could not show that tree; empty if it could.
     pub unseen: &'a str,
+    /// What is not known of the checks.
+    pub unknown: &'a [Unknown],
+    /// What judges and was changed by an agent of an earlier run, one part of a sentence each.
+    pub untrusted: &'a [String],
 }
 
 /// Whether the tree stood still while the checks ran.
@@ -59,10 +65,8 @@ pub struct Judgement {
     pub reasons: Vec<Reason>,
     /// Everything that was needed, and whether it was so.
     pub conditions: Vec<Condition>,
-    /// Whether a required check that ralph executed passed and none failed, on a tree that was seen.
-    pub verified: bool,
-    /// Why a complete task is not verified; empty if it is.
-    pub unverified: String,
+    /// How well the completion is proven, if it is complete, and what is missing; nothing is if it is verified.
+    pub verification: (Verification, String),
     /// Guardrail failures for the next prompt.
     pub failures: Vec<GuardrailFailure>,
     /// Names of what failed, to see whether two iterations fail alike.
@@ -131,24 +135,42 @@ pub fn judge(case: Case<'_>) -> Judgement {
         Decision::NotYet if reasons.is_empty() => reasons.push(Reason::NotClaimed),
         _ => {}
     }
-    let unverified = if !case.reports.iter().any(CheckReport::supports) {
-        let required = if case.reports.is_empty() { "" } else { "required " };
-        format!("no {required}check was configured")
-    } else if !case.unseen.is_empty() {
-        format!("the checks passed, but the tree could not be looked at: {}", case.unseen)
-    } else {
-        String::new()
-    };
     Judgement {
-        verified: decision == Decision::Complete && unverified.is_empty(),
+        verification: verification(&case),
         failures: case.reports.iter().filter(|report| report.refutes()).map(for_next_prompt).collect(),
         failing: reasons.iter().filter_map(Reason::failing).collect(),
         claim,
         decision,
         reasons,
         conditions,
-        unverified,
     }
+}
+
+/// How well the completion is proven, and what is missing. Which checks passed decides, not which were asked for.
+fn verification(case: &Case<'_>) -> (Verification, String) {
+    let mut supporting = case.reports.iter().filter(|report| report.supports()).peekable();
+    if supporting.peek().is_none() {
+        let required = if case.reports.is_empty() { "" } else { "required " };
+        return (Verification::Claimed, format!("no {required}check was configured"));
+    }
+    if !case.unseen.is_empty() {
+        let why = format!("the checks passed, but the tree could not be looked at: {}", case.unseen);
+        return (Verification::Unseen, why);
+    }
+    if !case.untrusted.is_empty() {
+        let why = format!("{}; look at that, then: ralph trust", case.untrusted.join(", "));
+        return (Verification::Untrusted, why);
+    }
+    let unknown = |report: &CheckReport| case.unknown.iter().find(|unknown| unknown.check == report.spec.id);
+    let mut unpinned = String::new();
+    for report in supporting {
+        let Some(unknown) = unknown(report) else { return (Verification::Verified, String::new()) };
+        unpinned = format!(
+            "ralph does not know {}, so an agent could have changed it; name it in guardrails[].judges",
+            unknown.what
+        );
+    }
+    (Verification::Unpinned, unpinned)
 }
 
 /// A failed check as the next prompt tells it.

@@ -2,7 +2,7 @@
 
 use super::Reason;
 use crate::id::TaskName;
-use crate::outcome::{StopReason, exit};
+use crate::outcome::{StopReason, Verification, exit};
 use crate::text::{count, money};
 use crate::time::Millis;
 
@@ -41,10 +41,9 @@ pub enum Cause {
     NotWaited(String),
     #[error("guardrail \"{command}\" could not be started: {why}")]
     CheckNotStarted { command: String, why: String, code: u8 },
-    #[error("complete and verified after {}", count((*.iterations).into(), "iteration"))]
-    Verified { iterations: u32 },
-    #[error("claimed, not verified, after {}: {why}", count((*.iterations).into(), "iteration"))]
-    Unverified { iterations: u32, why: String },
+    /// `why` says what is missing for `verified`.
+    #[error("{} after {}{}", in_words(*.verification), count((*.iterations).into(), "iteration"), colon(.why))]
+    Completed { iterations: u32, verification: Verification, why: String },
     #[error("the work is {work}, but {}: {failure}", if *.committed { "not all of version control was done" } else { "not committed" })]
     Uncommitted { work: Box<Cause>, committed: bool, failure: String },
     #[error("{0}")]
@@ -93,6 +92,18 @@ fn joined(reasons: &[Reason]) -> String {
     reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
+const fn in_words(verification: Verification) -> &'static str {
+    match verification {
+        Verification::Verified => "complete and verified",
+        Verification::Unpinned | Verification::Untrusted => "complete, and the checks passed, but not verified,",
+        Verification::Unseen | Verification::Claimed => "claimed, not verified,",
+    }
+}
+
+fn colon(why: &str) -> String {
+    if why.is_empty() { String::new() } else { format!(": {why}") }
+}
+
 fn still(failing: &str) -> String {
     if failing.is_empty() { String::new() } else { format!("; still failing: {failing}") }
 }
@@ -116,7 +127,7 @@ impl Cause {
             Cause::AgentInRow { .. } | Cause::Transient { .. } | Cause::NotWaited(_) | Cause::AtOnce(_) => {
                 (StopReason::Error, exit::AGENT)
             }
-            Cause::Verified { .. } | Cause::Unverified { .. } | Cause::Done(_) => (StopReason::Complete, exit::OK),
+            Cause::Completed { .. } | Cause::Done(_) => (StopReason::Complete, exit::OK),
             Cause::Uncommitted { .. } => (StopReason::Error, exit::USED_UP),
             Cause::Blocked(_) => (StopReason::Blocked, exit::BLOCKED),
             Cause::SinglePass { fine, .. } => (StopReason::SinglePass, if *fine { exit::OK } else { exit::USED_UP }),
@@ -128,12 +139,12 @@ impl Cause {
         }
     }
 
-    /// Whether the work was verified.
-    pub fn is_verified(&self) -> bool {
+    /// How well completion is proven; `None` if the work is not complete.
+    pub fn verification(&self) -> Option<Verification> {
         match self {
-            Cause::Verified { .. } => true,
-            Cause::Uncommitted { work, .. } => work.is_verified(),
-            _ => false,
+            Cause::Completed { verification, .. } => Some(*verification),
+            Cause::Uncommitted { work, .. } => work.verification(),
+            _ => None,
         }
     }
 }

@@ -148,7 +148,7 @@ fn j07_files_that_change_under_the_checks_are_checked_again_up_to_three_rounds()
         let in_first = if complete { sim.checked().len() } else { sim.checked().len() - 2 };
         assert_eq!(in_first, rounds * 2, "{name}");
         assert_eq!(sim.end().0, if complete { Complete } else { MaxIterations }, "{name}");
-        assert_eq!(sim.outcome().verified, complete, "{name}");
+        assert_eq!(sim.outcome().verified(), complete, "{name}");
         let again = sim.notes().into_iter().filter(|text| text.contains("checking again")).count();
         assert_eq!(again, rounds - 1, "{name}");
         if !complete {

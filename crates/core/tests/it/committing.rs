@@ -83,7 +83,7 @@ fn work_that_is_complete_but_not_committed_ends_as_an_error() {
     assert_eq!(sim.tasks(), ["commit -am Fix the login"]);
     assert_eq!(told(&sim), [line("commit", false, "failed with exit code 1: last words")]);
     assert_eq!(sim.end(), (Error, 1, 1));
-    assert!(sim.outcome().verified, "the work is as good as the checks say");
+    assert!(sim.outcome().verified(), "the work is as good as the checks say");
     let message = "the work is complete and verified after 1 iteration, but not committed: scm commit in iteration 1: \
                    failed with exit code 1: last words";
     assert_eq!(sim.outcome().message, message);
@@ -104,7 +104,7 @@ fn resuming_what_was_not_committed_asks_no_agent_to_work_and_repeats_no_finished
         sim.resume(Resumed::default());
         sim.play();
         assert_eq!(sim.end(), (Complete, 0, 1), "{failing}: one iteration, which counts once");
-        assert!(sim.outcome().verified);
+        assert!(sim.outcome().verified());
         assert_eq!(sim.tasks(), tasks);
         let works = sim.launches().iter().filter(|launch| launch.role == Role::Worker).count();
         assert_eq!(works, 1, "{failing}");

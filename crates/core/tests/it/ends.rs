@@ -79,12 +79,12 @@ fn every_way_to_end_has_its_reason_and_code() {
 #[test]
 fn only_an_executed_check_makes_a_completion_verified() {
     let word = play(World::new(policy(), turns(&[Agent::Claims])));
-    assert!(!word.outcome().verified);
+    assert!(!word.outcome().verified());
     assert_eq!(word.outcome().message, "claimed, not verified, after 1 iteration: no check was configured");
     assert_eq!(word.outcome().next, ["ralph explain r1"]);
 
     let checked = play(World::new(checked(&["a"]), turns(&[Agent::Works, Agent::Claims])));
-    assert!(checked.outcome().verified);
+    assert!(checked.outcome().verified());
     assert_eq!(checked.outcome().message, "complete and verified after 2 iterations");
     assert_eq!(checked.outcome().next, ["ralph show r1"]);
 }
@@ -355,14 +355,14 @@ fn a_row_is_the_run_at_a_glance() {
 
     let row = sim.run.row();
     assert_eq!((row.run.as_str(), row.task.as_str(), row.agent.as_str()), ("r1", "fix-login", "agent"));
-    assert_eq!((row.kind.as_str(), row.parent), ("prompt", None));
-    assert_eq!((row.stop_reason, row.exit_code, row.verified, row.message.as_str()), (None, None, false, ""));
+    assert_eq!((row.kind.as_str(), row.parent.as_ref()), ("prompt", None));
+    assert_eq!((row.stop_reason, row.exit_code, row.verified(), row.message.as_str()), (None, None, false, ""));
     assert_eq!((row.iteration, row.max_iterations, row.last_check), (1, 2, None));
 
     sim.play();
     let row = sim.run.row();
     let last = sim.journal.last().unwrap();
-    assert_eq!((row.stop_reason, row.exit_code, row.verified), (Some(MaxIterations), Some(1), false));
+    assert_eq!((row.stop_reason, row.exit_code, row.verified()), (Some(MaxIterations), Some(1), false));
     assert_eq!(row.message, sim.outcome().message);
     assert_eq!((row.iteration, row.max_iterations), (2, 2));
     assert_eq!((row.started_at, row.updated_at), (WallTime(crate::sim::START), last.at));

@@ -103,7 +103,7 @@ fn j08_checks_speak_for_the_tree_as_it_is_after_a_pinned_file_was_put_back() {
     let round = ["look", "sh check.sh", "b", "look"];
     assert_eq!(steps(&sim), [&round[..], &["restore"], &round].concat());
     assert_eq!(sim.end(), (Complete, 0, 1));
-    assert!(sim.outcome().verified);
+    assert!(sim.outcome().verified());
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn a_check_that_is_not_required_is_told_and_judges_nothing() {
     for (name, checks, accepted, verified) in table {
         let sim = judged_by(&checks);
         assert_eq!(sim.end().0, if accepted { Complete } else { MaxIterations }, "{name}");
-        assert_eq!(sim.outcome().verified, verified, "{name}");
+        assert_eq!(sim.outcome().verified(), verified, "{name}");
         assert_eq!(sim.tasks().is_empty(), !accepted, "{name}: version control follows what counts");
 
         let told: Vec<bool> = sim.told(|notice| match notice {

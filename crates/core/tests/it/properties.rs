@@ -70,10 +70,10 @@ proptest! {
         if outcome.reason == StopReason::Complete {
             let passed = checks_that_passed_after_the_claim(&sim)?;
             prop_assert_eq!(passed, sim.world.policy.guardrails.len());
-            prop_assert_eq!(outcome.verified, passed > 0);
+            prop_assert_eq!(outcome.verified(), passed > 0);
             prop_assert_eq!(outcome.exit_code, 0);
         } else {
-            prop_assert!(!outcome.verified);
+            prop_assert!(!outcome.verified());
         }
     }
 
@@ -138,7 +138,7 @@ proptest! {
         let whole = play(world.clone());
         // All but the usage, of which the agent in flight may take its part with it.
         let verdict = |outcome: &Outcome| {
-            (outcome.reason, outcome.verified, outcome.exit_code, outcome.iterations, outcome.message.clone())
+            (outcome.reason, outcome.verified(), outcome.exit_code, outcome.iterations, outcome.message.clone())
         };
         for length in 1..whole.journal.len() {
             let mut rest = Sim::cut(world.clone(), &whole.journal[..length]);

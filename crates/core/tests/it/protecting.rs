@@ -102,7 +102,7 @@ fn a_fault_of_the_machine_is_told_once_blames_nobody_and_verifies_nothing() {
         let turns = [Agent::Works, Agent::Claims].map(|agent| Turn { looks: looks.clone(), ..turn(agent) });
         let sim = play(world(OnChange::Fail, turns.into()));
         assert_eq!(sim.end(), (Complete, 0, 2), "{looks:?}");
-        assert!(!sim.outcome().verified, "{looks:?}");
+        assert!(!sim.outcome().verified(), "{looks:?}");
         let why = "the tree could not be looked at: git was killed by signal 9";
         assert!(sim.outcome().message.ends_with(why), "{}", sim.outcome().message);
         let told =
@@ -113,7 +113,7 @@ fn a_fault_of_the_machine_is_told_once_blames_nobody_and_verifies_nothing() {
     }
     // What is seen again is verified again.
     let turns = vec![Turn { looks: vec![Look::Fault], ..turn(Agent::Works) }, turn(Agent::Claims)];
-    assert!(play(world(OnChange::Fail, turns)).outcome().verified);
+    assert!(play(world(OnChange::Fail, turns)).outcome().verified());
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn protection_alone_verifies_nothing() {
     let mut world = world(OnChange::Fail, vec![turn(Agent::Claims)]);
     world.policy.guardrails.clear();
     let sim = play(world);
-    assert!(sim.end() == (Complete, 0, 1) && !sim.outcome().verified);
+    assert!(sim.end() == (Complete, 0, 1) && !sim.outcome().verified());
     assert_eq!(protected(&sim), [(true, String::new())]);
 }
 

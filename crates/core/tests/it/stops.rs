@@ -62,7 +62,7 @@ fn h01_wherever_an_interrupt_comes_the_run_stops_with_130_and_goes_on_from_there
         assert_eq!(sim.numbers(), numbers, "{name}");
         assert_eq!(sim.checked(), checks, "{name}");
         assert_eq!(sim.end(), (Complete, 0, 1), "{name}");
-        assert!(sim.outcome().verified, "{name}");
+        assert!(sim.outcome().verified(), "{name}");
     }
 }
 
@@ -110,7 +110,7 @@ fn e03_a_run_that_nobody_carries_is_cancelled_at_once_in_every_phase_and_goes_on
             assert!(sim.told(|notice| matches!(notice, Notice::Stopping { .. }).then_some(())).is_empty());
 
             let (cancelled, crashed) = (go_on(sim), go_on(crashed()));
-            let how = |sim: &Sim| (sim.end(), sim.outcome().verified, sim.numbers(), resumed_with(sim));
+            let how = |sim: &Sim| (sim.end(), sim.outcome().verified(), sim.numbers(), resumed_with(sim));
             assert_eq!(how(&cancelled), how(&crashed), "behind entry {length}, {phase}");
             assert_eq!(cancelled.end(), whole.end(), "behind entry {length}, {phase}");
         }
@@ -225,7 +225,7 @@ fn e03_a_crash_in_each_of_ten_resumes_changes_nothing() {
         }
         sim.play();
         assert_eq!(sim.end(), whole.end(), "cut behind entry {length}");
-        assert!(sim.outcome().verified);
+        assert!(sim.outcome().verified());
     }
 }
 

@@ -51,7 +51,7 @@ fn only_done_used_up_restarts_and_people_end_it() {
         let outcome = sim.outcome();
         assert_eq!((outcome.reason, outcome.exit_code), (reason, code), "{why}: {}", outcome.message);
         assert_eq!((sim.numbers().len(), rests(&sim)), (starts, rested), "{why}");
-        assert!(!outcome.verified, "{why}");
+        assert!(!outcome.verified(), "{why}");
     }
 }
 

@@ -8,7 +8,7 @@ use crate::liveness::State;
 use crate::run_view::{AttemptView, Check, RunView};
 use ralph_core::check::TreePrint;
 use ralph_core::observation::{Observation, Tokens, ToolResult};
-use ralph_core::outcome::Outcome;
+use ralph_core::outcome::{Outcome, Verification};
 use ralph_core::policy::{AgentPolicy, Policy};
 use ralph_core::run::RunRow;
 use ralph_core::time::{Millis, WallTime};
@@ -36,7 +36,8 @@ pub fn run(row: &RunRow, state: State, worked: Millis) -> Value {
         "waits_until": row.waits_until.filter(|_| !ended).map(WallTime::rfc3339),
         "last_check": row.last_check.as_ref().map(|(name, passed)| json!({ "name": name, "passed": passed })),
         "message": row.message,
-        "verified": row.verified,
+        "verified": row.verified(),
+        "verification": row.verification.map(Verification::as_str),
         "exit_code": row.exit_code.filter(|_| ended),
         "agent": row.agent,
         "parent": row.parent,
@@ -201,7 +202,8 @@ pub fn outcome_object(outcome: &Outcome, suggest: &Suggest) -> Value {
     json!({
         "stop_reason": outcome.reason.as_str(),
         "message": outcome.message,
-        "verified": outcome.verified,
+        "verified": outcome.verified(),
+        "verification": outcome.verification.map(Verification::as_str),
         "iterations": outcome.iterations,
         "exit_code": outcome.exit_code,
         "cost_usd": outcome.cost_usd,

@@ -8,6 +8,7 @@ use crate::run_view::AttemptView;
 use crate::words::amounts;
 use crate::{measures, words};
 use ralph_core::observation::Tokens;
+use ralph_core::outcome::Verification;
 use ralph_core::policy::{LoopKind, PromptSource};
 
 /// What is said where an agent says nothing: not knowing is not zero.
@@ -63,10 +64,15 @@ fn asked(case: &Explanation, style: &Style) -> Section {
 
 fn ended(case: &Explanation, style: &Style) -> Section {
     let Explanation { view, row, state, .. } = case;
-    let verified = match (state, row.verified) {
+    let verified = match (state, row.verification) {
         (State::Running, _) => Piece::new(Look::Unsure, "not yet: it is running"),
-        (_, true) => Piece::new(Look::Good, "yes: checks that ralph executed passed on the accepted files"),
-        (_, false) => Piece::new(Look::Bad, "no"),
+        (_, Some(Verification::Verified)) => {
+            Piece::new(Look::Good, "yes: checks that ralph executed passed on the accepted files")
+        }
+        (_, Some(how @ (Verification::Unpinned | Verification::Untrusted))) => {
+            Piece::new(Look::Unsure, format!("no: {}", how.standing()))
+        }
+        _ => Piece::new(Look::Bad, "no"),
     };
     // A supervised run verifies nothing.
     let (steps, verified) = match row.kind {

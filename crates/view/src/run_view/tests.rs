@@ -11,7 +11,7 @@ fn cut(length: usize) -> RunView {
 #[test]
 fn a_view_tells_what_was_judged_and_why() {
     let view = RunView::of(journal(), Prompts::Of(2)).unwrap();
-    assert_eq!(view.outcome().map(|outcome| (outcome.reason, outcome.verified)), Some((StopReason::Complete, true)));
+    assert_eq!(view.outcome().map(|outcome| (outcome.reason, outcome.verified())), Some((StopReason::Complete, true)));
     assert_eq!(view.judged(), 2);
     assert_eq!(view.in_flight(), None);
     assert_eq!(view.on_resume(), OnResume::Nothing);
