@@ -87,7 +87,7 @@ fn excerpts<'a>(reports: &'a [CheckReport]) -> impl Iterator<Item = String> + 'a
     };
     let cut = reports.iter().filter(move |report| report.refutes() && !shown_elsewhere(report));
     cut.filter(|report| !report.excerpt.is_empty()).take(EXCERPTS_SHOWN).map(|report| {
-        let command = text::cut(&one_line(&report.spec.command), REASON_CHARS, "...");
+        let command = text::cut(&one_line(report.spec.name()), REASON_CHARS, "...");
         let lines = text::without_controls(&report.excerpt.within(EXCERPT_CHARS));
         format!("The decisive lines of \"{command}\":\n\n{}", fence(&lines))
     })
@@ -140,7 +140,7 @@ fn earlier_laps(history: &History) -> Option<String> {
 /// What a run that leads nowhere keeps failing at, as the end of a sentence; empty if nothing fails.
 pub(crate) fn common_cause(judgement: &Judgement, reports: &[CheckReport]) -> String {
     let Some(first) = judgement.failing.first() else { return String::new() };
-    let failed = reports.iter().find(|report| report.refutes() && first.starts_with(&report.spec.command));
+    let failed = reports.iter().find(|report| report.refutes() && first.starts_with(report.spec.name()));
     let line = failed.and_then(|report| report.excerpt.first_error());
     let line = line.map_or(String::new(), |line| format!(" ({})", text::cut(&one_line(line), CAUSE_CHARS, "...")));
     let more = match judgement.failing.len() - 1 {

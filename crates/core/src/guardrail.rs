@@ -96,7 +96,7 @@ pub fn slug(command: &str) -> String {
 pub fn ids(guardrails: &[Guardrail]) -> Vec<CheckId> {
     let mut ids: Vec<CheckId> = Vec::with_capacity(guardrails.len());
     for guardrail in guardrails {
-        let stem = slug(if guardrail.name.is_empty() { &guardrail.command } else { &guardrail.name });
+        let stem = slug(guardrail.shown());
         let named = std::iter::once(stem.clone()).chain((1..).map(|n| format!("{stem}_{n}")));
         let free = named.map(CheckId::new).find(|id| !ids.contains(id));
         ids.extend(free);
@@ -105,6 +105,11 @@ pub fn ids(guardrails: &[Guardrail]) -> Vec<CheckId> {
 }
 
 impl Guardrail {
+    /// What it is called wherever it is shown.
+    pub fn shown(&self) -> &str {
+        if self.name.is_empty() { &self.command } else { &self.name }
+    }
+
     /// The guardrail as a check to execute in this iteration.
     pub fn spec(&self, id: CheckId, iteration: u32, ground: Ground, output_chars: usize) -> CheckSpec {
         CheckSpec {
@@ -131,6 +136,11 @@ pub struct GuardrailFailure {
 
 /// The words for a failed guardrail. `problem` is `failed with exit code 2` or why it could not run.
 pub fn failure_message(check: &CheckSpec, problem: &str, log: &str, output: &str) -> String {
+    let name = check.name();
+    if check.terms.hidden {
+        let hint = if check.hint.is_empty() { String::new() } else { format!("\nHint: {}", check.hint) };
+        return format!("Guardrail \"{name}\" failed. What it looks at is not shown.{hint}");
+    }
     let hint = if check.hint.is_empty() { String::new() } else { format!("Hint: {}\n", check.hint) };
     let output = text::truncate(&text::without_controls(output), check.output_chars);
     let part = match check.output {
@@ -138,8 +148,7 @@ pub fn failure_message(check: &CheckSpec, problem: &str, log: &str, output: &str
         OutputPart::Decisive => "decisive lines",
     };
     // Parts of a prompt stand one blank line apart, however many newlines a program ends with.
-    let message =
-        format!("Guardrail \"{}\" {problem}.\n{hint}Output file: {log}\nOutput ({part}):\n{output}", check.command);
+    let message = format!("Guardrail \"{name}\" {problem}.\n{hint}Output file: {log}\nOutput ({part}):\n{output}");
     message.trim_end_matches('\n').to_owned()
 }
 

@@ -128,7 +128,7 @@ impl Notice {
         Notice::CheckFinished {
             iteration,
             kind: report.spec.source,
-            name: report.spec.command.clone(),
+            name: report.spec.name().to_owned(),
             passed,
             problem: if passed { String::new() } else { report.ending.problem() },
             exit_code: report.ending.code(),

@@ -32,7 +32,7 @@ impl Receipt {
         Some(Receipt {
             seq: entry.seq,
             iteration,
-            command: report.spec.command.clone(),
+            command: report.spec.name().to_owned(),
             passed: report.ending.passed(),
             exit_code: report.ending.code(),
             duration: report.duration,

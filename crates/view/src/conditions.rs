@@ -170,10 +170,10 @@ fn claimed(view: &RunView, attempt: &AttemptView, met: Option<bool>) -> Conditio
 
 fn check(view: &RunView, attempt: &AttemptView, id: &CheckId, met: Option<bool>) -> Condition {
     if let Some(check) = attempt.counted().find(|check| check.report.spec.id == *id) {
-        return executed(format!("guardrail \"{}\"", check.report.spec.command), check, view, met);
+        return executed(format!("guardrail \"{}\"", check.report.spec.name()), check, view, met);
     }
     let specs = view.machine.policy().checks(attempt.iteration, Ground::Project);
-    let command = specs.into_iter().find(|spec| spec.id == *id).map_or(id.to_string(), |spec| spec.command);
+    let command = specs.into_iter().find(|spec| spec.id == *id).map_or(id.to_string(), |spec| spec.name().to_owned());
     let name = format!("guardrail \"{command}\"");
     let needed = format!("`{command}` would have had to run to its end in iteration {} and exit 0", attempt.iteration);
     // A check that would prove nothing is not executed, and has not passed.
@@ -204,7 +204,7 @@ fn executed(name: String, check: &Check, view: &RunView, met: Option<bool>) -> C
     };
     let needed = format!(
         "`{}` would have had to exit 0{on}; it {} in iteration {} (log {}){}",
-        report.spec.command,
+        report.spec.name(),
         report.ending.problem(),
         check.iteration,
         report.log,

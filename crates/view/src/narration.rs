@@ -181,7 +181,7 @@ impl Narrator {
         limits.extend((!policy.limits.wall.is_off()).then(|| policy.limits.wall.to_string()));
         limits.extend((policy.limits.max_cost_usd > 0.0).then(|| words::money(policy.limits.max_cost_usd)));
         limits.extend((policy.limits.max_tokens > 0).then(|| format!("{} tokens", policy.limits.max_tokens)));
-        let checks: Vec<&str> = policy.guardrails.iter().map(|guardrail| guardrail.command.as_str()).collect();
+        let checks: Vec<&str> = policy.guardrails.iter().map(|guardrail| guardrail.shown()).collect();
         let rest = match policy.supervision() {
             Some(supervision) => format!("until DONE in {}", text::for_terminal(&supervision.task_folder)),
             None if checks.is_empty() => "checks: none, so a claim will be believed unverified".to_owned(),

@@ -34,7 +34,7 @@ fn header(view: &RunView, row: &RunRow, state: State, style: &Style) -> String {
     if !policy.agent.model.is_empty() {
         let _ = write!(agent, " ({})", policy.agent.model);
     }
-    let checks: Vec<&str> = policy.guardrails.iter().map(|rule| rule.command.as_str()).collect();
+    let checks: Vec<&str> = policy.guardrails.iter().map(|rule| rule.shown()).collect();
     let checks = if checks.is_empty() { "none".to_owned() } else { checks.join(", ") };
     let limits = ("limits", vec![words::limits(policy)]);
     let mut facts = vec![("task", vec![row.task.to_string()])];
@@ -76,7 +76,7 @@ fn attempt_lines(attempt: &AttemptView, kind: LoopKind, paint: Paint) -> String 
     parts.extend(attempt.duration().map(|span| span.to_string()));
     parts.extend(attempt.judged.as_ref().map(|judged| words::claim(&judged.claim).to_owned()));
     let checks = attempt.counted().map(|check| {
-        format!("{} {}", paint.check(check.report.ending.passed()), text::for_terminal(&check.report.spec.command))
+        format!("{} {}", paint.check(check.report.ending.passed()), text::for_terminal(check.report.spec.name()))
     });
     let findings = attempt
         .findings

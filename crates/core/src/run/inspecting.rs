@@ -414,13 +414,13 @@ impl Run {
         if let CheckEnding::NotStarted { reason, fault: fault @ (StartFault::Folder | StartFault::Machine) } =
             &report.ending
         {
-            let (command, why) = (report.spec.command.clone(), reason.clone());
+            let (command, why) = (report.spec.name().to_owned(), reason.clone());
             let cause = Cause::CheckNotStarted { command, why, code: fault.exit_code() };
             return self.finish(cause, Continuation::Inspection(at));
         }
         let mut told = self.tell_executed(self.count.iteration(), report);
         if report.leaked > 0 {
-            let (command, count) = (report.spec.command.clone(), report.leaked);
+            let (command, count) = (report.spec.name().to_owned(), report.leaked);
             told = told.then(Run::note(Note::CheckLeaked { command, count }));
         }
         at.reports.push(report.clone());

@@ -103,7 +103,7 @@ impl Run {
     /// Executes a check, and tells that it begins.
     pub(super) fn start_check(&self, spec: CheckSpec) -> RunStep {
         let iteration = self.count.iteration();
-        let started = Notice::CheckStarted { iteration, name: spec.command.clone() };
+        let started = Notice::CheckStarted { iteration, name: spec.name().to_owned() };
         Step::telling([started]).then(Step::start(Activity::Check(Box::new(spec))))
     }
 

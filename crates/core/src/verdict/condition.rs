@@ -138,10 +138,15 @@ fn passed(case: &Case<'_>, report: &CheckReport) -> State {
     if report.ending.passed() {
         return State::Met;
     }
+    // Of a hidden check agents learn no more than that it failed.
+    let (problem, log) = match report.spec.terms.hidden {
+        true => ("failed".to_owned(), String::new()),
+        false => (report.ending.problem(), report.log.clone()),
+    };
     State::Unmet(vec![Reason::CheckFailed {
-        command: report.spec.command.clone(),
-        problem: report.ending.problem(),
-        log: report.log.clone(),
+        command: report.spec.name().to_owned(),
+        problem,
+        log,
         before: case.baseline.and_then(|baseline| baseline.get(&report.spec.id)).copied(),
     }])
 }

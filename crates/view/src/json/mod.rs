@@ -140,7 +140,7 @@ fn checks(attempt: &AttemptView) -> Vec<Value> {
         let ending = &check.report.ending;
         json!({
             "check": check.kind.as_str(),
-            "name": check.report.spec.command,
+            "name": check.report.spec.name(),
             "passed": ending.passed(),
             "exit_code": ending.code(),
             "duration_ms": check.report.duration.0,
@@ -179,7 +179,7 @@ pub fn receipt(check: &Check, settings: &str) -> Value {
         "attempt": check.attempt,
         "at": check.at.rfc3339(),
         "check": check.kind.as_str(),
-        "command": report.spec.command,
+        "command": report.spec.name(),
         "passed": report.ending.passed(),
         "exit_code": report.ending.code(),
         "ending": report.ending,

@@ -77,7 +77,7 @@ impl<'s> Matrix<'s> {
     /// The checks of a run.
     pub fn of(view: &'s RunView) -> Matrix<'s> {
         let rules = view.machine.policy().guardrails.iter();
-        let checks = rules.map(|rule| Name { kind: CheckKind::Guardrail, name: rule.command.clone() }).collect();
+        let checks = rules.map(|rule| Name { kind: CheckKind::Guardrail, name: rule.shown().to_owned() }).collect();
         let mut matrix = Matrix { checks, rows: Vec::new() };
         matrix.add(0, 1, view.baseline.iter().map(executed));
         for attempt in &view.attempts {
@@ -124,7 +124,7 @@ struct Made<'s> {
 fn executed<'s>(check: &'s Check) -> Made<'s> {
     let report = &check.report;
     let cell = Cell { how: How::of(&report.ending), duration: report.duration, log: Some(report.log.as_str()) };
-    Made { kind: check.kind, name: &report.spec.command, cell }
+    Made { kind: check.kind, name: report.spec.name(), cell }
 }
 
 fn found(finding: &Finding) -> Made<'_> {

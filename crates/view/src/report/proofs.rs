@@ -59,7 +59,7 @@ fn receipt(check: &Check, settings: &str) -> Vec<Piece> {
     let how = check.set_aside.map_or(how.clone(), |why| format!("{how}, does not count: {why}"));
     vec![
         Piece::plain(number(check.iteration, check.attempt)),
-        Piece::code(report.spec.command.as_str()),
+        Piece::code(report.spec.name()),
         Piece::new(look, how),
         Piece::plain(report.ending.code().map_or(NONE.to_owned(), |code| code.to_string())),
         Piece::plain(report.duration.to_string()),

@@ -150,7 +150,7 @@ impl RunView {
         match self.attempts.last_mut() {
             Some(attempt) => {
                 // It may not have been executed in an earlier round.
-                attempt.forget(kind, &report.spec.command);
+                attempt.forget(kind, report.spec.name());
                 attempt.checks.push(of(attempt.iteration, attempt.attempt, report));
             }
             // A beginning that was stopped is begun again.

@@ -196,7 +196,7 @@ pub fn in_flight(in_flight: &InFlight, iteration: u32, zone: &Zone) -> String {
                 0 => "before the first iteration".to_owned(),
                 iteration => format!("of iteration {iteration}"),
             };
-            format!("guardrail \"{}\" {when}", text::for_terminal(&spec.command))
+            format!("guardrail \"{}\" {when}", text::for_terminal(spec.name()))
         }
         InFlight::Rest => format!("pausing after start {iteration}"),
         InFlight::Children => "waiting for child runs".to_owned(),

@@ -38,7 +38,7 @@ pub fn open(path: &Path, report: &CheckReport) -> Result<File, String> {
 
 /// A line that says whose log follows.
 pub fn heading(attempt: &AttemptView, check: &Check) -> String {
-    let command = text::for_terminal(&check.report.spec.command);
+    let command = text::for_terminal(check.report.spec.name());
     let kind = check.kind.as_str();
     format!("── iteration {} · {kind} \"{command}\" {}", attempt.iteration, words::check_end(check))
 }

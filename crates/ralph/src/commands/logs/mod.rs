@@ -84,7 +84,7 @@ pub fn run(global: &Global, args: &LogsArgs) -> Result<u8, CommandError> {
         (None, false) => viewer.agent(iteration)?,
         (Some(name), _) => {
             viewer.know_check(name)?;
-            let named = |check: &Check| check.report.spec.command.contains(name.as_str());
+            let named = |check: &Check| check.report.spec.name().contains(name.as_str());
             viewer.checks(iteration, &format!("guardrail `{name}` was executed"), named)?
         }
         (None, true) => viewer.checks(iteration, "guardrail failed", |check| !check.report.ending.passed())?,
@@ -168,10 +168,10 @@ impl Viewer<'_> {
     /// Refuses a name that no guardrail of this run has.
     fn know_check(&self, name: &str) -> Result<(), CommandError> {
         let rules = &self.view.machine.policy().guardrails;
-        if rules.iter().any(|rule| rule.command.contains(name)) {
+        if rules.iter().any(|rule| rule.shown().contains(name)) {
             return Ok(());
         }
-        let known: Vec<&str> = rules.iter().map(|rule| rule.command.as_str()).collect();
+        let known: Vec<&str> = rules.iter().map(|rule| rule.shown()).collect();
         let error = CommandError::usage(format!("run {} has no guardrail with `{name}` in its command", self.row.run));
         Err(if known.is_empty() {
             error.hint("it has none at all")
@@ -182,7 +182,7 @@ impl Viewer<'_> {
 
     fn check(&self, attempt: &AttemptView, check: &Check) -> Result<(), CommandError> {
         let path = self.project.root.join(&check.report.log);
-        let log = Log::Check { name: check.report.spec.command.clone(), file: check.report.log.clone() };
+        let log = Log::Check { name: check.report.spec.name().to_owned(), file: check.report.log.clone() };
         let mut text = self.plain(attempt.iteration, check.at, log);
         match check_log::open(&path, &check.report) {
             Ok(mut file) => pour(|chunk| file.read(chunk), &path, &mut text)?,
