@@ -81,6 +81,8 @@ pub enum Act {
     Post(Post),
     /// Write the readable views of memory.
     WriteViews(Box<Views>),
+    /// Remember which of these the agents have changed, for later runs.
+    RememberPinned(Arc<Pins>),
 }
 
 /// What the next prompt is made from, and where it is read.

@@ -11,6 +11,7 @@ use crate::policy::Policy;
 use crate::protect::{PinFailure, PinnedChange, Pins};
 use crate::scm::{Pending, ScmReport};
 use crate::time::{Millis, WallTime};
+use crate::trust::Untrusted;
 use crate::words::Note;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,9 @@ pub enum Event {
     Pinned {
         /// All of them, or why they cannot be kept an eye on; the run cannot begin then.
         pins: Result<Pins, PinFailure>,
+        /// What judges and was changed by an agent of an earlier run.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        untrusted: Vec<Untrusted>,
     },
     /// Pinned files were put back.
     PinnedRestored {
@@ -168,10 +172,6 @@ pub struct Started {
     /// What earlier runs of the same task used.
     #[serde(default)]
     pub task_spent: Spent,
-    /// Settings, scripts or protected files that the previous run's agent changed. This run uses them as they are;
-    /// listed so that a person can look.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inherited: Vec<Note>,
 }
 
 /// Money and tokens.

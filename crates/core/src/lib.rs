@@ -36,5 +36,6 @@ pub mod stream;
 pub mod supervise;
 pub mod text;
 pub mod time;
+pub mod trust;
 pub mod verdict;
 pub mod words;

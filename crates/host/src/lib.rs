@@ -41,5 +41,6 @@ pub mod spool;
 pub mod state_dir;
 pub mod temp;
 pub mod tree;
+pub mod trust;
 pub mod views;
 pub mod watch;

@@ -1,21 +1,39 @@
 //! Files that people may edit while a run goes on.
 
+use crate::plain_file::{self, Links};
+use ralph_core::text;
+use ralph_core::trust::Standing;
+use rustix::fs::CWD;
 use std::fs::Metadata;
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Notices that the pinned settings were edited during the run; they change nothing in it.
 #[derive(Debug)]
 pub struct SettingsWatch {
     files: Vec<(PathBuf, Option<Metadata>)>,
+    contents: Vec<Standing>,
     told: bool,
 }
 
 impl SettingsWatch {
     /// Watches these files from now on.
     pub fn new(files: Vec<PathBuf>) -> SettingsWatch {
+        let contents = files.iter().map(|file| standing(file)).collect();
         let files = files.into_iter().map(|file| (file.clone(), std::fs::metadata(&file).ok())).collect();
-        SettingsWatch { files, told: false }
+        SettingsWatch { files, contents, told: false }
+    }
+
+    /// What they held at the start.
+    pub fn standings(&self) -> &[Standing] {
+        &self.contents
+    }
+
+    /// Those that hold something else now.
+    pub fn changed(&self) -> impl Iterator<Item = String> {
+        let changed = |before: &&Standing| standing(Path::new(&before.key)) != **before;
+        self.contents.iter().filter(changed).map(|before| before.path.clone())
     }
 
     /// The file that was edited, once.
@@ -29,4 +47,13 @@ impl SettingsWatch {
         self.told = true;
         Some(file.display().to_string())
     }
+}
+
+/// A settings file as it stands; one that cannot be read stands as one that is empty.
+fn standing(file: &Path) -> Standing {
+    let mut content = Vec::new();
+    let read = plain_file::open(CWD, file, Links::Follow).and_then(|mut file| file.read_to_end(&mut content));
+    let print = if read.is_ok() { text::hash(&content) } else { String::new() };
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    Standing { path: format!(".ralph/{name}"), key: file.display().to_string(), print }
 }

@@ -14,7 +14,7 @@ use ralph_core::event::{Entry, Event, Resumed, Spent, Started};
 use ralph_core::id::RunId;
 use ralph_core::outcome::{Outcome, exit};
 use ralph_core::policy::Policy;
-use ralph_core::run::{Run, RunRow, RunStep};
+use ralph_core::run::{Run, RunStep};
 use ralph_core::time::Millis;
 use ralph_core::words::Note;
 use ralph_engine::run::{BusNames, Buses, EndedChildren, Face, RunHands, RunSenses, Shown};
@@ -148,10 +148,6 @@ impl Claimed {
         match beginning {
             Beginning::New(started) => {
                 started.task_spent = task_spent;
-                if policy.supervision().is_none() {
-                    let previous = newest.runs.iter().find(|row| row.run != *run);
-                    started.inherited = previous.map(left_changed).unwrap_or_default();
-                }
             }
             Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
         }
@@ -219,6 +215,7 @@ impl Claimed {
             state: project.state.clone(),
             fingerprinter: fingerprinter(project),
             programs: Programs::new(&project.root, project::variable("PATH")),
+            heads: Default::default(),
             settings: SettingsWatch::new(settings::FILES.map(|file| project.root.join(file)).into()),
             patterns: Patterns::new(&policy.completion),
             pinned_files: PinnedFiles::new(&project.root, &run_folder.join("pinned")),
@@ -266,7 +263,6 @@ pub fn started(project: &Project, parent: Option<RunId>, policy: Policy) -> Box<
         root: project.root.display().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         task_spent: Spent::default(),
-        inherited: Vec::new(),
     })
 }
 
@@ -405,12 +401,6 @@ fn tell_left_locks(project: &Project) {
     if !said.is_empty() {
         page::say(&format!("note: a crashed run was in the middle of version control: {said}"));
     }
-}
-
-/// Settings, scripts or protected files that a run's agent changed. The next run uses them as they are; they are listed
-/// so that a person can look.
-fn left_changed(RunRow { run, left_changed, .. }: &RunRow) -> Vec<Note> {
-    left_changed.iter().map(|what| Note::Inherited { what: what.clone(), run: run.clone() }).collect()
 }
 
 /// Runs that are looked for among those that were carried lately, before any of them is forgotten.

@@ -75,7 +75,6 @@ pub(crate) fn rows(store: &Store) -> Result<Vec<Stored<RunRow>>, StoreError> {
 pub(crate) fn started(run: &RunId) -> Entry {
     let started = Started {
         task_spent: Default::default(),
-        inherited: Vec::new(),
         run: run.clone(),
         parent: None,
         policy: Policy::new(TaskName::from_text("fix-login")),
@@ -106,6 +105,5 @@ pub(crate) fn row(run: &RunId, iteration: u32) -> RunRow {
         cost_usd: Some(0.1 + 0.2),
         tokens: Tokens { input: 10, output: 20, cache_read: 30, cache_write: u64::MAX },
         idle: Millis::ZERO,
-        left_changed: Vec::new(),
     }
 }

@@ -45,7 +45,6 @@ pub fn row(run: &str, stop_reason: Option<StopReason>) -> RunRow {
         cost_usd: Some(0.5),
         tokens: Tokens::default(),
         idle: Millis::ZERO,
-        left_changed: Vec::new(),
     }
 }
 
@@ -102,7 +101,6 @@ fn check(iteration: u32, code: i32) -> Event {
 pub fn journal() -> Vec<Entry> {
     let started = Started {
         task_spent: Default::default(),
-        inherited: Vec::new(),
         run: RunId::from_random(7),
         parent: None,
         policy: policy(),

@@ -11,6 +11,7 @@ use crate::check::{Blindness, TreePrint};
 use crate::id::CheckId;
 use crate::judges::Unknown;
 use crate::text;
+use crate::trust::Standing;
 use serde::{Deserialize, Serialize};
 
 /// What is protected, and what a change leads to.
@@ -188,6 +189,15 @@ impl Pins {
             _ => None,
         };
         changes.iter().filter(|change| change.counts()).cloned().chain(lost).collect()
+    }
+
+    /// What judges, as it stands, for whoever remembers it over many runs.
+    pub fn standings(&self) -> Vec<Standing> {
+        let print = |state: &dyn std::fmt::Debug| text::hash(format!("{state:?}").as_bytes());
+        let files = self.files.iter().map(|file| (&file.path, file.path.clone(), print(&file.state)));
+        let programs = self.programs.iter().map(|program| (&program.file, program.name.clone(), print(&program.stamp)));
+        let all = files.chain(programs);
+        all.map(|(path, key, print)| Standing { path: path.clone(), key, print }).collect()
     }
 
     /// Whether this is a file that can be put back.

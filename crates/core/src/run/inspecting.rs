@@ -492,7 +492,6 @@ impl Run {
         self.count.judge(seen.ended_well(), !again);
         let stalled = if again { None } else { self.note_lap(at, &judgement) };
         self.learn(at, &judgement, again);
-        self.integrity.judged_with(super::protecting::sentence(&at.violations));
         let mut told = self.tell_findings(&judgement);
         let views = self.has_views().then(|| self.write_views(None, self.brief.human().to_owned()));
         let (claim, reasons) = (judgement.claim.clone(), judgement.reasons.clone());

@@ -18,10 +18,6 @@ pub(super) struct Integrity {
     untrusted: Vec<String>,
     /// Which checks passed before the first iteration, if that was wanted.
     baseline: Option<BTreeMap<CheckId, bool>>,
-    /// Pinned files that were not as they had been when an iteration was judged last; empty if none was.
-    violations: String,
-    /// A settings file that was edited while this run keeps its own.
-    settings_edited: Option<String>,
     way_out_told: bool,
     blind_told: bool,
     /// Changes of protected files that were told and allowed.
@@ -37,8 +33,9 @@ impl Integrity {
         self.pins.is_some()
     }
 
-    pub(super) fn pin(&mut self, pins: Pins) {
+    pub(super) fn pin(&mut self, pins: Pins, untrusted: Vec<String>) {
         self.pins = Some(Arc::new(pins));
+        self.untrusted = untrusted;
     }
 
     /// What is not known of the checks.
@@ -56,10 +53,6 @@ impl Integrity {
 
     pub(super) fn begin_with(&mut self, baseline: BTreeMap<CheckId, bool>) {
         self.baseline = Some(baseline);
-    }
-
-    pub(super) fn judged_with(&mut self, violations: String) {
-        self.violations = violations;
     }
 
     /// Whether this is the first time to tell how a file can be taken out of protection.
@@ -80,15 +73,6 @@ impl Integrity {
 
 impl Run {
     pub(super) fn on_settings_edited(&mut self, file: &str) -> RunStep {
-        self.integrity.settings_edited = Some(file.to_owned());
         Run::note(Note::SettingsEdited { file: file.to_owned() })
-    }
-
-    /// Settings, scripts or protected files that this run's agents changed, and that counted for nothing in it. A
-    /// later run takes everything as it stands, so a person should look at them.
-    pub(super) fn left_changed(&self) -> Vec<String> {
-        let files = Some(self.integrity.violations.clone()).filter(|words| !words.is_empty());
-        let settings = self.integrity.settings_edited.as_ref().map(|file| format!("{file} was edited"));
-        files.into_iter().chain(settings).collect()
     }
 }

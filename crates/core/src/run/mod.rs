@@ -163,8 +163,7 @@ impl Run {
     pub fn begin(entry: &Entry) -> Result<(Run, RunStep), ReplayError> {
         let Event::Started(started) = &entry.event else { return Err(ReplayError::NoStart) };
         let mut run = Run::new(started, Now { seq: entry.seq, at: entry.at, elapsed: entry.elapsed });
-        let inherited = started.inherited.iter().cloned().map(Notice::Note);
-        let step = Step::telling(std::iter::once(run.announce(None)).chain(inherited)).then(run.open());
+        let step = Step::telling([run.announce(None)]).then(run.open());
         Ok((run, step))
     }
 
@@ -254,7 +253,7 @@ impl Run {
             Event::Gathered(gathered) => self.on_gathered(gathered),
             Event::AgentEnded(seen) => self.on_agent_ended(seen),
             Event::TreeSeen { print, changed, pinned } => self.on_tree_seen(print, changed.as_deref(), pinned),
-            Event::Pinned { pins } => self.on_pinned(pins),
+            Event::Pinned { pins, untrusted } => self.on_pinned(pins, untrusted),
             Event::PinnedRestored { problems } => self.on_pinned_restored(problems),
             Event::CheckedOut { commit, fault, uncommitted, pinned } => {
                 self.on_checked_out((commit, *fault), uncommitted, pinned)
@@ -389,7 +388,7 @@ impl Machine for Run {
     }
 
     fn can_repeat_act(act: &Act) -> bool {
-        matches!(act, Act::WriteViews(_))
+        matches!(act, Act::WriteViews(_) | Act::RememberPinned(_))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::Markers;
 use crate::protect::{self, PinFailure, Pins};
+use crate::trust::Untrusted;
 use crate::words::{Cause, Note};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -62,14 +63,18 @@ impl Run {
         Pinning { globs, candidates: candidates.into_iter().collect(), programs: Some(words) }
     }
 
-    pub(super) fn on_pinned(&mut self, pins: &Result<Pins, PinFailure>) -> Option<RunStep> {
+    pub(super) fn on_pinned(&mut self, pins: &Result<Pins, PinFailure>, untrusted: &[Untrusted]) -> Option<RunStep> {
         if self.phase != Phase::Opening(Opening::Pins) {
             return None;
         }
         Some(match pins {
             Ok(pins) => {
-                self.integrity.pin(pins.clone());
-                self.open()
+                let unknown = pins.unknown.iter().map(|unknown| Note::Unpinned { what: unknown.what.clone() });
+                let untrusted: Vec<String> = untrusted.iter().map(Untrusted::words).collect();
+                let told = unknown.chain(untrusted.iter().map(|what| Note::Untrusted { what: what.clone() }));
+                let told = told.fold(Step::default(), |told: RunStep, note| told.then(Run::note(note)));
+                self.integrity.pin(pins.clone(), untrusted);
+                told.then(self.open())
             }
             Err(PinFailure { why, fault }) => {
                 let cause = Cause::PinsUnreadable { why: why.clone(), fault: *fault };

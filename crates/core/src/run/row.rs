@@ -45,9 +45,6 @@ pub struct RunRow {
     pub tokens: Tokens,
     /// How long its agent may be silent; zero for no limit.
     pub idle: Millis,
-    /// What was changed during this run of that by which agents are judged, one sentence each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_changed: Vec<String>,
 }
 
 impl RunRow {
@@ -84,7 +81,6 @@ impl Run {
             cost_usd: self.spend.cost_usd(),
             tokens: self.spend.tokens(),
             idle: self.policy.limits.idle,
-            left_changed: self.left_changed(),
         }
     }
 }

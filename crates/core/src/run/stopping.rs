@@ -121,7 +121,8 @@ impl Run {
         });
         self.phase = Phase::Ended(Box::new(outcome.clone()), continuation);
         let told = Notice::RunFinished { outcome: outcome.clone(), elapsed: self.now.elapsed };
-        let acts = views.into_iter().collect();
+        let pinned = self.policy.supervision().is_none().then(|| Act::RememberPinned(self.pins()));
+        let acts = views.into_iter().chain(pinned).collect();
         Step { tell: vec![told], acts, next: Next::Finished(outcome), durable: true, receipts: Vec::new() }
     }
 

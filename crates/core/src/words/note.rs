@@ -13,8 +13,13 @@ pub enum Note {
     /// In host's own words: something that the machine did or refused.
     #[error("{text}")]
     Machine { text: String },
-    #[error("{what} during run {run}, and counts as it stands now: ralph explain {run}")]
-    Inherited { what: String, run: RunId },
+    #[error(
+        "ralph does not know {what}, so a check that needs it cannot verify this run: name it in guardrails[].judges, or \
+         see ralph judges"
+    )]
+    Unpinned { what: String },
+    #[error("{what}: no run is verified by it until a person looks at it and says so: ralph trust")]
+    Untrusted { what: String },
     #[error("{file} was edited; this run keeps the settings it began with")]
     SettingsEdited { file: String },
     #[error("before the first iteration {failed} of {checks} checks failed")]

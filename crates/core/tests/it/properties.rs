@@ -295,7 +295,7 @@ fn fitting(running: Option<&Activity>, event: Event) -> Event {
         }
         Some(Activity::Check(spec)) => Event::CheckEnded(Box::new(report(spec, PASS))),
         Some(Activity::LookAtPending { .. }) => Event::ScmLooked { pending: Pending::Unknown },
-        Some(Activity::Pin(_)) => Event::Pinned { pins: Ok(Pins::default()) },
+        Some(Activity::Pin(_)) => Event::Pinned { pins: Ok(Pins::default()), untrusted: Vec::new() },
         Some(Activity::RestorePinned { .. }) => Event::PinnedRestored { problems: Vec::new() },
         Some(Activity::CheckOut { .. }) => {
             Event::CheckedOut { commit: Ok("c".to_owned()), fault: false, uncommitted: Vec::new(), pinned: Vec::new() }

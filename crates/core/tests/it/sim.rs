@@ -279,7 +279,6 @@ impl World {
             root: "/project".to_owned(),
             version: "0.1.0".to_owned(),
             task_spent: self.spent,
-            inherited: Vec::new(),
         };
         Entry { seq: 1, at: WallTime(START), elapsed: Millis::ZERO, event: Event::Started(Box::new(started)) }
     }
@@ -586,6 +585,7 @@ impl Sim {
                 let files = scripts.chain(protected).collect();
                 Event::Pinned {
                     pins: Ok(Pins { files, tree_seen: self.world.baseline != Look::Unknown, ..Pins::default() }),
+                    untrusted: Vec::new(),
                 }
             }
             Activity::RestorePinned { .. } => Event::PinnedRestored { problems: Vec::new() },

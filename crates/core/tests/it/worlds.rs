@@ -208,6 +208,7 @@ pub fn events() -> impl Strategy<Value = Event> {
             } else {
                 Err(PinFailure { why: "too many".to_owned(), fault: false })
             },
+            untrusted: Vec::new(),
         }),
         1 => Just(Event::PinnedRestored { problems: vec!["x".to_owned()] }),
         1 => pending().prop_map(|pending| Event::ScmLooked { pending }),

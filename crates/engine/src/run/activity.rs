@@ -1,6 +1,6 @@
 //! Performing one activity: each turns into host calls, and its result into events.
 
-use super::{RunHands, agent, children};
+use super::{RunHands, agent, children, trusting};
 use crate::carry::{Links, at};
 use ralph_core::activity::{Activity, Gather, Look, Pinning};
 use ralph_core::check::{CheckSpec, Ground, TreePrint};
@@ -68,6 +68,9 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
         }
         Activity::LookAtTree(look) => {
             let seen = look_at_tree(hands, &look).await;
+            if let Event::TreeSeen { print: TreePrint::Seen { head, .. }, .. } = &seen {
+                hands.heads.insert(head.clone());
+            }
             let problem = hands.fingerprinter.take_problem().map(|text| Event::Noted { note: Note::Machine { text } });
             // What somebody wants while the checks run is heard before they count.
             problem.into_iter().chain(heard_before(hands, seen)).collect()
@@ -212,10 +215,15 @@ async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event> {
     };
     let (pins, unmatched) = match answer {
         Ok(seen) => seen,
-        Err(problem) => return vec![Event::Pinned { pins: Err(problem) }],
+        Err(problem) => return vec![Event::Pinned { pins: Err(problem), untrusted: Vec::new() }],
+    };
+    let settled = trusting::settle(hands, &pins).await;
+    let (pins, untrusted) = match settled {
+        Ok(untrusted) => (Ok(pins), untrusted),
+        Err(why) => (Err(PinFailure { why, fault: true }), Vec::new()),
     };
     let told = |glob: String| Event::Noted { note: Note::GlobWithoutFiles { glob } };
-    unmatched.into_iter().map(told).chain([Event::Pinned { pins: Ok(pins) }]).collect()
+    unmatched.into_iter().map(told).chain([Event::Pinned { pins, untrusted }]).collect()
 }
 
 async fn check_out(hands: &mut RunHands<'_>, pins: &Pins) -> Event {

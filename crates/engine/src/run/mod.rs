@@ -5,6 +5,7 @@ mod agent;
 mod buses;
 mod children;
 mod face;
+mod trusting;
 
 pub use buses::{BusNames, Buses};
 pub use face::{Face, Shown};
@@ -34,6 +35,7 @@ use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
 use ralph_host::{marker, tree};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -75,6 +77,7 @@ impl Hands<Run> for RunHands<'_> {
             Act::RemoveDone => self.remove_marker(marker::DONE),
             Act::RemoveWait => self.remove_marker(marker::WAIT),
             Act::Post(post) => self.post(&post),
+            Act::RememberPinned(pins) => trusting::close(self, &pins),
         }
     }
 
@@ -116,6 +119,8 @@ pub struct RunHands<'a> {
     pub pinned_files: PinnedFiles,
     /// The commit that is being checked, where that is wanted.
     pub checkout: Option<Checkout>,
+    /// Commits that HEAD named behind agents.
+    pub heads: BTreeSet<String>,
     /// Programs that checks use.
     pub programs: Programs,
     /// The settings files as they were at the start.

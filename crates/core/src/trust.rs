@@ -1,0 +1,222 @@
+//! Trust: which state of that by which agents are judged a person has accepted, over all runs of a project.
+//!
+//! What stands there when nobody has said anything yet is accepted. What changes between runs is a person's doing. What
+//! an agent changed is accepted by nobody until it is put back, a person commits it, or says `ralph trust`; and no later
+//! run is verified by it.
+
+use crate::id::RunId;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More moves of HEAD than this are forgotten, the oldest first.
+const MOST_MOVES: usize = 500;
+
+/// What is kept of a project in trusted state.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trust {
+    /// Of each judge the state that was accepted last, by its key.
+    accepted: BTreeMap<String, String>,
+    /// Paths that an agent changed and nobody has accepted since, with the run.
+    left: BTreeMap<String, RunId>,
+    /// How HEAD moved while an iteration was open.
+    moves: Vec<Move>,
+    /// A run that has begun and did not say yet what it leaves.
+    open: Option<Open>,
+}
+
+/// A run that works on the project, and the commit that HEAD named when it began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Open {
+    run: RunId,
+    head: String,
+}
+
+/// HEAD before and after an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Move {
+    pub from: String,
+    pub to: String,
+}
+
+/// One thing that judges, as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    pub path: String,
+    /// What tells it from other parts of the same file.
+    pub key: String,
+    /// Equal for equal states.
+    pub print: String,
+}
+
+/// Who committed the state in which a file stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Committer {
+    /// It is in no commit.
+    Nobody,
+    /// The commit was first seen while an iteration was open.
+    Agent,
+    Person,
+}
+
+/// Something that judges and that an agent changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Untrusted {
+    pub path: String,
+    /// The run whose agent changed it, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+}
+
+impl Untrusted {
+    /// As the part of a sentence.
+    pub fn words(&self) -> String {
+        match &self.run {
+            Some(run) => format!("{} was changed by the agent of run {run}", self.path),
+            None => format!("{} was changed by a commit of an agent", self.path),
+        }
+    }
+}
+
+impl Trust {
+    /// Paths that do not stand as they were accepted; who committed them matters.
+    pub fn differing(&self, now: &[Standing]) -> BTreeSet<String> {
+        let differs = |standing: &&Standing| {
+            self.accepted.get(&standing.key).map_or(self.left.contains_key(&standing.path), |a| *a != standing.print)
+        };
+        now.iter().filter(differs).map(|standing| standing.path.clone()).collect()
+    }
+
+    /// How HEAD moved while an iteration was open.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// A run begins. If the one before it was never closed, it crashed, and whatever differs now is its doing.
+    pub fn begin(&mut self, run: &RunId, head: &str, now: &[Standing]) {
+        let crashed = self.open.replace(Open { run: run.clone(), head: head.to_owned() });
+        if let Some(crashed) = crashed.filter(|crashed| crashed.run != *run) {
+            for path in self.differing(now) {
+                self.left.entry(path).or_insert_with(|| crashed.run.clone());
+            }
+            self.note_move(Move { from: crashed.head, to: head.to_owned() });
+        }
+    }
+
+    /// A run ends: what its agents have changed and not put back, and where HEAD was seen behind them.
+    pub fn close(&mut self, run: &RunId, changed: &[String], heads: impl IntoIterator<Item = String>) {
+        let begun = self.open.take_if(|open| open.run == *run);
+        self.left.retain(|path, by| by != run || changed.contains(path));
+        for path in changed {
+            self.left.entry(path.clone()).or_insert_with(|| run.clone());
+        }
+        if let Some(Open { head: from, .. }) = begun {
+            heads.into_iter().for_each(|to| self.note_move(Move { from: from.clone(), to }));
+        }
+    }
+
+    /// Accepts what stands there, but for what only an agent stands behind, which is returned.
+    pub fn settle(&mut self, now: &[Standing], committer: impl Fn(&str) -> Committer) -> Vec<Untrusted> {
+        let differing = self.differing(now);
+        let is_distrusted = |path: &String| match committer(path) {
+            Committer::Person => false,
+            Committer::Agent => true,
+            Committer::Nobody => self.left.contains_key(path),
+        };
+        let distrusted: BTreeSet<String> = differing.into_iter().filter(is_distrusted).collect();
+        let untrusted = |path: &String| Untrusted { path: path.clone(), run: self.left.get(path).cloned() };
+        let found = distrusted.iter().map(untrusted).collect();
+        self.accept(now.iter().filter(|standing| !distrusted.contains(&standing.path)));
+        found
+    }
+
+    /// Accepts this, whoever changed it.
+    pub fn accept<'a>(&mut self, now: impl Iterator<Item = &'a Standing>) {
+        for standing in now {
+            self.left.remove(&standing.path);
+            self.accepted.insert(standing.key.clone(), standing.print.clone());
+        }
+    }
+
+    fn note_move(&mut self, moved: Move) {
+        if moved.from != moved.to && !self.moves.contains(&moved) {
+            self.moves.push(moved);
+        }
+        let surplus = self.moves.len().saturating_sub(MOST_MOVES);
+        self.moves.drain(..surplus);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standing(path: &str, print: &str) -> Standing {
+        Standing { path: path.to_owned(), key: path.to_owned(), print: print.to_owned() }
+    }
+
+    fn settle(trust: &mut Trust, print: &str, committer: Committer) -> usize {
+        trust.settle(&[standing("check.sh", print)], |_| committer).len()
+    }
+
+    #[test]
+    fn what_an_agent_changed_is_believed_by_no_later_run_until_a_person_says_so() {
+        let (mut trust, run) = (Trust::default(), RunId::from_random(1));
+        assert_eq!(settle(&mut trust, "old", Committer::Nobody), 0, "what stands there at first is accepted");
+        trust.close(&run, &["check.sh".to_owned()], []);
+        for _ in 0..3 {
+            assert_eq!(settle(&mut trust, "forged", Committer::Nobody), 1, "saying it once is not enough");
+        }
+        assert_eq!(settle(&mut trust, "forged and edited", Committer::Nobody), 1);
+        assert_eq!(settle(&mut trust, "forged", Committer::Agent), 1);
+        for (print, committer) in [("old", Committer::Nobody), ("forged", Committer::Person)] {
+            let mut trust = trust.clone();
+            assert_eq!(settle(&mut trust, print, committer), 0, "put back, or committed by a person");
+            assert_eq!(settle(&mut trust, print, Committer::Nobody), 0, "and that stays");
+        }
+        trust.accept([standing("check.sh", "forged")].iter());
+        assert_eq!(settle(&mut trust, "forged", Committer::Nobody), 0);
+    }
+
+    #[test]
+    fn what_changes_between_runs_is_a_persons_doing_unless_an_agents_commit_brought_it() {
+        let mut trust = Trust::default();
+        settle(&mut trust, "old", Committer::Nobody);
+        assert_eq!(settle(&mut trust, "new", Committer::Nobody), 0);
+        assert_eq!(settle(&mut trust, "by a commit", Committer::Agent), 1);
+        assert_eq!(settle(&mut trust, "by a commit", Committer::Person), 0);
+    }
+
+    #[test]
+    fn a_change_that_the_same_run_undid_is_forgotten() {
+        let (mut trust, run) = (Trust::default(), RunId::from_random(1));
+        settle(&mut trust, "old", Committer::Nobody);
+        trust.close(&run, &["check.sh".to_owned()], []);
+        trust.close(&RunId::from_random(2), &[], []);
+        assert_eq!(settle(&mut trust.clone(), "new", Committer::Nobody), 1);
+        trust.close(&run, &[], []);
+        assert_eq!(settle(&mut trust, "new", Committer::Nobody), 0);
+    }
+
+    #[test]
+    fn a_run_that_crashed_is_answerable_for_whatever_differs_afterwards() {
+        let (mut trust, run) = (Trust::default(), RunId::from_random(1));
+        let stands = |print| [standing("check.sh", print)];
+        trust.begin(&run, "c1", &stands("old"));
+        settle(&mut trust, "old", Committer::Nobody);
+        trust.begin(&run, "c1", &stands("new"));
+        assert!(trust.left.is_empty(), "a run that goes on is the same run");
+        trust.begin(&RunId::from_random(2), "c2", &stands("new"));
+        assert_eq!(trust.moves(), [Move { from: "c1".to_owned(), to: "c2".to_owned() }]);
+        assert_eq!(settle(&mut trust, "new", Committer::Nobody), 1);
+    }
+
+    #[test]
+    fn moves_are_kept_once_and_not_without_end() {
+        let mut trust = Trust::default();
+        for number in (0..MOST_MOVES + 9).chain([MOST_MOVES + 8]) {
+            trust.note_move(Move { from: "a".to_owned(), to: number.to_string() });
+        }
+        assert_eq!((trust.moves().len(), trust.moves()[0].to.as_str()), (MOST_MOVES, "9"));
+    }
+}
