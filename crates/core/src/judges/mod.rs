@@ -3,8 +3,10 @@
 //! What a check executes or is told to interpret by name is a judge: scripts, recipes, package scripts, and what they
 //! call in turn. What a runner collects, sources and tests, is work.
 
+mod collected;
 mod watched;
 
+pub use collected::is_test;
 pub use watched::{Executed, Opened, Watched};
 
 use crate::id::CheckId;
