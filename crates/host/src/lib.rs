@@ -5,11 +5,7 @@
 #![cfg_attr(
     test,
     allow(
-        clippy::disallowed_macros,
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::indexing_slicing
+        clippy::disallowed_macros, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing
     )
 )]
 

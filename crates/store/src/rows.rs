@@ -459,14 +459,8 @@ mod tests {
     #[test]
     fn c07_a_damaged_row_hides_no_run_and_is_healed_by_the_next_append() {
         for damage in [
-            "row = replace(row, ':4', ':5')",
-            "row = '{'",
-            "last_seq = 1",
-            "task = 'another'",
-            "parent = 'r2'",
-            "standing = 1",
-            "cost = 7",
-            "tokens = 1",
+            "row = replace(row, ':4', ':5')", "row = '{'", "last_seq = 1", "task = 'another'", "parent = 'r2'",
+            "standing = 1", "cost = 7", "tokens = 1",
         ] {
             let (_dir, mut store) = store_with(&["r1", "r2"]);
             store.conn.execute(&format!("UPDATE streams SET {damage} WHERE id = 'r1'"), []).unwrap();

@@ -136,12 +136,7 @@ mod tests {
     }
 
     const ALL: [&str; 7] = [
-        "index.lock",
-        "HEAD.lock",
-        "config.lock",
-        "packed-refs.lock",
-        "shallow.lock",
-        "refs/heads/topic/x.lock",
+        "index.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "shallow.lock", "refs/heads/topic/x.lock",
         "objects/info/commit-graph.lock",
     ];
 

@@ -25,20 +25,8 @@ struct Bubblewrap {
 
 /// An empty command in as much isolation as an agent would get.
 const TRIAL: [&str; 14] = [
-    "--unshare-user",
-    "--unshare-pid",
-    "--unshare-net",
-    "--cap-drop",
-    "ALL",
-    "--die-with-parent",
-    "--ro-bind",
-    "/",
-    "/",
-    "--dev",
-    "/dev",
-    "--proc",
-    "/proc",
-    "true",
+    "--unshare-user", "--unshare-pid", "--unshare-net", "--cap-drop", "ALL", "--die-with-parent", "--ro-bind", "/",
+    "/", "--dev", "/dev", "--proc", "/proc", "true",
 ];
 
 /// Begins to try.
