@@ -6,7 +6,7 @@
 use crate::advice::Help;
 use crate::command::Arguments;
 use crate::complaint::Complaint;
-use crate::dialect::{CommandLine, Dialect, End, LineKind, Reader, Told};
+use crate::dialect::{CommandLine, Dialect, End, LineKind, Prints, Reader, Told};
 use crate::generic::TextReader;
 use crate::json::{Loose, fields, read};
 use crate::login::{Login, Unseen, file};
@@ -14,60 +14,34 @@ use crate::stream::{Speaker, failure_of_silence};
 use ralph_core::observation::{Ending, Failure};
 use ralph_core::policy::AgentPolicy;
 
-/// The dialect of Continue's `cn`.
-pub(crate) struct Cn;
-
-/// How to get it and how to log in.
-const HELP: Help = Help { install: "install it with `npm install -g @continuedev/cli`", login: LOGIN.how };
-
-/// How to tell from outside whether it is logged in and new enough.
-const LOGIN: Login = Login {
-    measured: "1.5",
-    variables: &["CONTINUE_API_KEY", "ANTHROPIC_API_KEY"],
-    files: &[
-        file("CONTINUE_GLOBAL_DIR", ".continue", "auth.json"),
-        file("CONTINUE_GLOBAL_DIR", ".continue", "config.yaml"),
-    ],
-    unseen: Unseen::Anywhere,
-    how: "cn login",
-};
-
 const PRINT: &[&str] = &["-p", "--print"];
 
-impl Dialect for Cn {
-    fn name(&self) -> &'static str {
-        "cn"
-    }
+/// The dialect of Continue's `cn`.
+pub(crate) const DIALECT: Dialect = Dialect {
+    name: "cn",
+    help: Help { install: "install it with `npm install -g @continuedev/cli`", login: "cn login" },
+    login: Some(Login {
+        measured: "1.5",
+        variables: &["CONTINUE_API_KEY", "ANTHROPIC_API_KEY"],
+        files: &[
+            file("CONTINUE_GLOBAL_DIR", ".continue", "auth.json"),
+            file("CONTINUE_GLOBAL_DIR", ".continue", "config.yaml"),
+        ],
+        unseen: Unseen::Anywhere,
+    }),
+    session_markers: &[],
+    command,
+    prints: Prints::Text(|prompt, help| Box::new(LastAnswer { help, text: TextReader::new(prompt, help) })),
+};
 
-    fn command(&self, agent: &AgentPolicy) -> CommandLine {
-        let mut args = Arguments::of(agent);
-        args.flag(&["--auto", "--readonly"]);
-        args.setting(&["--model"], &agent.model);
-        if !args.users().iter().any(|arg| PRINT.contains(&arg.as_str())) {
-            args.last("-p");
-        }
-        args.command(agent, &[])
+fn command(agent: &AgentPolicy) -> CommandLine {
+    let mut args = Arguments::of(agent);
+    args.flag(&["--auto", "--readonly"]);
+    args.setting(&["--model"], &agent.model);
+    if !args.users().iter().any(|arg| PRINT.contains(&arg.as_str())) {
+        args.last("-p");
     }
-
-    fn prints_stream(&self, _agent: &AgentPolicy) -> bool {
-        false
-    }
-
-    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
-        Some(Box::new(LastAnswer { help, text: TextReader::new("", help) }))
-    }
-
-    fn reader(&self, _agent: &AgentPolicy, prompt: &str) -> Box<dyn Reader> {
-        Box::new(LastAnswer { help: HELP, text: TextReader::new(prompt, HELP) })
-    }
-
-    fn help(&self) -> Help {
-        HELP
-    }
-
-    fn login(&self) -> Option<&'static Login> {
-        Some(&LOGIN)
-    }
+    args.command(agent, &[])
 }
 
 fields! {
@@ -127,7 +101,7 @@ mod tests {
             (&["-p", "--model y"], "", "--auto -p --model y"),
         ] {
             let agent = AgentPolicy { model: model.to_owned(), ..agent("cn", flags) };
-            assert_eq!(Cn.command(&agent).args.join(" "), args);
+            assert_eq!(DIALECT.command(&agent).args.join(" "), args);
         }
     }
 
@@ -144,7 +118,7 @@ mod tests {
             (error("401 Incorrect API key provided."), 0, None),
         ] {
             let ending = Ending::Exited { code };
-            let reader = LastAnswer { help: HELP, text: TextReader::new("", HELP) };
+            let reader = LastAnswer { help: DIALECT.help, text: TextReader::new("", DIALECT.help) };
             let failure = reader.failure(&End { heard: true, ..end_of(&ending, &stderr) });
             assert_eq!(failure.map(|failure| failure.class), class, "{stderr}");
         }

@@ -16,8 +16,6 @@ pub struct Login {
     pub files: &'static [LoginFile],
     /// Where credentials may lie unseen.
     pub unseen: Unseen,
-    /// How to log in, as an order to a person.
-    pub how: &'static str,
 }
 
 /// A file below a folder that a variable may move.
@@ -46,15 +44,8 @@ pub(crate) const fn file(variable: &'static str, home: &'static str, name: &'sta
 
 /// Keys of the large providers, which programs for any model take.
 pub(crate) const PROVIDERS: &[&str] = &[
-    "ANTHROPIC_API_KEY",
-    "OPENAI_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "OPENROUTER_API_KEY",
-    "GROQ_API_KEY",
-    "XAI_API_KEY",
-    "MISTRAL_API_KEY",
-    "DEEPSEEK_API_KEY",
+    "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY", "GROQ_API_KEY",
+    "XAI_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY",
 ];
 
 #[cfg(test)]
@@ -65,11 +56,11 @@ mod tests {
     fn every_program_has_a_sign_a_version_and_a_way_to_log_in() {
         assert!(programs().count() > 1 && programs().all(|name| name != "generic"));
         for dialect in names().filter(|name| *name != "generic").filter_map(by_name) {
-            let name = dialect.name();
-            let login = dialect.login().unwrap();
+            let name = dialect.name;
+            let login = dialect.login.unwrap();
             assert!(!login.variables.is_empty() || !login.files.is_empty(), "{name}");
             assert!(login.measured.split('.').all(|part| part.parse::<u64>().is_ok()), "{name}");
-            assert!(!login.how.is_empty(), "{name}");
+            assert!(!dialect.help.login.is_empty(), "{name}");
             for file in login.files {
                 assert!(!file.home.starts_with(['/', '~']) && !file.name.starts_with('/'), "{name}");
             }

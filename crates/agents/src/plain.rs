@@ -164,18 +164,8 @@ fn behind_lead(line: &str) -> (&str, bool) {
 /// The line behind a few words that say whose error it is: `LLM provider error: …`, `Ran into this error: …`.
 fn behind_label(line: &str) -> Option<&str> {
     const OF: [&str; 12] = [
-        "llm",
-        "provider",
-        "api",
-        "request",
-        "authentication",
-        "server",
-        "network",
-        "http",
-        "unexpected",
-        "model",
-        "stream",
-        "ran",
+        "llm", "provider", "api", "request", "authentication", "server", "network", "http", "unexpected", "model",
+        "stream", "ran",
     ];
     let (label, behind) = line.split_once(": ").filter(|(label, _)| label.len() <= 40)?;
     let label = label.to_ascii_lowercase();
@@ -198,31 +188,13 @@ fn class_name(line: &str) -> Option<(&str, &str)> {
 /// Whether only libraries that talk to providers have an error of that name.
 fn is_a_librarys(name: &str) -> bool {
     const LIBRARIES: [&str; 11] = [
-        "litellm",
-        "openai",
-        "anthropic",
-        "google",
-        "groq",
-        "mistralai",
-        "cohere",
-        "botocore",
-        "httpx",
-        "requests",
+        "litellm", "openai", "anthropic", "google", "groq", "mistralai", "cohere", "botocore", "httpx", "requests",
         "aiohttp",
     ];
     const NAMES: [&str; 12] = [
-        "AuthenticationError",
-        "RateLimitError",
-        "PermissionDeniedError",
-        "InternalServerError",
-        "ServiceUnavailableError",
-        "APIConnectionError",
-        "APIConnectionTimeoutError",
-        "APITimeoutError",
-        "APIStatusError",
-        "AI_APICallError",
-        "OverloadedError",
-        "ContextWindowExceededError",
+        "AuthenticationError", "RateLimitError", "PermissionDeniedError", "InternalServerError",
+        "ServiceUnavailableError", "APIConnectionError", "APIConnectionTimeoutError", "APITimeoutError",
+        "APIStatusError", "AI_APICallError", "OverloadedError", "ContextWindowExceededError",
     ];
     match name.split_once('.') {
         Some((library, _)) => LIBRARIES.contains(&library),
@@ -252,49 +224,10 @@ fn is_bare_status(line: &str) -> bool {
 /// Whether a sentence goes on behind the status, as where somebody tells about it: `401 is now handled`.
 fn is_mentioned(line: &str) -> bool {
     const GOES_ON: &[&str] = &[
-        "is",
-        "was",
-        "are",
-        "were",
-        "has",
-        "have",
-        "had",
-        "and",
-        "or",
-        "when",
-        "now",
-        "no",
-        "should",
-        "will",
-        "would",
-        "gets",
-        "on",
-        "in",
-        "from",
-        "for",
-        "to",
-        "with",
-        "by",
-        "as",
-        "at",
-        "error",
-        "errors",
-        "response",
-        "responses",
-        "handling",
-        "handler",
-        "handlers",
-        "status",
-        "case",
-        "cases",
-        "path",
-        "branch",
-        "page",
-        "pages",
-        "test",
-        "tests",
-        "retry",
-        "retries",
+        "is", "was", "are", "were", "has", "have", "had", "and", "or", "when", "now", "no", "should", "will", "would",
+        "gets", "on", "in", "from", "for", "to", "with", "by", "as", "at", "error", "errors", "response", "responses",
+        "handling", "handler", "handlers", "status", "case", "cases", "path", "branch", "page", "pages", "test",
+        "tests", "retry", "retries",
     ];
     // A test that wanted another one.
     let mut words = line.split(|c: char| !c.is_alphabetic());
@@ -319,14 +252,8 @@ fn is_told_about(behind: &str) -> bool {
 fn is_label(line: &str) -> bool {
     // What aider says before it asks its model.
     const BEGINNINGS: [&str; 8] = [
-        "Warning",
-        "warning:",
-        "Note: ",
-        "https://",
-        "Can't initialize prompt toolkit",
-        "Initial repo scan",
-        "Scanning repo",
-        "Use /help",
+        "Warning", "warning:", "Note: ", "https://", "Can't initialize prompt toolkit", "Initial repo scan",
+        "Scanning repo", "Use /help",
     ];
     let is_known = || {
         BEGINNINGS.iter().any(|words| line.starts_with(words))

@@ -31,29 +31,13 @@ const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "au
 
 /// What stands before a span. `retrying in` is none of them: that is the client's own next try.
 const BEFORE_A_SPAN: [&str; 12] = [
-    "try again in ",
-    "retry in ",
-    "retry after ",
-    "try again after ",
-    "reset after ",
-    "resets after ",
-    "reset in ",
-    "resets in ",
-    "available in ",
-    "available again in ",
-    "please wait ",
-    "wait for ",
+    "try again in ", "retry in ", "retry after ", "try again after ", "reset after ", "resets after ", "reset in ",
+    "resets in ", "available in ", "available again in ", "please wait ", "wait for ",
 ];
 /// What stands before a header's value: a number of seconds, or a date.
 const BEFORE_A_HEADER: [&str; 5] = ["retry-after: ", "retry-after:", "retry-after ", "retry-after=", "retry_after: "];
 const BEFORE_A_MOMENT: [&str; 8] = [
-    "try again at ",
-    "retry at ",
-    "resets at ",
-    "reset at ",
-    "resets on ",
-    "available at ",
-    "available again at ",
+    "try again at ", "retry at ", "resets at ", "reset at ", "resets on ", "available at ", "available again at ",
     "resets ",
 ];
 
@@ -283,14 +267,8 @@ mod tests {
             assert_eq!(resets(sentence), Some(NOW + span), "{sentence}");
         }
         for sentence in [
-            "",
-            "try again later",
-            "try again in a few minutes",
-            "Retrying in 5 seconds",
-            "please wait and retry",
-            "try again in 99999999999 days",
-            "try again in 1.2.3s",
-            "retry-after: soon",
+            "", "try again later", "try again in a few minutes", "Retrying in 5 seconds", "please wait and retry",
+            "try again in 99999999999 days", "try again in 1.2.3s", "retry-after: soon",
         ] {
             assert_eq!(resets(sentence), None, "{sentence}");
         }

@@ -39,8 +39,8 @@ pub(crate) trait Stream: Send {
     /// Whether the last turn is over and no other one has begun.
     fn is_over(&self) -> bool;
 
-    /// How the last turn ended.
-    fn outcome(&self, end: &End<'_>) -> Outcome;
+    /// How the last turn ended; `help` is about the program that was started.
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome;
 
     /// A file that says more than the stream about how it ended.
     fn side_file(&self) -> Option<SideFile> {
@@ -150,23 +150,26 @@ impl<S: Stream> Reader for StreamReader<S> {
     /// The last turn, the exit code and the words must all agree that nothing failed.
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let other = |message| Some(Failure::new(FailureClass::Other, message));
-        let from_outside =
-            ended_from_outside(end.ending, self.speaker.help).map(|failure| match self.stream.outcome(end) {
+        let from_outside = ended_from_outside(end.ending, self.speaker.help).map(|failure| {
+            match self.stream.outcome(end, self.speaker.help) {
                 Outcome::Unfinished(cause) => {
                     blamed(failure, end.ending, cause.or_else(|| self.refused_on_stderr(end)))
                 }
                 _ => failure,
-            });
-        from_outside.or_else(|| match (self.stream.outcome(end), ended_badly(end.ending, end.stderr_tail)) {
-            (Outcome::Failed(failure), _) => Some(failure),
-            (Outcome::Answered | Outcome::Empty, Some(failure)) => Some(failure),
-            (Outcome::Empty, None) if !end.done_marker => other("empty answer"),
-            (Outcome::Answered | Outcome::Empty, None) => None,
-            (Outcome::Unfinished(cause), failure) => cause
-                .or_else(|| self.refused_to_start(end))
-                .or_else(|| self.is_another_format(failure.as_ref()))
-                .or(failure)
-                .or_else(|| other("the agent ended without a result")),
+            }
+        });
+        from_outside.or_else(|| {
+            match (self.stream.outcome(end, self.speaker.help), ended_badly(end.ending, end.stderr_tail)) {
+                (Outcome::Failed(failure), _) => Some(failure),
+                (Outcome::Answered | Outcome::Empty, Some(failure)) => Some(failure),
+                (Outcome::Empty, None) if !end.done_marker => other("empty answer"),
+                (Outcome::Answered | Outcome::Empty, None) => None,
+                (Outcome::Unfinished(cause), failure) => cause
+                    .or_else(|| self.refused_to_start(end))
+                    .or_else(|| self.is_another_format(failure.as_ref()))
+                    .or(failure)
+                    .or_else(|| other("the agent ended without a result")),
+            }
         })
     }
 }
@@ -281,6 +284,11 @@ impl<S: Stream> StreamReader<S> {
     }
 }
 
+/// A reader for one process of a program whose stream needs nothing to begin with.
+pub(crate) fn reader<S: Stream + Default + 'static>(dialect: &'static str, help: Help) -> Box<dyn Reader> {
+    Box::new(StreamReader::new(Speaker { dialect, help }, S::default()))
+}
+
 /// Why a program failed that printed nothing before it exited: what all programs say then means the same, whatever they
 /// would have printed.
 pub(crate) fn failure_of_silence(speaker: Speaker, end: &End<'_>) -> Option<Failure> {
@@ -307,7 +315,7 @@ impl Stream for Silence {
         false
     }
 
-    fn outcome(&self, _end: &End<'_>) -> Outcome {
+    fn outcome(&self, _end: &End<'_>, _help: Help) -> Outcome {
         Outcome::Unfinished(None)
     }
 }
@@ -321,23 +329,9 @@ const TOO_OLD: &[&str] =
 
 /// What programs, shells and runtimes say of a process that broke down.
 const CRASHED: &[&str] = &[
-    "segmentation fault",
-    "core dumped",
-    "bus error",
-    "illegal instruction",
-    "aborted (",
-    "out of memory",
-    "cannot allocate memory",
-    "panicked at",
-    "traceback (most recent call last)",
-    "\n    at ",
-    "uncaught exception",
-    "enospc",
-    "no space left on device",
-    "emfile",
-    "too many open files",
-    "enomem",
-    "eagain",
+    "segmentation fault", "core dumped", "bus error", "illegal instruction", "aborted (", "out of memory",
+    "cannot allocate memory", "panicked at", "traceback (most recent call last)", "\n    at ", "uncaught exception",
+    "enospc", "no space left on device", "emfile", "too many open files", "enomem", "eagain",
 ];
 
 fn holds(reason: &str, words: &[&str]) -> bool {

@@ -8,6 +8,7 @@
 use super::flavour::Flavour;
 use super::line::Line;
 use super::turn::epoch_seconds;
+use crate::advice::Help;
 use crate::complaint::{Complaint, status_of};
 use crate::dialect::End;
 use crate::json::Raw;
@@ -47,8 +48,8 @@ impl Trouble {
     }
 
     /// The failure that this amounts to; `resets_at` is when the provider said that a limit ends.
-    pub(super) fn failure(&self, flavour: &Flavour, resets_at: Option<i64>, end: &End<'_>) -> Failure {
-        let failure = self.complaint(flavour).failure(flavour.help, end);
+    pub(super) fn failure(&self, flavour: &Flavour, resets_at: Option<i64>, end: &End<'_>, help: Help) -> Failure {
+        let failure = self.complaint(flavour).failure(help, end);
         let stated =
             resets_at.or_else(|| reset_behind(&self.message)).filter(|_| failure.class == FailureClass::Limited);
         Failure { resets_at: stated.or(failure.resets_at), ..failure }
@@ -102,7 +103,8 @@ mod tests {
     use ralph_core::observation::Ending;
 
     fn failure(trouble: &Trouble, resets_at: Option<i64>) -> Failure {
-        trouble.failure(&crate::claude::FLAVOUR, resets_at, &end_of(&Ending::Exited { code: 1 }, ""))
+        let (flavour, help) = (&crate::claude::FLAVOUR, crate::claude::DIALECT.help);
+        trouble.failure(flavour, resets_at, &end_of(&Ending::Exited { code: 1 }, ""), help)
     }
 
     #[test]

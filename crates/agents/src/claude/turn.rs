@@ -6,6 +6,7 @@
 use super::flavour::Flavour;
 use super::line::{LimitInfo, Line};
 use super::trouble::Trouble;
+use crate::advice::Help;
 use crate::complaint::ErrorObject;
 use crate::dialect::End;
 use crate::json::{Loose, read};
@@ -98,19 +99,19 @@ impl Turn {
     }
 
     /// How it ended.
-    pub(super) fn outcome(&self, flavour: &Flavour, end: &End<'_>) -> Outcome {
+    pub(super) fn outcome(&self, flavour: &Flavour, end: &End<'_>, help: Help) -> Outcome {
         match &self.ended {
             Some(Ended::Answered) => Outcome::Answered,
             Some(Ended::Empty) => Outcome::Empty,
-            Some(Ended::Failed(trouble)) => Outcome::Failed(trouble.failure(flavour, self.resets_at(), end)),
-            None => Outcome::Unfinished(self.stated_cause(flavour, end)),
+            Some(Ended::Failed(trouble)) => Outcome::Failed(trouble.failure(flavour, self.resets_at(), end, help)),
+            None => Outcome::Unfinished(self.stated_cause(flavour, end, help)),
         }
     }
 
     /// Why there is no result, if the stream said so before it broke off.
-    fn stated_cause(&self, flavour: &Flavour, end: &End<'_>) -> Option<Failure> {
+    fn stated_cause(&self, flavour: &Flavour, end: &End<'_>, help: Help) -> Option<Failure> {
         if let Some(trouble) = self.trouble.as_ref().or(self.retry.as_ref()) {
-            return Some(trouble.failure(flavour, self.resets_at(), end));
+            return Some(trouble.failure(flavour, self.resets_at(), end, help));
         }
         let refusal = self.refusal.as_ref().filter(|refusal| refusal.stands)?;
         let mut failure = Failure::new(FailureClass::Limited, "the provider refuses work until its limit is reset");

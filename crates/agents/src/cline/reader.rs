@@ -55,8 +55,8 @@ fields! {
 }
 
 /// Reads one process.
+#[derive(Default)]
 pub(super) struct Events {
-    help: Help,
     /// Agents below the main one that are at work.
     others: Vec<String>,
     /// Shell calls under way, by how many commands they run.
@@ -67,14 +67,6 @@ pub(super) struct Events {
     /// The sums of what single requests used; the result leaves out those of sub-agents.
     tokens: Tokens,
     cost: f64,
-}
-
-impl Events {
-    /// For one process of the program that `help` is about.
-    pub(super) fn new(help: Help) -> Events {
-        let (others, shells, answer, tokens) = (Vec::new(), Vec::new(), String::new(), Tokens::default());
-        Events { help, others, shells, trouble: None, turn: Turn::Open, answer, tokens, cost: 0.0 }
-    }
 }
 
 impl Stream for Events {
@@ -98,8 +90,8 @@ impl Stream for Events {
         !matches!(self.turn, Turn::Open)
     }
 
-    fn outcome(&self, end: &End<'_>) -> Outcome {
-        let failure = |complaint: &Complaint| complaint.failure(self.help, end);
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome {
+        let failure = |complaint: &Complaint| complaint.failure(help, end);
         match &self.turn {
             Turn::Open => Outcome::Unfinished(self.trouble.as_ref().map(failure)),
             Turn::Ended => Outcome::of_answer(&self.answer),

@@ -18,8 +18,8 @@ use ralph_core::observation::{Failure, FailureClass, Tokens};
 use ralph_core::text;
 
 /// Reads one process.
+#[derive(Default)]
 pub(super) struct Items {
-    help: Help,
     thread: String,
     /// The last message of the turn.
     answer: String,
@@ -28,20 +28,6 @@ pub(super) struct Items {
     /// What the client last complained about, until the turn goes on.
     trouble: Option<Complaint>,
     turn: Turn,
-}
-
-impl Items {
-    /// For one process of the program that `help` is about.
-    pub(super) fn new(help: Help) -> Items {
-        Items {
-            help,
-            thread: String::new(),
-            answer: String::new(),
-            begun: Calls::default(),
-            trouble: None,
-            turn: Turn::Open,
-        }
-    }
 }
 
 impl Stream for Items {
@@ -76,11 +62,11 @@ impl Stream for Items {
         !matches!(self.turn, Turn::Open)
     }
 
-    fn outcome(&self, end: &End<'_>) -> Outcome {
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome {
         match &self.turn {
-            Turn::Failed(complaint) => Outcome::Failed(self.failure(complaint, end)),
+            Turn::Failed(complaint) => Outcome::Failed(failure(complaint, end, help)),
             Turn::Ended => Outcome::of_answer(&self.answer),
-            Turn::Open => Outcome::Unfinished(self.trouble.as_ref().map(|complaint| self.failure(complaint, end))),
+            Turn::Open => Outcome::Unfinished(self.trouble.as_ref().map(|complaint| failure(complaint, end, help))),
         }
     }
 
@@ -97,13 +83,6 @@ impl Stream for Items {
 }
 
 impl Items {
-    fn failure(&self, complaint: &Complaint, end: &End<'_>) -> Failure {
-        let failure = complaint.failure(self.help, end);
-        let beside = || limit::reset(&complaint.message, end);
-        let limited = failure.class == FailureClass::Limited;
-        Failure { resets_at: failure.resets_at.or_else(|| if limited { beside() } else { None }), ..failure }
-    }
-
     fn started(&mut self, item: &Item<'_>, out: &mut Told) {
         self.trouble = None;
         match item.kind.word() {
@@ -180,6 +159,13 @@ impl Items {
         out.push(AgentEvent::Result { text: String::new(), is_error: true, cost_usd: None, tokens: None });
         self.turn = Turn::Failed(complaint);
     }
+}
+
+fn failure(complaint: &Complaint, end: &End<'_>, help: Help) -> Failure {
+    let failure = complaint.failure(help, end);
+    let beside = || limit::reset(&complaint.message, end);
+    let limited = failure.class == FailureClass::Limited;
+    Failure { resets_at: failure.resets_at.or_else(|| if limited { beside() } else { None }), ..failure }
 }
 
 /// The beginnings of what an item does, one for each file.

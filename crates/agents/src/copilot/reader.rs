@@ -48,8 +48,8 @@ fields! {
 }
 
 /// Reads one process.
+#[derive(Default)]
 pub(super) struct Events {
-    help: Help,
     answer: String,
     /// Calls that only write the todo list.
     lists: Held,
@@ -60,14 +60,6 @@ pub(super) struct Events {
     /// The exit code that the result states.
     result: Option<i32>,
     tokens: Option<Tokens>,
-}
-
-impl Events {
-    /// For one process of the program that `help` is about.
-    pub(super) fn new(help: Help) -> Events {
-        let (answer, lists) = (String::new(), Held::default());
-        Events { help, answer, lists, trouble: None, aborted: false, result: None, tokens: None }
-    }
 }
 
 impl Stream for Events {
@@ -113,15 +105,15 @@ impl Stream for Events {
         self.lists.let_go(out);
     }
 
-    fn outcome(&self, end: &End<'_>) -> Outcome {
-        let failure = self.trouble.as_ref().map(|complaint| complaint.failure(self.help, end));
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome {
+        let failure = self.trouble.as_ref().map(|complaint| complaint.failure(help, end));
         match (self.result, failure) {
             (None, failure) => Outcome::Unfinished(failure),
             (Some(_), failure) if self.aborted => Outcome::Unfinished(failure),
             (Some(0), _) => Outcome::of_answer(&self.answer),
             (Some(_), Some(failure)) => Outcome::Failed(failure),
             (Some(code), None) => {
-                Outcome::Failed(Complaint::new(&format!("the agent reports exit code {code}")).failure(self.help, end))
+                Outcome::Failed(Complaint::new(&format!("the agent reports exit code {code}")).failure(help, end))
             }
         }
     }

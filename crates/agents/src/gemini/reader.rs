@@ -36,8 +36,8 @@ fields! {
 const ANSWER_BYTES: usize = 1 << 16;
 
 /// Reads one process.
+#[derive(Default)]
 pub(super) struct Deltas {
-    help: Help,
     /// What was said since the last tool.
     answer: String,
     /// Calls that only write the todo list.
@@ -45,13 +45,6 @@ pub(super) struct Deltas {
     /// The last error that the client reported.
     trouble: Option<Complaint>,
     turn: Turn,
-}
-
-impl Deltas {
-    /// For one process of the program that `help` is about.
-    pub(super) fn new(help: Help) -> Deltas {
-        Deltas { help, answer: String::new(), lists: Held::default(), trouble: None, turn: Turn::Open }
-    }
 }
 
 impl Stream for Deltas {
@@ -84,9 +77,9 @@ impl Stream for Deltas {
         !matches!(self.turn, Turn::Open)
     }
 
-    fn outcome(&self, end: &End<'_>) -> Outcome {
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome {
         let status = status_behind(end.ending);
-        let failure = |complaint: &Complaint| complaint.clone().with_status(status).failure(self.help, end);
+        let failure = |complaint: &Complaint| complaint.clone().with_status(status).failure(help, end);
         match &self.turn {
             Turn::Failed(complaint) => Outcome::Failed(failure(complaint)),
             Turn::Ended => Outcome::of_answer(&self.answer),

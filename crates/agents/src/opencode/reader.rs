@@ -70,8 +70,8 @@ fields! {
 }
 
 /// Reads one process.
+#[derive(Default)]
 pub(super) struct Steps {
-    help: Help,
     greeted: bool,
     /// The last text of the step.
     answer: String,
@@ -89,14 +89,6 @@ enum Trouble {
     Stated(Complaint),
     /// A tool needed an answer.
     Asked(String),
-}
-
-impl Steps {
-    /// For one process of the program that `help` is about.
-    pub(super) fn new(help: Help) -> Steps {
-        let (answer, tokens) = (String::new(), Tokens::default());
-        Steps { help, greeted: false, answer, over: false, trouble: None, cost: 0.0, tokens }
-    }
 }
 
 impl Stream for Steps {
@@ -122,9 +114,9 @@ impl Stream for Steps {
         self.over
     }
 
-    fn outcome(&self, end: &End<'_>) -> Outcome {
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome {
         let trouble = self.trouble.as_ref().map(|trouble| match trouble {
-            Trouble::Stated(complaint) => complaint.failure(self.help, end),
+            Trouble::Stated(complaint) => complaint.failure(help, end),
             Trouble::Asked(message) => Failure::new(FailureClass::Other, message.clone()),
         });
         match (self.over, trouble) {

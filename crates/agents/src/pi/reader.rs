@@ -50,8 +50,8 @@ fields! {
 }
 
 /// Reads one process.
+#[derive(Default)]
 pub(super) struct Turns {
-    help: Help,
     /// The text of the last message.
     answer: String,
     /// The error of the last message.
@@ -63,22 +63,6 @@ pub(super) struct Turns {
     untold: bool,
     cost: f64,
     tokens: Tokens,
-}
-
-impl Turns {
-    /// For one process of the program that `help` is about.
-    pub(super) fn new(help: Help) -> Turns {
-        Turns {
-            help,
-            answer: String::new(),
-            trouble: None,
-            begun: false,
-            over: false,
-            untold: false,
-            cost: 0.0,
-            tokens: Tokens::default(),
-        }
-    }
 }
 
 impl Stream for Turns {
@@ -127,8 +111,8 @@ impl Stream for Turns {
         self.over
     }
 
-    fn outcome(&self, end: &End<'_>) -> Outcome {
-        let failure = self.trouble.as_ref().map(|sentence| Complaint::new(sentence).failure(self.help, end));
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome {
+        let failure = self.trouble.as_ref().map(|sentence| Complaint::new(sentence).failure(help, end));
         match failure {
             failure if !self.over => Outcome::Unfinished(failure),
             Some(failure) => Outcome::Failed(failure),

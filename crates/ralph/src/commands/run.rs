@@ -249,7 +249,7 @@ fn doubts(project: &Project, policy: &Policy) -> Vec<String> {
     let agents = std::iter::once(&policy.agent).chain(&policy.fallback);
     let unheard = agents.filter(|agent| !agent.model.is_empty()).filter_map(|agent| {
         let AgentPolicy { command, model, .. } = agent;
-        let is_generic = ralph_agents::for_agent(agent).name() == "generic";
+        let is_generic = ralph_agents::for_agent(agent).name == "generic";
         is_generic.then(|| {
             format!("`{command}` is not told of the model `{model}`: ralph does not know its flag; put it into `agent.flags`")
         })

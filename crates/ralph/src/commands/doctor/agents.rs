@@ -29,7 +29,7 @@ pub(super) struct Agents {
 
 struct Agent {
     policy: AgentPolicy,
-    dialect: &'static dyn Dialect,
+    dialect: &'static Dialect,
     presence: Presence,
 }
 
@@ -77,7 +77,7 @@ fn policy(settings: &Settings, flags: &Flags) -> AgentPolicy {
 }
 
 /// The environment is what the agent itself would get.
-fn version_command(dialect: &dyn Dialect, policy: &AgentPolicy, project: &Project) -> Command {
+fn version_command(dialect: &Dialect, policy: &AgentPolicy, project: &Project) -> Command {
     let line = dialect.command(policy);
     Command {
         program: line.program.into(),
@@ -104,7 +104,7 @@ impl Agent {
             Some(path) => project::program_on(Some(path.as_ref()), &policy.command, &project.root),
             None => project::program(&policy.command, &project.root),
         };
-        let presence = match (found, dialect.login()) {
+        let presence = match (found, &dialect.login) {
             // Whoever wrote the project may not be whoever looks at it.
             (Ok(file), _) if file.starts_with(&project.root) => Presence::There("it lies in the project"),
             (Ok(_), None) => Presence::There("ralph does not know it"),
@@ -131,7 +131,7 @@ impl Agent {
     }
 
     fn finding(&self, answers: &Answers, check: String) -> Finding {
-        let missing = |reason: &str| Finding::note(&check, reason).fix(self.dialect.help().install);
+        let missing = |reason: &str| Finding::note(&check, reason).fix(self.dialect.help.install);
         match &self.presence {
             Presence::Absent(reason) => missing(reason),
             Presence::There(why) => {
@@ -152,15 +152,15 @@ impl Agent {
             Ok(version) => match Version::find(login.measured).filter(|oldest| version.is_older_than(oldest)) {
                 Some(oldest) => (
                     format!("{name} {version} is older than {oldest}, which ralph was made with;"),
-                    Some(self.dialect.help().install.to_owned()),
+                    Some(self.dialect.help.install.to_owned()),
                 ),
                 None => (format!("{name} {version},"), None),
             },
         };
         let (standing, about_login) = match login::look(login, &self.policy) {
             Standing::LoggedIn(sign) => (format!("logged in, by {sign}"), None),
-            Standing::LoggedOut => ("not logged in".to_owned(), Some(login.how.to_owned())),
-            Standing::Unknown => ("logged in or not: unknown".to_owned(), Some(login.how.to_owned())),
+            Standing::LoggedOut => ("not logged in".to_owned(), Some(self.dialect.help.login.to_owned())),
+            Standing::Unknown => ("logged in or not: unknown".to_owned(), Some(self.dialect.help.login.to_owned())),
         };
         let detail = format!("{told} {standing}");
         match about_login.or(about_version) {
@@ -206,10 +206,8 @@ impl Agents {
                 None => {
                     let known: Vec<&str> = ralph_agents::programs().collect();
                     let detail = format!("none is configured and none was found; looked for {}", known.join(", "));
-                    let hint = known
-                        .first()
-                        .and_then(|name| ralph_agents::by_name(name))
-                        .map(|dialect| dialect.help().install);
+                    let hint =
+                        known.first().and_then(|name| ralph_agents::by_name(name)).map(|dialect| dialect.help.install);
                     Finding::problem("agent", detail, exit::AGENT).fix(hint.unwrap_or("ralph init"))
                 }
             },
@@ -219,7 +217,7 @@ impl Agents {
     /// What to do about an agent that is not there.
     fn instead(&self, agent: &Agent, answers: &Answers) -> String {
         match self.usable(answers) {
-            _ if agent.dialect.login().is_some() => agent.dialect.help().install.to_owned(),
+            _ if agent.dialect.login.is_some() => agent.dialect.help.install.to_owned(),
             // Not `init --force`: everything else in the settings would be lost.
             other => format!("ralph run --agent {} …", other.unwrap_or("COMMAND")),
         }
