@@ -17,9 +17,7 @@ pub struct Help {
 /// Why an agent failed, as far as it was stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// The program is not there.
     Missing,
-    /// The program is there and may not be executed.
     NotExecutable,
     /// The program does not know one of the flags.
     Flag,
@@ -31,20 +29,16 @@ pub(crate) enum Cause {
     Variable,
     /// The account may not do what was asked for.
     Forbidden,
-    /// The account is out of credit.
     Credit,
     /// There is no such model, or not for this account.
     Model,
-    /// A rate or usage limit.
     Limit,
     /// The network or the provider is in trouble.
     Transient,
-    /// Anything else.
     Other,
 }
 
 impl Cause {
-    /// What it means for the run.
     pub(crate) fn class(self) -> FailureClass {
         match self {
             Cause::Missing | Cause::NotExecutable | Cause::Flag | Cause::Version => FailureClass::CannotRun,

@@ -16,7 +16,6 @@ use ralph_core::observation::{Ending, Failure, FailureClass, Tokens};
 use ralph_core::policy::AgentPolicy;
 use ralph_core::text;
 
-/// The dialect of aider.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "aider",
     help: Help {
@@ -57,14 +56,12 @@ fn command(agent: &AgentPolicy) -> CommandLine {
     args.command(agent, &[("BROWSER", "true")])
 }
 
-/// Reads one process.
 struct Answers {
     help: Help,
     text: TextReader,
     part: Part,
     /// The provider's last error, unless an answer followed it.
     trouble: Option<String>,
-    /// Whether there was a complete answer.
     answered: bool,
     edits: u64,
     tokens: Tokens,
@@ -78,7 +75,6 @@ enum Part {
     Before,
     /// The introduction, which ends with an empty line.
     Introduction,
-    /// Words of the model.
     Answer,
     /// A sentence about an error, which is broken into lines.
     Error,

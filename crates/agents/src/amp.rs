@@ -15,7 +15,6 @@ const FLAVOUR: Flavour =
 
 const STREAM: &[&str] = &["--stream-json", "--stream-json-thinking"];
 
-/// The dialect of Amp.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "amp",
     help: Help {

@@ -16,7 +16,6 @@ use ralph_core::policy::AgentPolicy;
 
 const PRINT: &[&str] = &["-p", "--print"];
 
-/// The dialect of Continue's `cn`.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "cn",
     help: Help { install: "install it with `npm install -g @continuedev/cli`", login: "cn login" },
@@ -51,7 +50,6 @@ fields! {
     }
 }
 
-/// Reads one process.
 struct LastAnswer {
     help: Help,
     text: TextReader,

@@ -46,7 +46,6 @@ pub(crate) fn value_of<'a>(args: &'a [String], names: &[&str]) -> Option<&'a str
     found
 }
 
-/// The arguments less a flag and its value.
 fn without(args: Vec<String>, names: &[&str]) -> Vec<String> {
     let mut kept = Vec::with_capacity(args.len());
     let mut rest = args.into_iter();
@@ -69,13 +68,11 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Nothing but the user's flags.
     pub(crate) fn of(agent: &AgentPolicy) -> Arguments {
         let users = if agent.whole_flags { agent.flags.clone() } else { arguments(&agent.flags) };
         Arguments { own: Vec::new(), users, last: Vec::new() }
     }
 
-    /// The user's flags.
     pub(crate) fn users(&self) -> &[String] {
         &self.users
     }

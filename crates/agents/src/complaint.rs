@@ -21,10 +21,8 @@ const LOOKED_AT: usize = 1 << 14;
 /// Responses that stand in the message of another one are read this deep.
 const NESTED: u8 = 3;
 
-/// An error that a client reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Complaint {
-    /// The HTTP status, where stated.
     pub(crate) status: Option<u16>,
     pub(crate) message: String,
     /// Words for the kind of error, from the most precise to the least.
@@ -33,7 +31,6 @@ pub(crate) struct Complaint {
     by_words: Cause,
     /// What in the sentence counts whatever the fields say.
     marks: Marks,
-    /// When a limit ends.
     reset: Option<Reset>,
 }
 
@@ -126,12 +123,10 @@ impl Complaint {
         self.read_body(&message, deeper - 1);
     }
 
-    /// The same with the status that the client states beside it.
     pub(crate) fn with_status(self, status: Option<u16>) -> Complaint {
         Complaint { status: status.or(self.status), ..self }
     }
 
-    /// The same with the client's word for the kind of error.
     pub(crate) fn with_kind(mut self, kind: &str) -> Complaint {
         self.add_kind(kind);
         self
@@ -164,12 +159,10 @@ impl Complaint {
         Complaint { by_words: Cause::Other, ..self }
     }
 
-    /// Whether it says when a limit ends.
     pub(crate) fn says_when(&self) -> bool {
         self.reset.is_some()
     }
 
-    /// Whether a field says anything.
     pub(crate) fn says_why(&self) -> bool {
         self.status.is_some() || !self.kinds.is_empty()
     }
@@ -185,7 +178,6 @@ impl Complaint {
         self.failure_of(&self.message, help, end)
     }
 
-    /// The same failure, told in a longer sentence.
     pub(crate) fn failure_of(&self, sentence: &str, help: Help, end: &End<'_>) -> Failure {
         let cause = self.cause();
         let resets_at = self.reset.filter(|_| cause == Cause::Limit).and_then(|reset| reset.seconds(end));
@@ -203,12 +195,10 @@ impl Complaint {
         out.push(AgentEvent::Error { message: self.message.clone() });
     }
 
-    /// What kind of failure it is.
     pub(crate) fn class(&self) -> FailureClass {
         self.cause().class()
     }
 
-    /// What is wrong.
     pub(crate) fn cause(&self) -> Cause {
         let kind = self.kinds.iter().find_map(|kind| cause_of_kind(kind));
         let spent = self.marks.spent_credit;

@@ -17,7 +17,6 @@ const FLAVOUR: Flavour = Flavour { unknown: "cursor-agent message type", other, 
 
 const FORMAT: &[&str] = &["--output-format"];
 
-/// The dialect of Cursor's agent.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "cursor-agent",
     help: Help {

@@ -15,7 +15,6 @@ use std::ops::{Deref, DerefMut};
 pub struct Dialect {
     /// The name in settings, which is also the program's base name.
     pub name: &'static str,
-    /// How to install the program and how to log in.
     pub help: Help,
     /// How to tell from outside whether the program is logged in and new enough; `None` if nobody
     /// can say, as of a program that ralph does not know.
@@ -27,7 +26,6 @@ pub struct Dialect {
     pub(crate) prints: Prints,
 }
 
-/// What a program prints.
 pub(crate) enum Prints {
     /// A stream of events if it is asked for one, else plain text.
     Stream { asked_by: Asked, read: fn(Help) -> Box<dyn Reader> },
@@ -92,7 +90,6 @@ pub trait Reader: Send {
     /// A line longer than is parsed passed by; its beginning, at most 64 KiB, is given.
     fn long_line(&mut self, head: &[u8], out: &mut Told);
 
-    /// Standard output ended.
     fn end(&mut self, out: &mut Told);
 
     /// Whether the final result was seen, so that the process may be given only a linger time. It
@@ -108,7 +105,6 @@ pub trait Reader: Send {
     fn failure(&self, end: &End<'_>) -> Option<Failure>;
 }
 
-/// What a process told, event by event.
 #[derive(Debug, Default)]
 pub struct Told {
     events: Vec<AgentEvent>,
@@ -127,7 +123,6 @@ pub enum Detail {
 }
 
 impl Told {
-    /// Nothing yet.
     pub fn new(detail: Detail) -> Told {
         Told { events: Vec::new(), detail }
     }
@@ -152,9 +147,7 @@ pub struct End<'a> {
     pub ending: &'a Ending,
     /// The end of what it said on standard error.
     pub stderr_tail: &'a str,
-    /// Whether it said something.
     pub heard: bool,
-    /// Whether it wrote the DONE file.
     pub done_marker: bool,
     /// The end of its [`SideFile`]; empty if there is none.
     pub side_file: &'a [u8],
@@ -172,11 +165,9 @@ pub struct SideFile {
     pub below_home: &'static str,
     /// The folder inside it, which holds folders by year, month and day.
     pub folder: &'static str,
-    /// How the file's name ends.
     pub suffix: String,
 }
 
-/// What a line was worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineKind {
     /// Something of the expected form, or blank. It may have no event worth telling.
@@ -185,18 +176,15 @@ pub enum LineKind {
     Noise,
 }
 
-/// How the prompt reaches the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
     /// On standard input, which is then closed.
     Stdin,
-    /// As the last argument.
     LastArg,
     /// In a file, whose path the engine appends as the last argument.
     File,
 }
 
-/// What to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLine {
     /// The program, by name or path.
@@ -209,7 +197,6 @@ pub struct CommandLine {
     pub delivery: Delivery,
 }
 
-/// Every dialect there is.
 static DIALECTS: &[Dialect] = &[
     claude::DIALECT,
     codex::DIALECT,
@@ -251,7 +238,6 @@ pub fn for_agent(agent: &AgentPolicy) -> &'static Dialect {
     named.unwrap_or(&generic::DIALECT)
 }
 
-/// The session markers of all dialects.
 pub(crate) fn session_markers() -> impl Iterator<Item = &'static str> {
     DIALECTS.iter().flat_map(|dialect| dialect.session_markers.iter().copied())
 }

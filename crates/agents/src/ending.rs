@@ -46,7 +46,6 @@ pub(crate) fn blamed(failure: Failure, ending: &Ending, cause: Option<Failure>) 
     }
 }
 
-/// The failure that an exit code or a signal states.
 pub(crate) fn ended_badly(ending: &Ending, stderr_tail: &str) -> Option<Failure> {
     let what = match *ending {
         Ending::Exited { code: 0 } | Ending::Lingered => return None,

@@ -33,7 +33,6 @@ pub(crate) struct TextReader {
 }
 
 impl TextReader {
-    /// A reader for one process that was given this prompt.
     pub(crate) fn new(prompt: &str, help: Help) -> TextReader {
         TextReader { echo: EchoFilter::for_prompt(prompt), printed: Printed::default(), help }
     }

@@ -29,7 +29,6 @@ const FLAVOUR: Flavour = Flavour {
 const FORMAT: &[&str] = &["--output-format"];
 const STREAM: &str = "streaming-messages-json";
 
-/// The dialect of Grok Build.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "grok",
     help: Help { install: "install it with `npm install -g @xai-official/grok`", login: "grok login" },

@@ -5,7 +5,6 @@
 //! Signs are hints. A file may hold a token that has expired, and a program may know other ways to
 //! log in than the ones its documentation names; only its own answer to a prompt is proof.
 
-/// What is known about one program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Login {
     /// The oldest version whose command line and stream this dialect was tried with.
@@ -14,7 +13,6 @@ pub struct Login {
     pub variables: &'static [&'static str],
     /// Files that hold credentials: one that is there is enough.
     pub files: &'static [LoginFile],
-    /// Where credentials may lie unseen.
     pub unseen: Unseen,
 }
 
@@ -37,7 +35,6 @@ pub enum Unseen {
     Anywhere,
 }
 
-/// A file; for the dialects' own data.
 pub(crate) const fn file(variable: &'static str, home: &'static str, name: &'static str) -> LoginFile {
     LoginFile { variable, home, name }
 }

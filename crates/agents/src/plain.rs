@@ -21,15 +21,12 @@ const STDERR_LINES: usize = 20;
 /// Lines of explanation that may stand behind an error without being an answer: programs break long ones.
 const EXPLANATION: u8 = 8;
 
-/// What a line is.
 enum Shape {
     /// A provider's error, by its status or its body.
     Provider(Box<Complaint>),
     /// A provider's error, by the name that a library has for it.
     Librarys(Box<Complaint>),
-    /// Another error.
     Error,
-    /// Anything else.
     Prose,
 }
 
@@ -47,12 +44,10 @@ enum SoFar {
     Labels,
     /// An error, and so many lines that may still stand behind it.
     Failed(Box<Complaint>, u8),
-    /// Something was said.
     Said,
 }
 
 impl Printed {
-    /// Takes a line of the output.
     pub(crate) fn line(&mut self, line: &str) {
         if line.trim_ascii().is_empty() {
             return;

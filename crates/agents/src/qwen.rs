@@ -14,7 +14,6 @@ const FLAVOUR: Flavour =
 
 const FORMAT: &[&str] = &["-o", "--output-format"];
 
-/// The dialect of Qwen Code.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "qwen",
     help: Help {

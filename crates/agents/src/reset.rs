@@ -11,7 +11,6 @@ pub(crate) enum Reset {
     In(i64),
     /// At this moment, in seconds since the epoch.
     At(i64),
-    /// At a time of day.
     Clock(Clock),
 }
 

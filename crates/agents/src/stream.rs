@@ -54,7 +54,6 @@ pub(crate) enum Outcome {
     Answered,
     /// Without an error and without a word.
     Empty,
-    /// With an error.
     Failed(Failure),
     /// Not at all: the stream broke off, and may have said why.
     Unfinished(Option<Failure>),
@@ -70,21 +69,16 @@ impl Outcome {
 /// How a turn stands, in streams that say so in one place.
 #[derive(Debug, Default)]
 pub(crate) enum Turn {
-    /// It is going on.
     #[default]
     Open,
-    /// It ended well.
     Ended,
     /// It ended with this error.
     Failed(Complaint),
 }
 
-/// Whose stream is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Speaker {
-    /// The dialect's name.
     pub(crate) dialect: &'static str,
-    /// How to get the program and log in.
     pub(crate) help: Help,
 }
 
@@ -96,14 +90,12 @@ pub(crate) struct StreamReader<S> {
     lines: u64,
     /// Objects that the dialect knows.
     understood: u64,
-    /// Whether the agent said or did something.
     worked: bool,
     /// The beginning of the first line that was no event of this dialect.
     stranger: Option<String>,
 }
 
 impl<S: Stream> StreamReader<S> {
-    /// A reader for one process.
     pub(crate) fn new(speaker: Speaker, stream: S) -> StreamReader<S> {
         StreamReader { speaker, stream, lines: 0, understood: 0, worked: false, stranger: None }
     }
@@ -295,7 +287,6 @@ pub(crate) fn failure_of_silence(speaker: Speaker, end: &End<'_>) -> Option<Fail
     StreamReader::new(speaker, Silence).failure(end)
 }
 
-/// A stream in which nothing stands.
 struct Silence;
 
 crate::json::fields! {
@@ -320,7 +311,6 @@ impl Stream for Silence {
     }
 }
 
-/// What programs say of a flag that they do not know.
 const UNKNOWN_FLAG: &[&str] =
     &["unexpected argument", "unknown option", "unknown argument", "unrecognized", "unknown flag", "invalid option"];
 /// What programs say of themselves, or of what they run on, if it is too old.
@@ -351,7 +341,6 @@ pub(crate) fn unknown(what: &str, name: &str) -> AgentEvent {
     AgentEvent::Unknown { what: format!("unknown {what}: {}", text::prefix(name, 100)) }
 }
 
-/// Words of somebody, if there are any.
 pub(crate) fn say(text: String, voice: Voice, out: &mut Told) {
     if !text.is_empty() {
         out.push(AgentEvent::Text { text, voice, delta: false });

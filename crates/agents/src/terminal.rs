@@ -3,7 +3,6 @@
 //! Nothing but these, other control characters and blanks may stand before an object: an object that follows words
 //! is one that somebody mentions.
 
-/// The byte order mark.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The text from its first byte on that neither is blank nor tells a terminal something.

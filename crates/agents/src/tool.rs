@@ -21,7 +21,6 @@ fields! {
 }
 
 impl Told {
-    /// A tool began.
     pub(crate) fn tool_began(&mut self, id: String, name: String, input: Option<&Input<'_>>) {
         let nothing = Input::default();
         let input = input.unwrap_or(&nothing);
@@ -92,29 +91,24 @@ pub(crate) fn summary(input: &Input<'_>) -> String {
     .unwrap_or_default()
 }
 
-/// How a tool ended.
 pub(crate) enum Went {
     /// Well, or nothing else is known.
     Well,
-    /// It failed.
     Badly,
     /// A command, with this exit code.
     Exited(i32),
 }
 
 impl Went {
-    /// What a truth value says about it.
     pub(crate) fn badly_if(failed: bool) -> Went {
         if failed { Went::Badly } else { Went::Well }
     }
 }
 
-/// An exit code that a client states as a number.
 pub(crate) fn exit_code(number: Raw<'_>) -> Option<i32> {
     number.number().filter(|code| (-1e6..1e6).contains(code)).map(|code| code as i32)
 }
 
-/// The exit code that a text begins with.
 pub(crate) fn code_at(text: &[u8]) -> Option<i32> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     std::str::from_utf8(text.get(..digits)?).ok()?.parse().ok()
@@ -130,7 +124,6 @@ pub(crate) fn code_behind(text: &[u8], words: &str) -> Option<i32> {
 pub(crate) struct Calls(Vec<String>);
 
 impl Calls {
-    /// Such a call began.
     pub(crate) fn began(&mut self, id: String) {
         // Parallel calls are few; a forgotten one only shows a line more.
         self.0.truncate(15);
@@ -145,7 +138,6 @@ impl Calls {
 }
 
 fields! {
-    /// One block of a tool's output.
     struct Block<'a> {
         kind = "type", text,
     }
@@ -195,7 +187,6 @@ fn with_error((printed, size): (String, Size), error: Raw<'_>) -> (String, Size)
     (text::prefix(&whole, OUTPUT_KEPT).to_owned(), Size { lines: size.lines + lines, chars: size.chars + chars + 1 })
 }
 
-/// The text, if there is any.
 pub(crate) fn given(value: Raw<'_>) -> Option<String> {
     Some(value.text()).filter(|text| !text.is_empty())
 }

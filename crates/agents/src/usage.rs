@@ -7,7 +7,6 @@ use ralph_core::observation::Tokens;
 
 /// No process spends this much; a figure beyond it is an error of the client.
 pub(crate) const MOST_USD: f64 = 1e9;
-/// No process reads or writes this many tokens.
 const MOST_TOKENS: f64 = 1e12;
 
 /// Reads counts, and remembers whether one could not be true.

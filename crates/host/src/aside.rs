@@ -13,12 +13,10 @@ use tokio::sync::oneshot;
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Whether it should stop.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Stops the work.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

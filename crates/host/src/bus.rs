@@ -51,13 +51,10 @@ pub enum Durability {
 /// What became of a message that may be posted once only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Posted {
-    /// It stands there now.
     Now,
-    /// It stood there already.
     Before,
 }
 
-/// Why a bus cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BusError {
     /// A link, folder, pipe or device stands where the file should be.
@@ -75,7 +72,6 @@ pub enum BusError {
     /// A message that would not be read back.
     #[error("nothing was posted to {}: {source}", .path.display())]
     TooLarge { path: PathBuf, source: TooLarge },
-    /// The system refused.
     #[error("the bus {} cannot be {doing}: {source}", .path.display())]
     Io { path: PathBuf, doing: &'static str, source: io::Error },
 }
@@ -88,12 +84,10 @@ impl BusError {
 }
 
 impl Bus {
-    /// The bus in this file.
     pub fn at(path: impl Into<PathBuf>) -> Bus {
         Bus { path: path.into() }
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -235,7 +229,6 @@ fn wait_for_lock(bus: &Bus, file: &File) -> Result<(), BusError> {
     }
 }
 
-/// A bus that nobody else writes to until this is dropped.
 struct Locked<'a> {
     bus: &'a Bus,
     file: &'a File,
@@ -322,7 +315,6 @@ impl Drop for Locked<'_> {
     }
 }
 
-/// The folder in which a file is.
 fn folder(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -28,7 +28,6 @@ impl Clock {
         Clock { started: Instant::now(), before }
     }
 
-    /// What the wall clock says.
     pub fn now(&self) -> WallTime {
         wall_time(SystemTime::now())
     }

@@ -8,7 +8,6 @@ use std::time::Duration;
 /// watches (128 by default on Linux), and the next one must not be ten times slower.
 const UNTOLD_POLL: Duration = Duration::from_millis(200);
 
-/// Watches one folder.
 #[derive(Debug)]
 pub struct FolderWatch {
     folder: PathBuf,

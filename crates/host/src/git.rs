@@ -21,7 +21,6 @@ const INDEX_VARIABLE: &str = "GIT_INDEX_FILE";
 /// Why git gave no answer. What it printed is for people; what follows from it depends on the kind alone.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GitError {
-    /// It ran and refused.
     #[error("{0}")]
     Refused(String),
     /// The machine did not let it run to its end: it was not found, or killed.
@@ -50,7 +49,6 @@ pub async fn run(keeper: &mut Keeper, folder: &Path, args: &[&str], patience: Mi
 /// How git is asked about a work tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Inquiry<'a> {
-    /// The root of the work tree.
     pub root: &'a Path,
     /// What must be as it was at the start.
     pub pins: &'a Pins,
@@ -60,7 +58,6 @@ pub struct Inquiry<'a> {
     pub patience: Millis,
 }
 
-/// A tree that git cannot list.
 #[derive(Debug)]
 pub struct Unlisted {
     /// Nothing was seen, and why.
@@ -69,7 +66,6 @@ pub struct Unlisted {
 }
 
 impl Unlisted {
-    /// There is nothing to list.
     pub fn no_repository() -> Unlisted {
         let why = "not a git repository".to_owned();
         Unlisted { print: TreePrint::Unknown { why, cause: Blindness::NoRepository }, changes: Vec::new() }

@@ -25,7 +25,6 @@ pub const MARK_VARIABLE: &str = "RALPH_KEPT_FOR";
 const GRACE: Millis = Millis(300);
 /// How long a keeper may take to end when its ralph is gone and nothing is left to keep.
 const KEEPER_LEAVES: Millis = Millis(200);
-/// Time between two looks while leftovers end.
 const POLL: Duration = Duration::from_millis(10);
 
 /// One process, for ever.
@@ -41,7 +40,6 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// This process.
     pub fn of_self() -> Identity {
         let pid = rustix::process::getpid().as_raw_nonzero().get();
         Identity::of(pid).unwrap_or(Identity { pid, start: 0, boot: boot_id() })
@@ -53,7 +51,6 @@ impl Identity {
         Some(Identity { pid, start, boot: boot_id() })
     }
 
-    /// No process at all.
     pub(crate) fn nobody() -> Identity {
         Identity { pid: 0, start: 0, boot: String::new() }
     }
@@ -64,10 +61,8 @@ impl Identity {
     }
 }
 
-/// What became of leftover processes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sweep {
-    /// Those that were found and are gone.
     pub ended: Vec<i32>,
     /// Those that were still there when the time was up.
     pub left: Vec<i32>,

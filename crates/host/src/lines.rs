@@ -11,7 +11,6 @@ const HEAD: usize = 64 << 10;
 /// One line, without its newline.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
-    /// A whole line.
     Whole(&'a [u8]),
     /// The beginning of a line that was too long.
     TooLong(&'a [u8]),

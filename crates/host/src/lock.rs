@@ -31,7 +31,6 @@ use std::time::Duration;
 /// How long a lock without a living owner is tried again: its text is not written yet, or a dying
 /// child still shares it. Refusing takes no longer than twice this.
 pub(crate) const PATIENCE: Millis = Millis(100);
-/// Time between two tries.
 pub(crate) const POLL: Duration = Duration::from_millis(5);
 /// Far more than an owner's text needs.
 const LARGEST_TEXT: u64 = 64 << 10;
@@ -44,7 +43,6 @@ pub struct WorkTreeLock {
     held: Option<Held>,
 }
 
-/// What is locked.
 #[derive(Debug)]
 struct Held {
     file: File,
@@ -56,10 +54,8 @@ struct Held {
 pub struct Owner {
     #[serde(flatten)]
     pub identity: Identity,
-    /// The machine's name.
     pub host: String,
     pub run: Option<RunId>,
-    /// When it took the lock.
     pub since: WallTime,
     pub command: String,
     /// The run as whose guest it worked here, if it did: it owns the tree in that run's place.
@@ -67,16 +63,13 @@ pub struct Owner {
     pub heir_of: Option<RunId>,
 }
 
-/// Why a work tree could not be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Another ralph has it.
     #[error("another ralph owns this work tree: {0}")]
     Held(Box<Owner>),
     /// This file system has no locks.
     #[error("{} cannot be locked ({source}): set RALPH_STATE_DIR to a folder on a local disk", .path.display())]
     Unsupported { path: PathBuf, source: io::Error },
-    /// The system refused.
     #[error("{} cannot be opened for locking: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
 }
@@ -84,7 +77,6 @@ pub enum LockError {
 /// What the holder finds when it looks at its own lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
-    /// As it was taken.
     Firm,
     /// Its ancestor is gone, and the tree is its own now.
     Inherited,
@@ -202,7 +194,6 @@ pub fn owner(locks_folder: &Path, work_tree: &Path) -> Option<Owner> {
 }
 
 impl Owner {
-    /// This process.
     pub fn this_process(run: Option<RunId>, since: WallTime, command: String) -> Owner {
         Owner { identity: Identity::of_self(), host: host_name(), run, since, command, heir_of: None }
     }
@@ -241,7 +232,6 @@ impl fmt::Display for Owner {
     }
 }
 
-/// The two things that are locked.
 #[derive(Debug)]
 struct Places {
     file: PathBuf,
@@ -271,7 +261,6 @@ impl Places {
         Ok(lock(open_folder(&self.folder), &self.folder)?.map(|folder| Held { file, folder }))
     }
 
-    /// The first text that can be read.
     fn read_owner(&self) -> Option<Owner> {
         [self.file.clone(), self.copy()].iter().find_map(|path| {
             let contents = plain_file::read(rustix::fs::CWD, path, Links::Refuse, LARGEST_TEXT).ok()?;

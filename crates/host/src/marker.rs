@@ -15,7 +15,6 @@ pub const DONE: &str = "DONE";
 /// A supervised agent must not be started again until somebody says so.
 pub const WAIT: &str = "WAIT_WITHOUT_RESTART";
 
-/// All that stands there.
 pub fn look_at_all(task_folder: &Path) -> Markers {
     let done_stamp = find(task_folder, DONE).map_or(String::new(), |(_, stat)| stamp(&stat));
     Markers { done: look(task_folder, DONE), done_stamp, wait: look(task_folder, WAIT) }

@@ -62,7 +62,6 @@ pub(crate) fn read(dir: impl AsFd, path: impl rustix::path::Arg, links: Links, l
     Ok(Contents { bytes, complete })
 }
 
-/// What was read.
 #[derive(Debug)]
 pub(crate) struct Contents {
     /// The bytes up to the limit.
@@ -97,7 +96,6 @@ pub(crate) fn inode(stat: &Stat) -> (u64, u64) {
     (stat.st_dev as u64, stat.st_ino as u64)
 }
 
-/// What people call a kind of file.
 pub(crate) fn kind(kind: FileType) -> &'static str {
     match kind {
         FileType::RegularFile => "file",

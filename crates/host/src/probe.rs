@@ -12,15 +12,18 @@ use tokio::sync::mpsc;
 /// Answers are a line or two.
 const LONGEST_ANSWER: usize = 16 << 10;
 
-/// What came of asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// It ended by itself, having printed this on either stream.
-    Said { code: i32, text: String },
+    Said {
+        code: i32,
+        text: String,
+    },
     /// It was ended by a signal, or took longer than it was given and was cut.
     Silent,
-    /// It could not be started.
-    NotStarted { reason: String },
+    NotStarted {
+        reason: String,
+    },
 }
 
 /// Asks one program. Each question has a keeper of its own, so several can be asked at once; `name`

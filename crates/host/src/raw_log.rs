@@ -44,16 +44,12 @@ fn log_name(number: u32) -> String {
     if number == 0 { "raw.log".to_owned() } else { format!("raw.{number}.log") }
 }
 
-/// Where bytes come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output of the agent at work.
     Stdout,
-    /// Its standard error.
     Stderr,
     /// Standard output of the agent that writes a commit message.
     CommitStdout,
-    /// Its standard error.
     CommitStderr,
 }
 
@@ -72,7 +68,6 @@ impl fmt::Display for Stream {
     }
 }
 
-/// The log of one run.
 #[derive(Debug)]
 pub struct RawLog {
     folder: PathBuf,
@@ -371,7 +366,6 @@ impl Kept {
     }
 }
 
-/// A log in a file of its own.
 #[derive(Debug)]
 pub struct LogFile {
     file: File,
@@ -379,7 +373,6 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// A log in this file.
     pub fn new(file: File) -> LogFile {
         LogFile { file, kept: Kept::default() }
     }

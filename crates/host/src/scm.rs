@@ -45,10 +45,8 @@ pub fn pending(listing: &[u8]) -> Pending {
     Pending::Seen { tracked, untracked }
 }
 
-/// Where tasks are executed.
 #[derive(Debug, Clone, Copy)]
 pub struct ScmPlace<'a> {
-    /// The project's folder.
     pub root: &'a Path,
     /// A file in trusted state that is there while a task runs; it says which locks of git are not the task's.
     pub note: &'a Path,
@@ -59,7 +57,6 @@ pub fn remove_left_locks(place: ScmPlace<'_>) -> String {
     Locks::around(place.root, place.note).map_or(String::new(), |locks| locks.after_crash())
 }
 
-/// Executes one task.
 pub async fn run(
     keeper: &mut Keeper,
     spec: ScmSpec,

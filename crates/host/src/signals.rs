@@ -18,7 +18,6 @@ pub enum Sign {
     Resized,
 }
 
-/// The signals that a run listens to.
 #[derive(Debug)]
 pub struct Signals {
     int: Signal,
@@ -47,7 +46,6 @@ impl Signals {
         })
     }
 
-    /// The next one.
     pub async fn next(&mut self) -> Sign {
         let hup = async {
             match &mut self.hup {

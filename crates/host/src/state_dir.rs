@@ -22,26 +22,19 @@ const NAME_CHARS: usize = 40;
 /// Digits of the path's hash: 48 bits tell more projects apart than one person has.
 const HASH_DIGITS: usize = 12;
 
-/// Why a state folder is not used.
 #[derive(Debug, thiserror::Error)]
 pub enum StateDirError {
     /// It is a link, a file or something else.
     #[error("the state folder {} is a {kind}: remove it, or set RALPH_STATE_DIR to another folder", .path.display())]
     NotAFolder { path: PathBuf, kind: &'static str },
-    /// Somebody else's.
     #[error("the state folder {} belongs to user {owner}, not to you: set RALPH_STATE_DIR to a folder of your own", .path.display())]
-    Foreign {
-        path: PathBuf,
-        /// The owner's number.
-        owner: u32,
-    },
+    Foreign { path: PathBuf, owner: u32 },
     /// Anybody could have written into it.
     #[error("the state folder {} can be written by everybody: look at what is in it, then `chmod 700` it", .path.display())]
     WorldWritable { path: PathBuf },
     /// The agent would work next to the evidence about its work.
     #[error("the state folder {} is inside the project {}: set RALPH_STATE_DIR to a folder outside it", .path.display(), .root.display())]
     InsideProject { path: PathBuf, root: PathBuf },
-    /// The system refused.
     #[error("the state folder {} cannot be used: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
 }

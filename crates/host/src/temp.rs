@@ -14,7 +14,6 @@ pub struct RunTemp {
 }
 
 impl RunTemp {
-    /// What the folder of a run is called.
     pub fn name(run: &RunId) -> String {
         format!("ralph-{run}")
     }
@@ -41,7 +40,6 @@ impl RunTemp {
         }
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

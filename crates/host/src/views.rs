@@ -36,9 +36,7 @@ const GITIGNORE: &str = "# Made by ralph: everything here is its own, but for th
 #[derive(Debug)]
 pub struct Folder {
     root: PathBuf,
-    /// `.ralph`.
     own: Held,
-    /// `.ralph/tasks/<task>`.
     task: Held,
     /// What this process wrote last under each name.
     written: HashMap<String, String>,
@@ -63,7 +61,6 @@ struct Held {
     inode: (u64, u64),
 }
 
-/// Why a readable file could not be prepared or written.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
     /// A link or file stands where a folder should be.
@@ -72,7 +69,6 @@ pub enum ViewError {
     /// A name that could lead elsewhere.
     #[error("`{name}` is not a plain file name: it may hold no slash and not be `.` or `..`")]
     NotAName { name: String },
-    /// The system refused.
     #[error("{} cannot be written: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
 }
@@ -115,7 +111,6 @@ impl Folder {
         Folder { root, own, task, written: HashMap::new(), spares: HashMap::new(), notes: Vec::new() }
     }
 
-    /// The task's folder.
     pub fn task_folder(&self) -> &Path {
         &self.task.path
     }

@@ -12,7 +12,6 @@ pub struct SettingsWatch {
 }
 
 impl SettingsWatch {
-    /// Watches these files from now on.
     pub fn new(files: Vec<PathBuf>) -> SettingsWatch {
         let files = files.into_iter().map(|file| (file.clone(), std::fs::metadata(&file).ok())).collect();
         SettingsWatch { files, told: false }

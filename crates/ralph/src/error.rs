@@ -20,7 +20,6 @@ pub struct CommandError {
 }
 
 impl CommandError {
-    /// A failure with this code.
     pub fn new(code: u8, message: impl Into<String>) -> CommandError {
         CommandError { code, message: message.into(), causes: Vec::new(), hints: Vec::new() }
     }
@@ -76,7 +75,6 @@ impl CommandError {
     }
 }
 
-/// The exit code of an error of the store.
 pub fn store_code(error: &StoreError) -> u8 {
     match error.class() {
         Class::Machine | Class::Damage => exit::IO,

@@ -12,19 +12,16 @@ use ralph_view::liveness::State;
 use ralph_view::words::between;
 use std::time::UNIX_EPOCH;
 
-/// Who works at this moment.
 pub struct Live<'a> {
     project: &'a Project,
     owner: Option<Owner>,
 }
 
 impl<'a> Live<'a> {
-    /// Looks.
     pub fn look(project: &'a Project) -> Live<'a> {
         Live { project, owner: lock::owner(&project.locks, project.work_tree()) }
     }
 
-    /// The living owner of the work tree.
     pub fn owner(&self) -> Option<&Owner> {
         self.owner.as_ref()
     }
@@ -35,14 +32,12 @@ impl<'a> Live<'a> {
         owner.map(|owner| owner.identity.clone()).or_else(|| child_runs::process_of(&self.project.run_folder(run)))
     }
 
-    /// All runs of this project that live.
     pub fn runs(&self) -> Vec<RunId> {
         let mut runs = child_runs::carried(&self.project.state);
         runs.retain(|run| self.process(run).is_some());
         runs
     }
 
-    /// The state of a run.
     pub fn state(&self, row: &RunRow) -> State {
         State::of(row, self.process(&row.run).is_some())
     }

@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 /// Where the folders of tasks are, seen from the project's.
 pub const TASKS: &str = ".ralph/tasks";
 
-/// A project and its state.
 #[derive(Debug, Clone)]
 pub struct Project {
     /// The folder in which the command was given.
@@ -25,7 +24,6 @@ pub struct Project {
     /// The project: the nearest folder upward with `.ralph` or `.git`, else the current one.
     pub root: PathBuf,
     pub git_root: Option<PathBuf>,
-    /// The project's folder in the state directory.
     pub state: PathBuf,
     /// Where locks of all projects lie.
     pub locks: PathBuf,
@@ -67,7 +65,6 @@ impl Project {
         self.git_root.as_deref().unwrap_or(&self.root)
     }
 
-    /// The project's name for people.
     pub fn name(&self) -> String {
         self.root.file_name().map_or("/".to_owned(), |name| name.to_string_lossy().into_owned())
     }
@@ -83,7 +80,6 @@ impl Project {
         state_dir::homeless(state_root).into_iter().map(|(folder, home)| (folder, home.root)).collect()
     }
 
-    /// A run's folder for raw logs.
     pub fn run_folder(&self, run: &RunId) -> PathBuf {
         self.state.join("runs").join(run.as_str())
     }
@@ -144,7 +140,6 @@ fn state_root() -> Result<PathBuf, CommandError> {
         .map_err(|error| CommandError::usage("the state directory has no absolute path").because(&error))
 }
 
-/// The run inside which this process was started, if any.
 pub fn parent_run() -> Option<RunId> {
     run_in(PARENT_VARIABLE).or_else(|| run_in(RUN_VARIABLE))
 }
@@ -181,7 +176,6 @@ impl RunAround {
         self.run.as_ref().map_or_else(|| self.user.clone(), |run| format!("run {run}"))
     }
 
-    /// Looks at the environment.
     pub fn find() -> RunAround {
         let text = |name: &str| std::env::var(name).ok();
         let user = text("USER").filter(|user| !user.is_empty());
@@ -212,7 +206,6 @@ pub fn program_on(path: Option<&OsStr>, name: &str, folder: &Path) -> io::Result
     look::may_execute(&file).map(|()| file)
 }
 
-/// Whether colour is unwanted here.
 pub fn is_colorless() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var("TERM").is_ok_and(|term| term == "dumb")
@@ -229,7 +222,6 @@ fn is_utf8(locale: &str) -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// The terminal's kind.
 pub fn term() -> Option<String> {
     std::env::var("TERM").ok()
 }

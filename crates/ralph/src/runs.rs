@@ -39,7 +39,6 @@ impl Listing {
     }
 }
 
-/// One run, if it is known.
 pub fn row(store: &Store, run: &RunId) -> Result<Option<RunRow>, StoreError> {
     match store.row(run)? {
         Some(Err(_)) => folded(store, run).map(Some),

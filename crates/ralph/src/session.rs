@@ -52,9 +52,7 @@ const END_OLD_TREE: Duration = Duration::from_secs(10);
 /// Crashed runs whose leftovers are looked for before another run works in their tree.
 const CRASHED_LOOKED_AT: usize = 5;
 
-/// What there is to carry.
 pub enum Beginning {
-    /// A new run.
     New(Box<Started>),
     /// A run that its journal has made.
     Old(Box<Run>, Resumed),
@@ -95,12 +93,10 @@ impl Claimed {
         Ok(Claimed { store: Store::open(&project.state)?, clock, lock, registration, _folder: None })
     }
 
-    /// Whether this process may work in the tree.
     pub fn has_tree(&self) -> bool {
         self.lock.is_some()
     }
 
-    /// The store.
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -158,7 +154,6 @@ impl Claimed {
         Ok(unseen)
     }
 
-    /// Carries the run to its end and returns its exit code.
     pub fn carry(
         mut self,
         options: FaceOptions,
@@ -185,7 +180,6 @@ impl Claimed {
         Ok(outcome?.exit_code)
     }
 
-    /// Puts hands, store and senses together and carries the run.
     async fn carry_by(
         self,
         (project, run, parent, policy): (&Project, &RunId, Option<RunId>, &Policy),
@@ -257,7 +251,6 @@ fn ended_children(state: &Path, run: &RunId) -> Result<EndedChildren, String> {
     Ok(own.into_iter().map(|row| (row.run, row.stop_reason)).collect())
 }
 
-/// How a new run of a project begins.
 pub fn started(project: &Project, parent: Option<RunId>, policy: Policy) -> Box<Started> {
     Box::new(Started {
         run: RunId::from_random(clock::random_bits()),
@@ -270,7 +263,6 @@ pub fn started(project: &Project, parent: Option<RunId>, policy: Policy) -> Box<
     })
 }
 
-/// Carries a new run to its end and returns its exit code.
 pub fn begin_run(options: FaceOptions, project: &Project, started: Box<Started>) -> Result<u8, CommandError> {
     Claimed::take(project, &started.run, &started.policy)?.carry(options, project, Beginning::New(started))
 }
@@ -296,7 +288,6 @@ fn buses(project: &Project, run: &RunId, policy: &Policy, task_folder: &Path) ->
     })
 }
 
-/// Listens to signals.
 pub fn signals() -> Result<Signals, CommandError> {
     Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))
 }
@@ -323,7 +314,6 @@ fn folder(project: &Project, policy: &Policy) -> Result<Folder, CommandError> {
         .map_err(|error| CommandError::usage("the task folder cannot be used").because(&error))
 }
 
-/// The task folder of a run.
 pub fn task_folder(project: &Project, policy: &Policy) -> PathBuf {
     let said = policy.supervision().map(|supervision| PathBuf::from(&supervision.task_folder));
     said.unwrap_or_else(|| usual_task_folder(project, policy))

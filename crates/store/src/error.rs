@@ -8,7 +8,6 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The disk, the file system or the permissions are to blame.
@@ -18,7 +17,6 @@ pub enum StoreError {
         path: PathBuf,
         doing: &'static str,
         problem: IoProblem,
-        /// What the system or SQLite said.
         source: Source,
     },
     /// A write failed earlier. A second try could succeed without the first one's pages, so nothing
@@ -31,7 +29,6 @@ pub enum StoreError {
     /// The file is not a database, or its structure is damaged.
     #[error("{} is damaged", path.display())]
     Corrupt { path: PathBuf, source: Source },
-    /// A newer ralph wrote the database.
     #[error("{} was written by a newer ralph: its format is {found}, this ralph knows formats up to {known}", path.display())]
     Newer {
         path: PathBuf,
@@ -61,10 +58,8 @@ pub enum StoreError {
 /// The cause of an error, with the type of whoever raised it kept at home.
 pub type Source = Box<dyn Error + Send + Sync>;
 
-/// Which kind of trouble the disk made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IoProblem {
-    /// No space, or no quota, is left.
     DiskFull,
     /// The file or the file system may only be read.
     ReadOnly,
@@ -99,14 +94,11 @@ pub enum Class {
     Machine,
     /// What is stored is damaged, and can be repaired.
     Damage,
-    /// A newer ralph is needed.
     Newer,
-    /// A fault in ralph itself.
     Internal,
 }
 
 impl StoreError {
-    /// What it asks of a person.
     pub fn class(&self) -> Class {
         match self {
             StoreError::Io { .. } | StoreError::Suspect { .. } | StoreError::Gone { .. } | StoreError::Busy { .. } => {
@@ -127,7 +119,6 @@ impl StoreError {
         }
     }
 
-    /// Whether room on the disk is what is missing.
     pub fn is_disk_full(&self) -> bool {
         matches!(self, StoreError::Io { problem: IoProblem::DiskFull, .. })
     }

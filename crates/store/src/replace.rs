@@ -17,7 +17,6 @@ const PARTS: [&str; 3] = ["-shm", "-wal", ""];
 /// Where repaired databases are made.
 const WORKSHOP: &str = "repair-";
 
-/// A database that is being made to replace another one.
 #[derive(Debug)]
 pub struct Replacement {
     folder: PathBuf,

@@ -6,7 +6,6 @@ use ralph_core::request::Request;
 use ralph_core::stream::StreamId;
 use ralph_core::time::WallTime;
 
-/// A request that stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked {
     pub no: i64,

@@ -10,7 +10,6 @@ use ralph_core::id::{RunId, TaskName};
 use ralph_core::stream::{Keys, Row, Standing, StreamId, StreamKind};
 use rusqlite::{Connection, OptionalExtension as _};
 
-/// A row, or what is left of it.
 pub type Stored<R> = Result<R, DamagedRow>;
 
 /// A row that cannot be believed.
@@ -39,7 +38,6 @@ impl DamagedRow {
 pub enum Found {
     /// This run: it has exactly this id, or it is the only one whose id begins like this.
     One(RunId),
-    /// No run.
     None {
         /// At most three that resemble it, best first.
         nearest: Vec<RunId>,
@@ -51,17 +49,13 @@ pub enum Found {
 /// Which rows are wanted. Only the first of these costs more where there are more streams.
 #[derive(Debug, Clone, Copy)]
 pub enum Which<'a> {
-    /// All of a kind.
     All,
-    /// Those that work on a task.
     OfTask(&'a TaskName),
     /// Those that were started inside a run.
     ChildrenOf(&'a RunId),
-    /// Those that have not come to an end.
     Open,
     /// Those that may go on.
     Unfinished,
-    /// Those with these ids.
     Named(&'a [RunId]),
 }
 
@@ -105,7 +99,6 @@ impl Store {
         })
     }
 
-    /// One row, if the stream is known.
     pub fn row<R: Row>(&self, stream: impl Into<StreamId>) -> Result<Option<Stored<R>>, StoreError> {
         self.reading(|conn| {
             let Some(no) = number_of(conn, &stream.into())? else { return Ok(None) };
@@ -115,7 +108,6 @@ impl Store {
         })
     }
 
-    /// How many streams of a kind there are.
     pub fn count(&self, kind: StreamKind) -> Result<usize, StoreError> {
         let sql = "SELECT count(*) FROM streams INDEXED BY stream_ids WHERE kind = ?1";
         self.reading(|conn| conn.prepare_cached(sql)?.query_row([kind.as_str()], |row| row.get::<_, u32>(0)))
@@ -171,7 +163,6 @@ impl Store {
         })
     }
 
-    /// Whether the index knows the stream.
     pub(crate) fn is_indexed(&self, stream: &StreamId) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM streams INDEXED BY stream_ids WHERE kind = ?1 AND id = ?2";
         self.reading(|conn| conn.prepare_cached(sql)?.exists((stream.kind().as_str(), stream.id())))

@@ -219,7 +219,6 @@ impl Salvage {
     }
 }
 
-/// An entry as it was stored.
 struct Fields {
     at: WallTime,
     elapsed: Millis,
@@ -228,7 +227,6 @@ struct Fields {
 }
 
 impl Fields {
-    /// Whether it is this entry.
     fn proves(&self, stream: &StreamId, seq: u64) -> bool {
         let entry = Entry { seq, at: self.at, elapsed: self.elapsed, event: () };
         entry_checksum(stream, &entry, &self.event) == self.checksum
@@ -477,7 +475,6 @@ fn big_endian(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
     Some(bytes.get(at..at.checked_add(length)?)?.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)))
 }
 
-/// What is wrong with a database.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Damage {
     /// Its structure, as SQLite told it.
@@ -487,7 +484,6 @@ pub struct Damage {
 }
 
 impl Damage {
-    /// Whether nothing is.
     pub fn is_none(&self) -> bool {
         self.structure.is_empty() && self.streams.is_empty()
     }

@@ -14,7 +14,6 @@ const TOOLS: usize = 40;
 /// Lines of the prompt and of the agent's last words.
 const LINES: usize = 12;
 
-/// The iteration as a program reads it.
 pub fn as_json(view: &RunView, attempt: &AttemptView) -> Value {
     let mut object = json!({ "v": VERSION, "run": view.started.run });
     extend(&mut object, json::iteration(attempt));
@@ -27,7 +26,6 @@ pub fn as_json(view: &RunView, attempt: &AttemptView) -> Value {
     object
 }
 
-/// The iteration as a person reads it.
 pub fn for_people(view: &RunView, attempt: &AttemptView, style: &Style) -> String {
     let paint = style.paint;
     let run = &view.started.run;

@@ -97,7 +97,6 @@ fn standing(view: &RunView) -> String {
     }
 }
 
-/// Names of what failed in an iteration.
 fn failing(attempt: &AttemptView) -> Vec<String> {
     let commands = attempt.counted().filter(|check| !check.report.ending.passed());
     let commands = commands.map(|check| format!("`{}`", check.report.spec.command));
@@ -113,7 +112,6 @@ fn claims(view: &RunView) -> String {
     }
 }
 
-/// What failed in most iterations.
 fn often_failing(view: &RunView) -> Option<String> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     let mut judged = 0_u64;
@@ -137,7 +135,6 @@ fn trend(view: &RunView) -> Option<String> {
     })
 }
 
-/// Where the time went.
 fn time_spent(view: &RunView, worked: Millis) -> String {
     let sum = |spans: &mut dyn Iterator<Item = Millis>| spans.fold(Millis::ZERO, Millis::plus);
     let agents = view.attempts.iter().filter_map(|attempt| attempt.agent.as_ref());
@@ -148,7 +145,6 @@ fn time_spent(view: &RunView, worked: Millis) -> String {
     format!("{worked} used of {limit}: agents {agents}, checks {checks}, waits {waits}")
 }
 
-/// Where the money or the tokens went.
 fn spent(view: &RunView) -> String {
     let row = view.machine.row();
     let limits = &view.machine.policy().limits;
@@ -198,7 +194,6 @@ fn last_lines(said: &str) -> Option<String> {
     (!end.is_empty()).then(|| text::cut(&end, LAST_CHARS, "..."))
 }
 
-/// The tree that did not change any more.
 fn same_tree(view: &RunView) -> Option<String> {
     let last = view.counted().last()?;
     let Some(TreePrint::Seen { tree, .. }) = &last.tree else { return None };

@@ -20,7 +20,6 @@ pub struct Condition {
     pub detail: String,
     /// What would have had to be true, as a sentence without its full stop; empty if it was met.
     pub needed: String,
-    /// The receipt of the check that says so.
     pub receipt: Option<Value>,
 }
 
@@ -37,7 +36,6 @@ impl Condition {
         self
     }
 
-    /// The condition as a program reads it.
     pub fn as_json(&self) -> Value {
         let mut object = json!({
             "name": self.name,
@@ -195,7 +193,6 @@ fn before(view: &RunView, check: &Check) -> &'static str {
     }
 }
 
-/// A check with a receipt.
 fn executed(name: String, check: &Check, view: &RunView, met: Option<bool>) -> Condition {
     let report = &check.report;
     let on = match check.tree {
@@ -227,7 +224,6 @@ fn evidence_of(criterion: Criterion, met: Option<bool>, why: &str) -> Condition 
     Condition::new(&name, met, detail).needing(format!("{wanted}: {}", as_clause(why)))
 }
 
-/// Something that was only looked at.
 fn looked_at(attempt: &AttemptView, kind: CheckKind, met: Option<bool>, wanted: &str) -> Condition {
     let finding = attempt.findings.iter().find(|finding| finding.kind == kind);
     let (name, problem) = finding.map_or(("", ""), |finding| (finding.name.as_str(), finding.problem.as_str()));
@@ -261,7 +257,6 @@ fn checked_tree(attempt: &AttemptView) -> Option<&TreePrint> {
     attempt.counted().last().and_then(|check| check.tree.as_ref())
 }
 
-/// Why a tree was not seen.
 fn unseen(print: Option<&TreePrint>) -> Option<&str> {
     match print {
         Some(TreePrint::Unknown { why, .. }) => Some(why),

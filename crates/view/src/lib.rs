@@ -36,7 +36,7 @@ pub mod tree;
 pub mod words;
 mod zone;
 
-pub use marks::Marks;
+pub use marks::{Mark, Marks};
 pub use paint::{Paint, Tone};
 pub use style::Style;
 pub use suggest::{Suggest, quoted};

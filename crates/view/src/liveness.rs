@@ -21,7 +21,6 @@ pub enum State {
 }
 
 impl State {
-    /// The state of a run.
     pub fn of(row: &RunRow, running: bool) -> State {
         match (running, row.stop_reason) {
             (true, _) => State::Running,
@@ -38,7 +37,6 @@ impl State {
         if goes_on { kept.plus(between(row.updated_at, now)) } else { kept }
     }
 
-    /// The state in one or two words.
     pub fn words(self, row: &RunRow) -> &'static str {
         match self {
             State::Running => "running",
@@ -48,7 +46,6 @@ impl State {
         }
     }
 
-    /// The state with its standing.
     pub fn standing(self, row: &RunRow) -> &'static str {
         match (self, row.kind) {
             (State::Ended(StopReason::Complete), LoopKind::Supervise) => "complete · DONE",
@@ -61,12 +58,10 @@ impl State {
         }
     }
 
-    /// The state with its standing, for a heading.
     pub fn heading(self, row: &RunRow, paint: Paint) -> String {
         self.painted(row, paint, self.standing(row))
     }
 
-    /// Text in the colour of the state.
     pub fn painted(self, row: &RunRow, paint: Paint, text: &str) -> String {
         match self {
             State::Running => paint.cyan(text),
@@ -139,14 +134,12 @@ impl Heartbeat {
         }
     }
 
-    /// The same for programs.
     pub fn json(self) -> Value {
         json!({ "state": self.beat.word(), "age_ms": self.age.0 })
     }
 }
 
 impl Beat {
-    /// Its name.
     pub fn word(self) -> &'static str {
         match self {
             Beat::Live => "live",

@@ -10,7 +10,6 @@ pub struct Plot {
     pub bars: Vec<Bar>,
 }
 
-/// One bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     pub label: String,
@@ -19,7 +18,6 @@ pub struct Bar {
     pub shown: String,
 }
 
-/// How long each iteration took.
 pub fn time(attempts: &[AttemptView]) -> Plot {
     plot("Time per iteration", attempts, |attempt| {
         let span = attempt.duration();

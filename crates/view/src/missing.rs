@@ -7,21 +7,17 @@ use serde_json::{Map, Value, json};
 /// What is typed where something stored is damaged.
 pub const REPAIR: &str = "ralph doctor --repair";
 
-/// What is missing.
 #[derive(Debug, Default)]
 pub struct Missing {
-    /// Runs that are damaged in the journal.
     pub damaged: Vec<Damaged>,
     /// Runs of which the journal knows less than their folders.
     pub lost: Vec<Lost>,
 }
 
-/// A run that is damaged in the journal.
 #[derive(Debug)]
 pub struct Damaged {
     /// The run, if its id can still be read.
     pub run: Option<RunId>,
-    /// Its id, or what else it is known by.
     pub name: String,
     pub why: String,
 }
@@ -42,7 +38,6 @@ impl Missing {
         self.lost.iter().filter(|lost| lost.known.is_none())
     }
 
-    /// One line for each, with what to type.
     pub fn lines(&self) -> Vec<String> {
         let damaged = self.damaged.iter();
         let damaged =

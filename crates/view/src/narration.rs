@@ -21,21 +21,17 @@ use std::sync::Arc;
 const UNFOLDED_LINES: usize = 5;
 const UNFOLDED_CHARS: usize = 160;
 
-/// How much is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Volume {
     /// Only the end.
     Quiet,
-    /// What a person wants to know.
     Normal,
-    /// Everything.
     Verbose,
 }
 
 /// Something to show. Its kind says where it goes and whether it may be left out when the reader is slow.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Said {
-    /// A line of narration.
     Line(String),
     /// A line that even the quiet want to read.
     Urgent(String),
@@ -43,7 +39,6 @@ pub enum Said {
     Agent(String),
     /// Lines that the agent wrote to standard error, likewise.
     AgentStderr(String),
-    /// How the run ended.
     End(String),
 }
 
@@ -53,7 +48,6 @@ fn each_a_line(lines: Vec<String>) -> impl Iterator<Item = Said> {
     lines.into_iter().map(|line| Said::Line(line.replace('\n', " ")))
 }
 
-/// Tells a run.
 pub struct Narrator {
     style: Style,
     /// The look of the agent's lines and of the end.
@@ -96,7 +90,6 @@ impl Narrator {
         }
     }
 
-    /// The run's id, once it began.
     pub fn run(&self) -> &str {
         &self.run
     }
@@ -321,7 +314,6 @@ impl Narrator {
         vec![Said::Urgent("Received signal, shutting down...".to_owned()), Said::Line(line)]
     }
 
-    /// The lines of an agent's event, if it has any.
     pub fn agent_event(&mut self, at: WallTime, event: &AgentEvent) -> Said {
         Said::Agent(self.renderer.render(at, event))
     }
@@ -338,7 +330,6 @@ impl Narrator {
         Said::AgentStderr(self.stderr.feed(bytes))
     }
 
-    /// Something was heard of the agent.
     pub fn heard(&mut self, now: Millis) {
         self.line.heard = self.line.heard.map(|_| now);
     }
@@ -356,7 +347,6 @@ impl Narrator {
         self.waiting_until.is_some()
     }
 
-    /// The live line at the bottom of a terminal.
     pub fn live_line(&mut self, at: WallTime, now: Millis, columns: usize) -> String {
         self.line.waiting = self.waiting_until.map(|until| words::between(at, until));
         self.line.draw(now, columns)
@@ -390,7 +380,6 @@ fn end(paint: Paint, run: (&str, LoopKind), outcome: &Outcome, took: Millis, sug
     head + &format!("  {}\n", paint.dim(&facts.join(" · "))) + &words::next(&outcome.next, paint, suggest)
 }
 
-/// Where a run goes on.
 fn resumed(kind: ResumeKind, step: &str) -> String {
     let words = match kind {
         ResumeKind::NextIteration(n) => format!("continuing with {step} {n}"),

@@ -29,7 +29,6 @@ impl Pieces {
         self.clean.feed(&String::from_utf8_lossy(&ready))
     }
 
-    /// What is left at the end.
     pub fn finish(&mut self) -> String {
         let Pieces { held, mut clean } = std::mem::take(self);
         clean.feed(&String::from_utf8_lossy(&held))

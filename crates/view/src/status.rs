@@ -19,7 +19,6 @@ pub const SHOWN: usize = 20;
 /// Runs that get a line of advice, of those that crashed and of those whose parent is gone; older ones are history.
 const ADVISED: usize = 3;
 
-/// The runs of a project.
 pub struct Runs {
     runs: Vec<(RunRow, Seen)>,
     missing: Missing,
@@ -40,12 +39,10 @@ impl Runs {
         Runs { runs, missing, older, now }
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// The object for programs.
     pub fn json(&self) -> Value {
         self.objects(Heartbeat::json, |_| self.now)
     }

@@ -19,7 +19,6 @@ pub struct Seen {
     pub orphan: bool,
 }
 
-/// A line of the table.
 pub struct Line<'a> {
     pub run: Grown<'a>,
     pub seen: &'a Seen,
@@ -94,7 +93,6 @@ fn line(cells: &[String], widths: &[usize], limit: Option<usize>, brush: impl Fn
     line + "\n"
 }
 
-/// The beginning of a line that fits.
 pub fn cut_to(line: &str, width: usize) -> String {
     if line.width() <= width {
         return line.to_owned();

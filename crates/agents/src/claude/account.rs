@@ -11,7 +11,6 @@ use crate::json::Raw;
 use crate::usage::{self, Counter, MOST_USD};
 use ralph_core::observation::Tokens;
 
-/// The sums of one process.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     /// Whether the stated input includes what was read from the cache.
@@ -26,19 +25,16 @@ pub(super) struct Account {
     message: String,
 }
 
-/// What a result adds up to.
 #[derive(Debug, PartialEq)]
 pub(super) struct Spent {
     /// Money of this process so far. What cannot be true is passed on as it stands, to be counted.
     pub(super) cost_usd: Option<f64>,
-    /// Tokens of this process so far.
     pub(super) tokens: Option<Tokens>,
     /// Whether a count of tokens could not be true; it was left out.
     pub(super) suspect: bool,
 }
 
 impl Account {
-    /// Nothing yet.
     pub(super) fn new(input_with_cache: bool) -> Account {
         Account { input_with_cache, ..Account::default() }
     }
@@ -55,7 +51,6 @@ impl Account {
         Some(self.tokens.plus(self.guessed))
     }
 
-    /// Takes a line with a result.
     pub(super) fn take(&mut self, line: &Line<'_>) -> Spent {
         let models = &line.model_usage_since_last_result.0;
         let mut counter = Counter::default();

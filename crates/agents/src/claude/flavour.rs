@@ -25,7 +25,6 @@ pub(crate) struct Flavour {
     pub(crate) sub_agents: &'static [&'static str],
     /// Whether a cost of 0 means that nobody knows it.
     pub(crate) cost_may_be_unknown: bool,
-    /// Tells how a tool ended.
     pub(crate) tool_ended: fn(&Block<'_>, &mut Told),
     /// Takes an object that Claude Code does not print; says whether it is known.
     pub(crate) other: fn(&Line<'_>, &mut Told) -> bool,

@@ -7,7 +7,6 @@ use crate::json::{Entries, List, Loose, Raw, fields};
 use crate::tool::Input;
 
 fields! {
-    /// One object of the stream.
     pub(crate) struct Line<'a> {
         kind = "type", subtype, session_id,
 
@@ -43,14 +42,12 @@ fields! {
         call_id, tool_call,
     }
 
-    /// A message of the model or to it.
     pub(crate) struct Message<'a> {
         id, model,
         usage: Loose<Usage<'a>>,
         content: List<Block<'a>>,
     }
 
-    /// A part of a message.
     pub(crate) struct Block<'a> {
         kind = "type", text,
 
@@ -65,13 +62,11 @@ fields! {
         is_error,
     }
 
-    /// What the client itself knows about a tool's end.
     pub(crate) struct ToolUseResult<'a> {
         task: Loose<Task<'a>>,
         success,
     }
 
-    /// A task of the todo list that was just made.
     pub(crate) struct Task<'a> {
         id,
     }
@@ -81,17 +76,14 @@ fields! {
         exit_code = "exitCode",
     }
 
-    /// What the client knows about an error.
     pub(crate) struct ErrorParams<'a> {
         rate_limit_info: Loose<LimitInfo<'a>>,
     }
 
-    /// The provider's word on a limit.
     pub(crate) struct LimitInfo<'a> {
         status, resets_at = "resetsAt", rate_limit_type = "rateLimitType", is_using_overage = "isUsingOverage",
     }
 
-    /// Tokens of one result, or of one message.
     pub(crate) struct Usage<'a> {
         input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens,
     }

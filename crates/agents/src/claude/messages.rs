@@ -28,7 +28,6 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    /// For a program of this flavour.
     pub(super) fn new(flavour: Flavour) -> Messages {
         let (account, turn, tasks) = (Account::new(flavour.input_with_cache), Turn::default(), Tasks::default());
         Messages { flavour, delegated: false, account, turn, tasks }

@@ -32,7 +32,6 @@ const FLAVOUR: Flavour = Flavour { todo_tools: &["TodoWrite"], sentence: trouble
 
 const FORMAT: &[&str] = &["--output-format"];
 
-/// The dialect of Claude Code.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "claude",
     help: Help {

@@ -14,7 +14,6 @@ const CALLS: usize = 16;
 /// Items kept: more than anybody reads.
 const ITEMS: usize = 200;
 
-/// The list, and the calls about it.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     whole: Held,

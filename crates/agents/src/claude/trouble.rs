@@ -14,7 +14,6 @@ use crate::dialect::End;
 use crate::json::Raw;
 use ralph_core::observation::{Failure, FailureClass};
 
-/// An error that the client reported.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Trouble {
     /// Words for the cause, from the most precise to the least: the client's own (`usage_limit_reached`,
@@ -55,7 +54,6 @@ impl Trouble {
         Failure { resets_at: stated.or(failure.resets_at), ..failure }
     }
 
-    /// The error as the client states it.
     pub(super) fn complaint(&self, flavour: &Flavour) -> Complaint {
         if self.kinds.is_empty() && self.status.is_none() {
             return (flavour.sentence)(&self.message);

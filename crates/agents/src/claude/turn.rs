@@ -15,14 +15,12 @@ use crate::stream::Outcome;
 use crate::tool::given;
 use ralph_core::observation::{Failure, FailureClass};
 
-/// What is known about the last turn.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     /// The last error that the client wrote in the model's place, until the model speaks again.
     trouble: Option<Trouble>,
     /// Why the client last asked its provider again, until the model speaks: a result knows better.
     retry: Option<Trouble>,
-    /// The provider's last refusal.
     refusal: Option<Refusal>,
     /// How the turn ended; `None` while it is going on.
     ended: Option<Ended>,
@@ -43,7 +41,6 @@ struct Refusal {
 }
 
 impl Turn {
-    /// A turn begins: its result is still to come.
     pub(super) fn begins(&mut self) {
         self.ended = None;
     }
@@ -59,7 +56,6 @@ impl Turn {
         }
     }
 
-    /// The client states an error in the model's place.
     pub(super) fn client_complains(&mut self, line: &Line<'_>, sentence: String) {
         self.trouble = Some(Trouble::of(line, sentence));
         if let Some(info) = line.api_error_params.0.as_ref().and_then(|params| params.rate_limit_info.0.as_ref()) {
@@ -98,7 +94,6 @@ impl Turn {
         self.ended.is_some()
     }
 
-    /// How it ended.
     pub(super) fn outcome(&self, flavour: &Flavour, end: &End<'_>, help: Help) -> Outcome {
         match &self.ended {
             Some(Ended::Answered) => Outcome::Answered,

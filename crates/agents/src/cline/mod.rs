@@ -15,7 +15,6 @@ use reader::Events;
 
 const STREAM: &[&str] = &["--json"];
 
-/// The dialect of Cline.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "cline",
     help: Help { install: "install it with `npm install -g cline`", login: "cline auth" },

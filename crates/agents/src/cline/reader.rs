@@ -14,7 +14,6 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::Tokens;
 
 fields! {
-    /// One object of the stream.
     pub(super) struct Line<'a> {
         kind = "type",
         event: Loose<Event<'a>>,
@@ -43,7 +42,6 @@ fields! {
         cache_write_tokens = "cacheWriteTokens", total_cost = "totalCost",
     }
 
-    /// What the shell tool is called with.
     struct Commands<'a> {
         commands: Vec<Raw<'a>>,
     }
@@ -54,7 +52,6 @@ fields! {
     }
 }
 
-/// Reads one process.
 #[derive(Default)]
 pub(super) struct Events {
     /// Agents below the main one that are at work.

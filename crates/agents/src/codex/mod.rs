@@ -19,7 +19,6 @@ use reader::Items;
 const AUTONOMY: &[&str] =
     &["--dangerously-bypass-approvals-and-sandbox", "--yolo", "-s", "--sandbox", "--approve-for-me", "--full-auto"];
 
-/// The dialect of Codex.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "codex",
     help: Help {

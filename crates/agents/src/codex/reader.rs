@@ -17,11 +17,9 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Failure, FailureClass, Tokens};
 use ralph_core::text;
 
-/// Reads one process.
 #[derive(Default)]
 pub(super) struct Items {
     thread: String,
-    /// The last message of the turn.
     answer: String,
     /// Items whose beginning was told; older clients tell only of the end.
     begun: Calls,

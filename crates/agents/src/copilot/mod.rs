@@ -14,7 +14,6 @@ use reader::Events;
 
 const FORMAT: &[&str] = &["--output-format"];
 
-/// The dialect of GitHub Copilot CLI.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "copilot",
     help: Help {

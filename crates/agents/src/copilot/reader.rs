@@ -15,7 +15,6 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::Tokens;
 
 fields! {
-    /// One object of the stream.
     pub(super) struct Line<'a> {
         kind = "type",
         data: Loose<Data<'a>>,
@@ -47,17 +46,14 @@ fields! {
     }
 }
 
-/// Reads one process.
 #[derive(Default)]
 pub(super) struct Events {
     answer: String,
-    /// Calls that only write the todo list.
     lists: Held,
     /// The last error of the session, or of a call to the model.
     trouble: Option<Complaint>,
     /// Somebody stopped it; its result says nevertheless that it exits with 0.
     aborted: bool,
-    /// The exit code that the result states.
     result: Option<i32>,
     tokens: Option<Tokens>,
 }

@@ -14,7 +14,6 @@ use reader::Deltas;
 
 const FORMAT: &[&str] = &["-o", "--output-format"];
 
-/// The dialect of Gemini CLI.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "gemini",
     help: Help {

@@ -18,7 +18,6 @@ use ralph_core::observation::{Ending, Tokens};
 use ralph_core::text;
 
 fields! {
-    /// One object of the stream.
     pub(super) struct Line<'a> {
         kind = "type", session_id, role, content, delta, tool_name, tool_id,
         parameters: Loose<Input<'a>>,
@@ -35,14 +34,11 @@ fields! {
 /// The end of an answer that is kept: a stream without end must not fill the memory.
 const ANSWER_BYTES: usize = 1 << 16;
 
-/// Reads one process.
 #[derive(Default)]
 pub(super) struct Deltas {
     /// What was said since the last tool.
     answer: String,
-    /// Calls that only write the todo list.
     lists: Held,
-    /// The last error that the client reported.
     trouble: Option<Complaint>,
     turn: Turn,
 }

@@ -12,7 +12,6 @@ use memchr::memchr2;
 /// How deep brackets may stand in each other: no real line comes near, and the stack bears it.
 const DEEPEST: u16 = 512;
 
-/// Something that can be read.
 pub(crate) trait Value<'a> {
     /// Takes the next value in the place of what was here; `None` if there is no JSON.
     fn take(&mut self, cursor: &mut Cursor<'a>) -> Option<()>;
@@ -28,7 +27,6 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// At the beginning of a text.
     pub(crate) fn new(text: &'a [u8]) -> Cursor<'a> {
         Cursor { rest: text, depth: 0, escaped: false }
     }

@@ -34,7 +34,6 @@ impl<'a> Value<'a> for Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
-    /// The JSON itself.
     pub(crate) fn json(self) -> &'a [u8] {
         self.0
     }
@@ -44,7 +43,6 @@ impl<'a> Raw<'a> {
         matches!(self.0, b"" | b"null")
     }
 
-    /// Whether this is `true`.
     pub(crate) fn is_true(self) -> bool {
         self.0 == b"true"
     }
@@ -54,7 +52,6 @@ impl<'a> Raw<'a> {
         self.quoted().and_then(|quoted| std::str::from_utf8(quoted).ok()).unwrap_or_default()
     }
 
-    /// Whether this is exactly that word.
     pub(crate) fn is(self, word: &str) -> bool {
         self.quoted() == Some(word.as_bytes())
     }

@@ -107,7 +107,6 @@ impl<'a, T: Fields<'a>> Value<'a> for Entries<T> {
     }
 }
 
-/// The values of an array.
 impl<'a> Value<'a> for Vec<Raw<'a>> {
     fn take(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         self.clear();

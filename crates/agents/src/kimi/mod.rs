@@ -15,7 +15,6 @@ use reader::Messages;
 
 const FORMAT: &[&str] = &["--output-format"];
 
-/// The dialect of Kimi Code.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "kimi",
     help: Help { install: "install it with `npm install -g @moonshot-ai/kimi-code`", login: "kimi login" },

@@ -15,7 +15,6 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Ending, Failure, FailureClass};
 
 fields! {
-    /// One object of the stream.
     pub(super) struct Line<'a> {
         role, kind = "type",
 
@@ -40,10 +39,8 @@ fields! {
     }
 }
 
-/// Reads one process.
 #[derive(Default)]
 pub(super) struct Messages {
-    /// The text of the last message.
     answer: String,
     /// A todo list that was handed in and not yet taken, by its call.
     todo: Option<(String, AgentEvent)>,

@@ -15,7 +15,6 @@ use reader::Steps;
 
 const FORMAT: &[&str] = &["--format"];
 
-/// The dialect of opencode.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "opencode",
     help: Help {

@@ -15,14 +15,12 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Failure, FailureClass, Tokens};
 
 fields! {
-    /// One object of the stream.
     pub(super) struct Line<'a> {
         kind = "type", session = "sessionID",
         part: Loose<Part<'a>>,
         error: Loose<ErrorObject<'a>>,
     }
 
-    /// A part of a message.
     pub(super) struct Part<'a> {
         text, tool, call = "callID",
         state: Loose<State<'a>>,
@@ -31,7 +29,6 @@ fields! {
         cost,
     }
 
-    /// How a tool went.
     pub(super) struct State<'a> {
         status,
         input: Loose<Input<'a>>,
@@ -69,11 +66,9 @@ fields! {
     }
 }
 
-/// Reads one process.
 #[derive(Default)]
 pub(super) struct Steps {
     greeted: bool,
-    /// The last text of the step.
     answer: String,
     over: bool,
     /// Why nothing follows, if nothing follows.
@@ -82,7 +77,6 @@ pub(super) struct Steps {
     tokens: Tokens,
 }
 
-/// Why nothing follows.
 #[derive(Debug)]
 enum Trouble {
     /// The provider, or the client itself, complains.

@@ -15,7 +15,6 @@ use reader::Turns;
 const FORMAT: &[&str] = &["--mode"];
 const PROVIDER: &[&str] = &["--provider"];
 
-/// The dialect of pi.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "pi",
     help: Help {

@@ -14,7 +14,6 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::Tokens;
 
 fields! {
-    /// One object of the stream.
     pub(super) struct Line<'a> {
         kind = "type", id,
         message: Loose<Message<'a>>,
@@ -49,12 +48,9 @@ fields! {
     }
 }
 
-/// Reads one process.
 #[derive(Default)]
 pub(super) struct Turns {
-    /// The text of the last message.
     answer: String,
-    /// The error of the last message.
     trouble: Option<String>,
     /// Whether anything followed the session's line, which comes before the login is looked at.
     begun: bool,

@@ -30,7 +30,6 @@ impl Follower {
         Follower { bus, offset: 0, mark: Vec::new(), skipped: 0, last: None }
     }
 
-    /// How far it has come.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -40,7 +39,6 @@ impl Follower {
         self.skipped
     }
 
-    /// What it reads.
     pub fn bus(&self) -> &Bus {
         &self.bus
     }

@@ -11,7 +11,6 @@ use std::time::SystemTime;
 /// How much of an index's end is read to find its last line: damage may have made some lines of it unreadable.
 const TAIL: usize = 100 * Entry::LENGTH;
 
-/// A line of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) iteration: u32,
@@ -80,7 +79,6 @@ pub(super) fn entries(run_folder: &Path, from: u64) -> io::Result<(Vec<Entry>, u
     Ok((lines.chunks_exact(Entry::LENGTH).filter_map(Entry::parse).collect(), from + whole as u64))
 }
 
-/// The last entry of an index.
 pub(super) fn last_entry(run_folder: &Path) -> Option<Entry> {
     let written = std::fs::metadata(run_folder.join(INDEX)).ok()?.len();
     let whole = written - written % Entry::LENGTH as u64;
@@ -116,7 +114,6 @@ pub struct LogReader {
 }
 
 impl LogReader {
-    /// A reader at the beginning.
     pub fn new(run_folder: &Path, iteration: u32, stream: Stream) -> LogReader {
         let folder = run_folder.to_owned();
         LogReader { folder, iteration, stream, entries: Vec::new(), index: 0, current: 0, file: None, at: 0, left: 0 }

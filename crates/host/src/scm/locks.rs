@@ -18,7 +18,6 @@ const AGAIN: Duration = Duration::from_millis(50);
 /// Folders below a repository are looked through so deep; branches have names of a few parts.
 const DEEPEST: usize = 16;
 
-/// The lock files of one repository.
 #[derive(Debug)]
 pub(super) struct Locks {
     root: PathBuf,

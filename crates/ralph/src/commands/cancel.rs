@@ -55,7 +55,6 @@ const GOING: Millis = Millis::from_secs(2);
 /// How often the runs below are looked for again: one may have started another until it was ended itself.
 const ROUNDS: usize = 10;
 
-/// Runs the command.
 pub fn run(global: &Global, args: &CancelArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let store = pick::store(&project)?;

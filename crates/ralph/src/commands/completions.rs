@@ -20,7 +20,6 @@ pub struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Runs the command.
 pub fn run(args: &CompletionsArgs) -> Result<u8, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut without_hidden(&Cli::command()), "ralph", &mut script);

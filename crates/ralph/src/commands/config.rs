@@ -31,7 +31,6 @@ pub enum ConfigCommand {
     Check,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError> {
     if matches!(command, ConfigCommand::Schema) {
         page::print(&format!("{:#}\n", settings::schema()))?;
@@ -90,7 +89,6 @@ pub fn write_docs(folder: &Path) -> Result<u8, CommandError> {
     Ok(exit::OK)
 }
 
-/// Every command's help, as a page.
 fn commands_markdown() -> String {
     fn add(page: &mut String, command: &mut clap::Command, name: &str) {
         let help = command.clone().term_width(100).render_long_help().to_string();

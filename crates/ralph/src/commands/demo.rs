@@ -37,7 +37,6 @@ const BROKEN: &str = "#!/bin/sh\necho \"Hello $1\"\n";
 const MENDED: &str = "#!/bin/sh\necho \"Hello, $1!\"\n";
 const CHECK: &str = "#!/bin/sh\ngot=$(sh greet.sh World)\nwant='Hello, World!'\n[ \"$got\" = \"$want\" ] && echo \"ok: $got\" && exit 0\necho \"expected: $want\"\necho \"got:      $got\"\nexit 1\n";
 
-/// Runs the command.
 pub fn run(global: &Global, args: &DemoArgs) -> Result<u8, CommandError> {
     let folder = scratch(args.folder.as_deref())?;
     let project = Project::find(Some(&folder))?;

@@ -22,7 +22,6 @@ pub struct ExplainArgs {
     run: Option<String>,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: &ExplainArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let (explanation, style) =

@@ -72,7 +72,6 @@ pub fn machine(store: &Store, run: &RunId) -> Result<Run, CommandError> {
     Run::fold(kept, &behind).map_err(|error| unreadable(run, &error))
 }
 
-/// What a run began with.
 pub fn started(store: &Store, run: &RunId) -> Result<Started, CommandError> {
     match store.first(run)? {
         Some(Entry { event: Event::Started(started), .. }) => Ok(*started),
@@ -80,7 +79,6 @@ pub fn started(store: &Store, run: &RunId) -> Result<Started, CommandError> {
     }
 }
 
-/// A run as its journal tells it.
 pub fn view(store: &Store, run: &RunId, prompts: Prompts) -> Result<RunView, CommandError> {
     RunView::of(store.entries(run)?, prompts).map_err(|error| unreadable(run, &error))
 }
@@ -129,7 +127,6 @@ pub fn namesakes(project: &Project) -> Vec<String> {
     told.take(NAMESAKES).collect()
 }
 
-/// There is nothing to look at.
 fn no_runs(project: &Project, store: Option<&Store>) -> CommandError {
     let told = CommandError::usage(format!("there are no runs in {} yet", project.root.display()))
         .hint("begin one: ralph run -p 'make the tests pass'");

@@ -39,7 +39,6 @@ pub struct ResumeArgs {
     limits: LimitArgs,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     if args.maximum_iterations == Some(0) {
@@ -176,7 +175,6 @@ pub fn find(store: &Store, typed: &str) -> Result<RunId, CommandError> {
     }
 }
 
-/// There is no run to speak of.
 fn nothing(project: &Project, store: Option<&Store>) -> CommandError {
     let told = CommandError::usage(format!("there is no unfinished run in {}", project.root.display()))
         .hint("begin one: ralph run -p 'make the tests pass'");

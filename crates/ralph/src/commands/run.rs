@@ -121,7 +121,6 @@ fn money(text: &str) -> Result<f64, String> {
     if amount.is_finite() && amount >= 0.0 { Ok(amount) } else { Err(format!("`{text}` is not an amount of money")) }
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let (source, task) = source(&args, &project)?;

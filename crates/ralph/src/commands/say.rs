@@ -38,7 +38,6 @@ pub struct SayArgs {
 /// A run that is just ending has ended by then.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// Runs the command.
 pub fn run(global: &Global, args: SayArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let store = pick::store(&project)?;

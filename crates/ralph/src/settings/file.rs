@@ -39,7 +39,6 @@ pub(super) fn object(file: &str, bytes: &[u8]) -> Result<Value, Box<Problem>> {
     Err(Box::new(Problem::with_file(file, reason).hinting("settings look like {\"agent\": {\"command\": \"claude\"}}")))
 }
 
-/// Why there are no bytes.
 enum Refused {
     /// It is no file that settings can be in.
     Kind(String),

@@ -3,7 +3,6 @@
 use ralph_core::text;
 use std::fmt;
 
-/// One step into a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     Key(String),

@@ -8,10 +8,8 @@ use super::keys::Settings;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Nobody gave it.
     Defaults,
     /// A file, by its path from the project's root.
     File(&'static str),
@@ -111,9 +109,7 @@ fn at<'a>(value: &'a Value, steps: &[Step]) -> Option<&'a Value> {
     })
 }
 
-/// What one layer does to a place.
 enum Look {
-    /// The value is this layer's.
     Holds,
     /// The layer says nothing about it; what lies below shows through.
     Shows,

@@ -22,7 +22,6 @@ pub(super) struct Problem {
     pub(super) reason: String,
     /// The line in question with a caret below it, or nothing.
     pub(super) excerpt: String,
-    /// What to do about it, or nothing.
     pub(super) hint: String,
     /// Whether the machine is to blame, and not whoever wrote the settings.
     pub(super) machine: bool,

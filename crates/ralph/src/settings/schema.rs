@@ -36,17 +36,14 @@ fn tidy(schema: &mut Value) {
     }
 }
 
-/// One place in the schema.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node<'a>(pub(super) &'a Value);
 
 /// What a section says about a key.
 pub(super) enum Child<'a> {
-    /// It is known.
     Known(Node<'a>),
     /// Anything may stand here, and nobody looks at it.
     Free,
-    /// There is no such key.
     Unknown,
 }
 
@@ -59,7 +56,6 @@ impl<'a> Node<'a> {
         self.get(keyword).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The strings in the list under a keyword.
     pub(super) fn texts(self, keyword: &str) -> Vec<&'a str> {
         self.get(keyword).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
     }
@@ -128,9 +124,7 @@ impl<'a> Node<'a> {
 pub(super) struct Key<'a> {
     pub(super) path: String,
     pub(super) name: &'a str,
-    /// What may stand there.
     pub(super) node: Node<'a>,
-    /// Whether it must be given.
     pub(super) required: bool,
 }
 

@@ -5,7 +5,6 @@ use super::key_path::KeyPath;
 use ralph_core::text;
 use serde_json::{Map, Value};
 
-/// What stands in the place of a secret.
 const COVERED: &str = "(hidden)";
 
 /// Words in the name of a variable that make its value a secret.

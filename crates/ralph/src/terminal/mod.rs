@@ -39,14 +39,10 @@ impl ColorChoice {
     }
 }
 
-/// How a run is shown.
 #[derive(Debug, Clone)]
 pub struct FaceOptions {
-    /// The project's name.
     pub project: String,
-    /// Whether programs read it.
     pub json: bool,
-    /// How much is said.
     pub volume: Volume,
     /// Whether the agent's output is shown as it comes.
     pub stream: bool,

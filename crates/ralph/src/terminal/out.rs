@@ -16,12 +16,10 @@ const PIECE: usize = 16 << 10;
 /// How long the end waits for a reader that takes nothing at all.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where a text goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// Results and the agent's own output.
     Stdout,
-    /// Narration.
     Stderr,
 }
 
@@ -41,13 +39,11 @@ pub struct Out {
 }
 
 impl Out {
-    /// Starts writing.
     pub fn start() -> io::Result<Out> {
         let stderr = if one_end() { None } else { Some(Lane::start()?) };
         Ok(Out { stdout: Lane::start()?, stderr })
     }
 
-    /// Queues a text.
     pub fn write(&self, target: Target, worth: Worth, text: impl Into<Vec<u8>>) {
         self.lane(target).write(target, worth, text.into());
     }
@@ -147,7 +143,6 @@ impl Lane {
         self.shared.1.notify_all();
     }
 
-    /// Whether everything was written.
     fn finish(&self) -> bool {
         let mut queue = self.lock();
         queue.closed = true;

@@ -13,12 +13,10 @@ pub fn paint(global: &Global) -> Paint {
     Paint { on: global.color.colours(&io::stdout(), global.colorless()), marks: global.marks() }
 }
 
-/// How results are shown here.
 pub fn style(global: &Global, suggest: Suggest) -> Style {
     Style { paint: paint(global), zone: zone(), suggest }
 }
 
-/// The machine's time zone.
 pub fn zone() -> Zone {
     Zone(jiff::tz::TimeZone::system())
 }
@@ -28,7 +26,6 @@ pub fn print(text: &str) -> Result<(), CommandError> {
     put(text.as_bytes()).or_else(|error| if error.code == exit::OK { Ok(()) } else { Err(error) })
 }
 
-/// Prints a result for programs, as one line.
 pub fn print_json(object: &serde_json::Value) -> Result<(), CommandError> {
     print(&format!("{object}\n"))
 }

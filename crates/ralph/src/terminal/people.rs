@@ -17,7 +17,6 @@ const REDRAW: Duration = Duration::from_millis(500);
 /// Off a terminal, a line this often says that it still lives; a wait has said how long it will take.
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
-/// Shows a run to a person.
 pub struct People {
     out: Out,
     clock: Clock,

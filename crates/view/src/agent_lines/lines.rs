@@ -3,7 +3,6 @@
 use crate::{Paint, Tone};
 use ralph_core::text;
 
-/// Lines that belong to one event.
 #[derive(Debug)]
 pub struct Lines {
     paint: Paint,
@@ -26,12 +25,10 @@ impl Lines {
         self.text.push('\n');
     }
 
-    /// Adds text of any number of lines.
     pub fn add_text(&mut self, tone: Tone, text: &str) {
         text.split('\n').for_each(|line| self.add(tone, line));
     }
 
-    /// All of them.
     pub fn into_text(self) -> String {
         self.text
     }

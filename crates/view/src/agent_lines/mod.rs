@@ -11,7 +11,7 @@ mod tests;
 mod todo;
 
 use crate::words::amounts;
-use crate::{Paint, Tone, Zone};
+use crate::{Mark, Paint, Tone, Zone};
 use flow::Flow;
 use lines::{Lines, one_line, shorten};
 use ralph_core::agent_event::{AgentEvent, Voice};
@@ -130,7 +130,7 @@ impl Renderer {
                 self.tools += 1;
                 let name = one_line(name, NAME_CHARS);
                 let input = one_line(input, INPUT_CHARS);
-                lines.add(Tone::Head, &format!("{} {name}({input})", marks.tool()));
+                lines.add(Tone::Head, &format!("{} {name}({input})", marks.of(Mark::Tool)));
                 if self.names.len() < OPEN_TOOLS {
                     self.names.insert(id.clone(), name);
                 }
@@ -143,19 +143,19 @@ impl Renderer {
                     self.say(lines, Tone::Plain, text);
                 }
                 let facts = self.facts(at, *cost_usd, *tokens);
-                lines.add(Tone::Good, &format!("{} Complete ({facts})", marks.ok()));
+                lines.add(Tone::Good, &format!("{} Complete ({facts})", marks.of(Mark::Ok)));
             }
             AgentEvent::Result { text, cost_usd, tokens, .. } => {
                 self.complain(lines, text);
                 let facts = self.facts(at, *cost_usd, *tokens);
-                lines.add(Tone::Bad, &format!("{} Failed ({facts})", marks.error()));
+                lines.add(Tone::Bad, &format!("{} Failed ({facts})", marks.of(Mark::Error)));
             }
             AgentEvent::Limit { scope, rejected: true, resets_at } => {
                 let resets =
                     resets_at.map(|seconds| self.options.zone.short(WallTime(seconds.saturating_mul(1000)), at));
                 let resets = resets.map_or(String::new(), |when| format!(" · resets {when}"));
                 let scope = one_line(scope, REMARK_CHARS);
-                lines.add(Tone::Waiting, &format!("{} limit reached: {scope}{resets}", marks.wait()));
+                lines.add(Tone::Waiting, &format!("{} limit reached: {scope}{resets}", marks.of(Mark::Wait)));
             }
             AgentEvent::Error { message } => self.complain(lines, message),
             AgentEvent::Limit { scope, .. } => self.remark(lines, &format!("limit near: {scope}")),
@@ -176,14 +176,17 @@ impl Renderer {
     fn complain(&mut self, lines: &mut Lines, message: &str) {
         let sentence = one_line(message, ERROR_CHARS);
         if !sentence.is_empty() && sentence != self.told {
-            lines.add(Tone::Bad, &format!("{} {sentence}", self.options.paint.marks.error()));
+            lines.add(Tone::Bad, &format!("{} {sentence}", self.options.paint.marks.of(Mark::Error)));
             self.told = sentence;
         }
     }
 
     fn remark(&self, lines: &mut Lines, words: &str) {
         if self.options.verbose {
-            lines.add(Tone::Dim, &format!("{} {}", self.options.paint.marks.remark(), one_line(words, REMARK_CHARS)));
+            lines.add(
+                Tone::Dim,
+                &format!("{} {}", self.options.paint.marks.of(Mark::Remark), one_line(words, REMARK_CHARS)),
+            );
         }
     }
 
@@ -192,15 +195,18 @@ impl Renderer {
         let marks = self.options.paint.marks;
         self.errors += u64::from(*error);
         let name = self.names.remove(id).map_or(String::new(), |name| format!(" ← {name}"));
-        let (tone, mark, word) =
-            if *error { (Tone::Bad, marks.error(), "Error") } else { (Tone::Good, marks.ok(), "Result") };
+        let (tone, mark, word) = if *error {
+            (Tone::Bad, marks.of(Mark::Error), "Error")
+        } else {
+            (Tone::Good, marks.of(Mark::Ok), "Result")
+        };
         out.add(tone, &format!("{mark} {word}{name} ({lines} lines, {chars} chars)"));
         let clean = text::for_terminal(output);
         // Blank lines say nothing, so they take no room.
         let spoken = clean.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let shown: Vec<(usize, &str)> = spoken.take(self.options.max_output_lines).collect();
         for (index, (_, line)) in shown.iter().enumerate() {
-            let lead = if index == 0 { format!("  {}  ", marks.below()) } else { " ".repeat(6) };
+            let lead = if index == 0 { format!("  {}  ", marks.of(Mark::Below)) } else { " ".repeat(6) };
             out.add(Tone::Dim, &format!("{lead}{}", shorten(line, self.options.max_output_chars)));
         }
         let passed = shown.last().map_or(0, |(at, _)| at + 1);
@@ -208,7 +214,7 @@ impl Renderer {
         let ends_here = is_whole && clean.lines().skip(passed).all(|line| line.trim().is_empty());
         let more = lines.saturating_sub(passed as u64);
         if more > 0 && !shown.is_empty() && !ends_here {
-            out.add(Tone::Dim, &format!("  {}  ... {more} more lines", marks.below()));
+            out.add(Tone::Dim, &format!("  {}  ... {more} more lines", marks.of(Mark::Below)));
         }
     }
 

@@ -80,7 +80,6 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice, suggest: &Suggest) 
     Some(line(kind, at, run, fields))
 }
 
-/// An agent's event as its line.
 pub fn agent_line(at: WallTime, run: &str, iteration: u32, event: &AgentEvent) -> String {
     #[derive(Serialize)]
     struct Line<'a> {

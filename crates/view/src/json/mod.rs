@@ -166,7 +166,6 @@ pub fn receipts(view: &RunView) -> Vec<Value> {
     view.executed().map(|check| receipt(check, view.settings())).collect()
 }
 
-/// The receipt of one check.
 pub fn receipt(check: &Check, settings: &str) -> Value {
     let report = &check.report;
     let (tree, head) = match &check.tree {
@@ -210,7 +209,6 @@ pub fn outcome_object(outcome: &Outcome, suggest: &Suggest) -> Value {
     })
 }
 
-/// Adds the fields of one object to another.
 pub fn extend(object: &mut Value, more: Value) {
     if let (Value::Object(object), Value::Object(more)) = (object, more) {
         object.extend(more);
@@ -222,7 +220,6 @@ pub fn tokens_object(tokens: Tokens) -> Value {
     json!({ "input": tokens.input, "output": tokens.output, "cache_read": tokens.cache_read, "cache_write": tokens.cache_write })
 }
 
-/// Reasons as people read them.
 pub(crate) fn sentences(reasons: &[Reason]) -> Vec<String> {
     reasons.iter().map(ToString::to_string).collect()
 }

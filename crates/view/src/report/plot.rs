@@ -19,7 +19,6 @@ const TOP: f64 = 20.0;
 const BOTTOM: f64 = 130.0;
 
 impl Plot {
-    /// The plot as lines of text.
     pub fn as_text(&self, marks: Marks) -> String {
         let bars = self.merged(TEXT_BARS);
         let most = longest(&bars);
@@ -72,7 +71,6 @@ impl Plot {
         svg + "</svg>\n"
     }
 
-    /// At most so many bars.
     fn merged(&self, most: usize) -> Vec<Bar> {
         let share = self.bars.len().div_ceil(most).max(1);
         self.bars.chunks(share).filter_map(merge).collect()

@@ -8,7 +8,6 @@ use crate::run_view::Check;
 use crate::words;
 use ralph_core::text;
 
-/// Every check over the iterations.
 pub fn checks(case: &Explanation) -> Section {
     let matrix = Matrix::of(&case.view);
     let width = matrix.checks.len();

@@ -9,7 +9,6 @@ pub use en::*;
 use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
 
-/// An amount of money.
 pub fn money(amount: f64) -> String {
     format!("${}", text::money(amount))
 }

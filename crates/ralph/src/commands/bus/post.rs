@@ -40,7 +40,6 @@ pub struct PostArgs {
     body: String,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: PostArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     if args.kind == Kind::ACK && args.parents.is_empty() {

@@ -18,7 +18,6 @@ use ralph_host::process::Command;
 use ralph_view::findings::Finding;
 use std::io;
 
-/// The agents that are being asked.
 pub(super) struct Agents {
     /// The one that a run would start.
     chosen: Option<Agent>,
@@ -38,7 +37,6 @@ enum Presence {
     Asked(Question, &'static Login),
     /// It is there, and for this reason it is not asked.
     There(&'static str),
-    /// It cannot be executed.
     Absent(String),
 }
 
@@ -116,7 +114,6 @@ impl Agent {
         Agent { policy, dialect, presence }
     }
 
-    /// Why it cannot be started.
     fn missing<'a>(&'a self, answers: &'a Answers) -> Option<&'a str> {
         match &self.presence {
             Presence::Asked(question, _) => match answers.to(*question) {
@@ -183,7 +180,7 @@ impl Agents {
     pub(super) fn findings(&self, answers: &Answers) -> Vec<Finding> {
         let mut findings = vec![self.first(answers)];
         for agent in &self.others {
-            let check = format!("agent {}", agent.dialect.name());
+            let check = format!("agent {}", agent.dialect.name);
             findings.push(agent.finding(answers, check));
         }
         for name in &self.forbidden {
@@ -225,6 +222,6 @@ impl Agents {
 
     /// An agent that could be used if the chosen one cannot.
     fn usable(&self, answers: &Answers) -> Option<&'static str> {
-        self.others.iter().find(|agent| agent.missing(answers).is_none()).map(|agent| agent.dialect.name())
+        self.others.iter().find(|agent| agent.missing(answers).is_none()).map(|agent| agent.dialect.name)
     }
 }

@@ -14,17 +14,14 @@ use tokio::task::LocalSet;
 /// Programs that have to be compiled first take seconds for their version on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Questions that wait for each other.
 pub(super) struct Asking {
     folder: PathBuf,
     commands: Vec<Command>,
 }
 
-/// A question that was asked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question(usize);
 
-/// All answers.
 pub(super) struct Answers(Vec<Answer>);
 
 impl Asking {
@@ -33,7 +30,6 @@ impl Asking {
         Asking { folder: folder.to_owned(), commands: Vec::new() }
     }
 
-    /// Asks a program.
     pub(super) fn add<'a>(&mut self, program: &str, args: impl IntoIterator<Item = &'a str>) -> Question {
         let args = args.into_iter().map(Into::into).collect();
         let folder = self.folder.clone();
@@ -46,7 +42,6 @@ impl Asking {
         Question(self.commands.len() - 1)
     }
 
-    /// Waits for all answers.
     pub(super) fn wait(self) -> Result<Answers, CommandError> {
         let runtime = event_loop()?;
         let together = LocalSet::new();
@@ -68,7 +63,6 @@ async fn ask(command: Command) -> Answer {
 }
 
 impl Answers {
-    /// What came of a question.
     pub(super) fn to(&self, question: Question) -> &Answer {
         self.0.get(question.0).unwrap_or(&Answer::Silent)
     }

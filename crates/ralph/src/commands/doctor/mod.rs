@@ -44,7 +44,6 @@ pub struct DoctorArgs {
     repair: bool,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: &DoctorArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     if args.repair {
@@ -82,7 +81,6 @@ pub fn isolation_child() -> Result<u8, CommandError> {
     Ok(exit::OK)
 }
 
-/// The settings, and the agent that they name.
 struct Setup {
     settings: Result<(Loaded, Settings), SettingsError>,
     /// The agent that a run would start; `None` if nobody has named one.
@@ -111,7 +109,6 @@ impl Setup {
         Setup { settings: judged.map(|settings| (loaded, settings)), agent, flags }
     }
 
-    /// The settings, if a run could use them.
     fn usable(&self) -> Option<&Settings> {
         self.settings.as_ref().ok().map(|(_, settings)| settings)
     }

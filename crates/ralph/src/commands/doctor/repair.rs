@@ -26,13 +26,11 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
-/// What is left of a run.
 type Remains = ralph_store::Remains<Event>;
 
 /// Where the folders of runs go that no journal knows.
 const LOST: &str = "lost";
 
-/// Runs the command.
 pub(super) fn run(global: &Global, project: &Project) -> Result<u8, CommandError> {
     let clock = Clock::start();
     refuse_beside_the_living(project)?;
@@ -118,17 +116,14 @@ fn hidden(project: &Project, store: &Store) -> Result<Vec<String>, StoreError> {
     Ok(hidden)
 }
 
-/// What was done.
 #[derive(Debug, Default)]
 struct Repaired {
-    /// What was damaged.
     why: Vec<String>,
     /// Where the damaged database is now.
     aside: Vec<PathBuf>,
     runs: Vec<Kept>,
 }
 
-/// What became of one run.
 #[derive(Debug)]
 struct Kept {
     run: Option<RunId>,

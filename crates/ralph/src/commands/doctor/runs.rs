@@ -17,7 +17,6 @@ use std::error::Error as _;
 /// Runs that are named; older ones are history.
 const NAMED: usize = 3;
 
-/// Looks at the lock and the journal.
 pub(super) fn findings(project: &Project) -> Vec<Finding> {
     let live = Live::look(project);
     let (journal, listing) = journal(project, &live);

@@ -11,7 +11,6 @@ pub(super) const COMPLETION_RESPONSE: &str = "DONE";
 /// How much of a guardrail's output goes into a prompt; nobody is asked.
 const OUTPUT_TRUNCATE_CHARS: u32 = 5000;
 
-/// All answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Answers {
     pub(super) agent: String,
@@ -23,7 +22,6 @@ pub(super) struct Answers {
     pub(super) scm: Option<Scm>,
 }
 
-/// One command that must pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Guardrail {
     command: String,
@@ -31,7 +29,6 @@ pub(super) struct Guardrail {
     hint: String,
 }
 
-/// What version control does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Scm {
     pub(super) command: String,
@@ -46,7 +43,6 @@ impl Guardrail {
 }
 
 impl Answers {
-    /// The settings.
     pub(super) fn settings(&self) -> Value {
         let mut settings = json!({
             "maximumIterations": self.maximum_iterations,

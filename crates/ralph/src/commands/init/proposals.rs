@@ -4,7 +4,6 @@ use super::guardrails::{self, Found};
 use crate::project::{self, Project};
 use ralph_host::look;
 
-/// Everything that was found.
 #[derive(Debug)]
 pub(super) struct Proposals {
     /// Agents, the first to be proposed.

@@ -22,7 +22,6 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Begins to listen.
     pub(super) fn open() -> Result<Terminal, CommandError> {
         let runtime = event_loop()?;
         let signals = {

@@ -18,9 +18,7 @@ pub struct Origin {
     pub at: WallTime,
 }
 
-/// How a log is printed.
 pub enum LogText {
-    /// Byte by byte.
     Bytes,
     /// As text that cannot drive a terminal.
     Text(Pieces),
@@ -32,15 +30,16 @@ pub enum LogText {
     TextLines(LineSplitter, Origin, Log),
 }
 
-/// Which log it is.
 #[derive(Debug, Clone)]
 pub enum Log {
-    /// What the agent printed.
     Stdout,
     /// What it complained about.
     Stderr,
     /// What a check printed. Two guardrails may be the same command, but each has a file of its own.
-    Check { name: String, file: String },
+    Check {
+        name: String,
+        file: String,
+    },
 }
 
 impl Log {
@@ -134,9 +133,7 @@ fn text_line(line: &Line<'_>, origin: &Origin, log: &Log) -> Vec<u8> {
     format!("{object}\n").into_bytes()
 }
 
-/// What a log holds.
 enum Read {
-    /// An event of the stream.
     Event(AgentEvent),
     /// A line that is none: a warning, a stack trace. It is worth showing, but nobody's words: no claim in
     /// it counts.
@@ -151,7 +148,6 @@ pub struct Events {
 }
 
 impl Events {
-    /// Events by this reader.
     pub fn new(reader: Box<dyn Reader>) -> Events {
         Events { reader, splitter: LineSplitter::default(), out: Vec::new() }
     }

@@ -43,7 +43,6 @@ pub struct StatusArgs {
     watch: bool,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: &StatusArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     if args.watch {
