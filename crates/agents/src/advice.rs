@@ -10,11 +10,9 @@ use ralph_core::observation::FailureClass;
 pub struct Help {
     /// How to install the program, as an order to a person.
     pub install: &'static str,
-    /// How to log in, as an order to a person.
     pub login: &'static str,
 }
 
-/// Why an agent failed, as far as it was stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
     Missing,

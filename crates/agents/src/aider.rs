@@ -71,7 +71,6 @@ struct Answers {
 /// What the next line belongs to.
 #[derive(Debug, PartialEq)]
 enum Part {
-    /// What stands before the introduction.
     Before,
     /// The introduction, which ends with an empty line.
     Introduction,

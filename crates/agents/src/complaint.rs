@@ -63,7 +63,6 @@ fields! {
 }
 
 impl ErrorObject<'_> {
-    /// The error, if it says anything.
     pub(crate) fn complaint(&self) -> Option<Complaint> {
         let sentence = self.message.text_within(LOOKED_AT);
         let complaint = Complaint::new(&sentence)
@@ -173,7 +172,6 @@ impl Complaint {
         }
     }
 
-    /// The failure that this amounts to, for a process that ended like that.
     pub(crate) fn failure(&self, help: Help, end: &End<'_>) -> Failure {
         self.failure_of(&self.message, help, end)
     }
@@ -184,7 +182,6 @@ impl Complaint {
         Failure { resets_at, ..Failure::new(cause.class(), cause.advise(sentence, help)) }
     }
 
-    /// Tells of it, and of the limit if it is one.
     pub(crate) fn tell(&self, out: &mut Told) {
         if self.class() == FailureClass::Limited {
             let kind = self.kinds.iter().find(|kind| cause_of_kind(kind) == Some(Cause::Limit));

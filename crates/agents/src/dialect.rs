@@ -108,7 +108,6 @@ pub trait Reader: Send {
 #[derive(Debug, Default)]
 pub struct Told {
     events: Vec<AgentEvent>,
-    /// How much is said about tools.
     pub(crate) detail: Detail,
 }
 
@@ -142,10 +141,8 @@ impl DerefMut for Told {
     }
 }
 
-/// Everything that is known when a process has ended.
 pub struct End<'a> {
     pub ending: &'a Ending,
-    /// The end of what it said on standard error.
     pub stderr_tail: &'a str,
     pub heard: bool,
     pub done_marker: bool,
@@ -187,7 +184,6 @@ pub enum Delivery {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLine {
-    /// The program, by name or path.
     pub program: String,
     /// Its arguments, less the prompt.
     pub args: Vec<String>,

@@ -39,7 +39,6 @@ pub(crate) struct Printed {
 
 #[derive(Debug, Default)]
 enum SoFar {
-    /// Nothing but labels.
     #[default]
     Labels,
     /// An error, and so many lines that may still stand behind it.

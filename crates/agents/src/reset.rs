@@ -4,7 +4,6 @@
 use crate::dialect::End;
 use ralph_core::time::{LocalTime, WallTime};
 
-/// When a limit ends, as it was stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reset {
     /// In so many seconds from when it was said.
@@ -62,7 +61,6 @@ pub(crate) fn header(value: &str) -> Option<Reset> {
     }
 }
 
-/// The reset in so many seconds.
 pub(crate) fn from_now(seconds: f64) -> Option<Reset> {
     // Nobody waits for a year, and no provider says so.
     (0.0..366.0 * DAY as f64).contains(&seconds).then(|| Reset::In((seconds.ceil() as i64).max(1)))

@@ -25,7 +25,6 @@ pub(crate) trait Stream: Send {
     /// The fields of an object, as far as they are read.
     type Line<'a>: Fields<'a>;
 
-    /// Takes one object and pushes its events.
     fn object(&mut self, line: &Self::Line<'_>, out: &mut Told);
 
     /// Standard output ended; pushes what was held back.
@@ -48,7 +47,6 @@ pub(crate) trait Stream: Send {
     }
 }
 
-/// How the last turn of a process ended, by its stream.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Outcome {
     Answered,
@@ -82,11 +80,9 @@ pub(crate) struct Speaker {
     pub(crate) help: Help,
 }
 
-/// Reads one process.
 pub(crate) struct StreamReader<S> {
     speaker: Speaker,
     stream: S,
-    /// Lines that hold something.
     lines: u64,
     /// Objects that the dialect knows.
     understood: u64,

@@ -11,7 +11,6 @@ fields! {
     }
 }
 
-/// The event of a list; `None` if no item says anything.
 pub(crate) fn event(list: &List<Todo<'_>>) -> Option<AgentEvent> {
     let mut items: Vec<TodoItem> = list.items.iter().filter_map(item).collect();
     items.extend(list.text.lines().filter_map(checkbox));

@@ -130,7 +130,6 @@ impl Calls {
         self.0.insert(0, id);
     }
 
-    /// Whether the call that ended here is one of them.
     pub(crate) fn ended(&mut self, id: &str) -> bool {
         let at = self.0.iter().position(|call| call == id);
         at.map(|at| self.0.remove(at)).is_some()

@@ -12,7 +12,6 @@ const MOST_TOKENS: f64 = 1e12;
 /// Reads counts, and remembers whether one could not be true.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
-    /// Whether a count was left out because it could not be true.
     pub(crate) suspect: bool,
 }
 
@@ -28,6 +27,12 @@ impl Counter {
                 0
             }
         }
+    }
+
+    /// Counts in their order: input, output, read from the cache, written to it.
+    pub(crate) fn tokens(&mut self, counts: [Raw<'_>; 4]) -> Tokens {
+        let [input, output, cache_read, cache_write] = counts.map(|count| self.count(count));
+        Tokens { input, output, cache_read, cache_write }
     }
 
     /// An amount of money; nothing if none is stated.

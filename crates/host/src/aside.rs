@@ -40,7 +40,6 @@ impl<T: Send + 'static> Aside<T> {
         Ok(Aside { stop, answer })
     }
 
-    /// Work that takes no time, done at once and without a thread.
     pub fn done(work: impl FnOnce(&Stop) -> T) -> Aside<T> {
         let stop = Stop::default();
         let (tell, answer) = oneshot::channel();
@@ -56,7 +55,6 @@ impl<T: Send + 'static> Aside<T> {
 }
 
 impl<T> Aside<T> {
-    /// Asks the work to stop; its answer still comes.
     pub fn stop(&self) {
         self.stop.set();
     }

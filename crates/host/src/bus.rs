@@ -60,13 +60,11 @@ pub enum BusError {
     /// A link, folder, pipe or device stands where the file should be.
     #[error("the bus {} is a {kind}, not a file: move it away, or name another with --bus FILE", .path.display())]
     NotAFile { path: PathBuf, kind: &'static str },
-    /// The file holds something else.
     #[error("{} holds no message and is not called like a bus, so nothing was posted to it", .path.display())]
     NotABus { path: PathBuf },
     /// The folder in which it should be made is not there.
     #[error("the bus {} cannot be made, because its folder is missing: mkdir -p {}", .path.display(), folder(.path).display())]
     NoFolder { path: PathBuf },
-    /// Somebody keeps the lock.
     #[error("the bus {} has been locked for {PATIENCE} by {holder}; if it hangs, end it and post again", .path.display())]
     Locked { path: PathBuf, holder: String },
     /// A message that would not be read back.

@@ -26,7 +26,6 @@ pub enum GitError {
     /// The machine did not let it run to its end: it was not found, or killed.
     #[error("{0}")]
     Fault(String),
-    /// It took too long.
     #[error("it did not answer within {0}")]
     TooSlow(Millis),
 }
@@ -54,7 +53,6 @@ pub struct Inquiry<'a> {
     pub pins: &'a Pins,
     /// A folder of the run for what must be kept meanwhile.
     pub scratch: &'a Path,
-    /// How long git may take for each answer.
     pub patience: Millis,
 }
 

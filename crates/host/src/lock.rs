@@ -108,7 +108,6 @@ impl WorkTreeLock {
         }
     }
 
-    /// Works in the tree that an ancestor owns, as its guest.
     pub fn join(
         locks_folder: &Path,
         work_tree: &Path,

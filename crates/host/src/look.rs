@@ -77,7 +77,6 @@ pub fn room(path: &Path) -> io::Result<u64> {
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// What a file system is to somebody who wants to keep things there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disk {
     /// As far as can be told, one of this machine's disks.

@@ -64,7 +64,6 @@ pub(crate) fn read(dir: impl AsFd, path: impl rustix::path::Arg, links: Links, l
 
 #[derive(Debug)]
 pub(crate) struct Contents {
-    /// The bytes up to the limit.
     pub(crate) bytes: Vec<u8>,
     pub(crate) complete: bool,
 }

@@ -15,15 +15,11 @@ const LONGEST_ANSWER: usize = 16 << 10;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// It ended by itself, having printed this on either stream.
-    Said {
-        code: i32,
-        text: String,
-    },
+    Said { code: i32, text: String },
     /// It was ended by a signal, or took longer than it was given and was cut.
     Silent,
-    NotStarted {
-        reason: String,
-    },
+    /// It could not be started.
+    NotStarted { reason: String },
 }
 
 /// Asks one program. Each question has a keeper of its own, so several can be asked at once; `name`

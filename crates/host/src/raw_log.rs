@@ -83,7 +83,6 @@ struct Files {
     end: u64,
     /// Logs that were left because they were large, each with the last iteration in it.
     left: VecDeque<(u32, u32)>,
-    /// The last iteration that began.
     iteration: u32,
 }
 
@@ -235,7 +234,6 @@ enum Log {
     Direct(Records),
     /// A flood is written behind its reader's back.
     Behind(Writer),
-    /// It could not be opened.
     Lost,
 }
 
@@ -307,7 +305,6 @@ impl Writer {
         let _ = self.full.as_ref().map(|full| full.send((stream, bytes.clone())));
     }
 
-    /// Waits until everything is in the file.
     fn finish(&mut self) -> Option<Records> {
         self.full = None;
         self.thread.take()?.join().ok()

@@ -22,7 +22,6 @@ const OUTPUT_KEPT: usize = 4096;
 pub const STATUS: &[&str] =
     &["status", "--porcelain=v1", "-z", "--untracked-files=normal", "--", ":/", ":(exclude).ralph"];
 
-/// Whether this program is git, whose status can be read.
 pub fn is_git(program: &str) -> bool {
     Path::new(program).file_stem().is_some_and(|name| name == "git")
 }

@@ -5,7 +5,6 @@ use crate::process::unblock_signals;
 use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What a signal means to a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
     /// SIGINT or SIGTERM, or SIGHUP: finish what runs, then stop; a second one: stop now.

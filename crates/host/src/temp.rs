@@ -7,7 +7,6 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The folder, removed when this is dropped.
 #[derive(Debug)]
 pub struct RunTemp {
     path: PathBuf,

@@ -38,7 +38,6 @@ pub struct Folder {
     root: PathBuf,
     own: Held,
     task: Held,
-    /// What this process wrote last under each name.
     written: HashMap<String, String>,
     /// The file that stood under each name before, to be filled with what comes next.
     spares: HashMap<String, Spare>,
@@ -63,7 +62,6 @@ struct Held {
 
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// A link or file stands where a folder should be.
     #[error("{} is a {kind}, not a directory: move it away", .path.display())]
     NotAFolder { path: PathBuf, kind: &'static str },
     /// A name that could lead elsewhere.
@@ -198,7 +196,6 @@ impl Folder {
         self.replace(name, &text, if unseen { Content::Irreplaceable } else { Content::Derived })
     }
 
-    /// The text, and whether it is all of it.
     fn read(&mut self, name: &str) -> (String, bool) {
         let path = self.task.path.join(name);
         let read = match plain(name) {

@@ -17,7 +17,6 @@ impl SettingsWatch {
         SettingsWatch { files, told: false }
     }
 
-    /// The file that was edited, once.
     pub fn edited(&mut self) -> Option<String> {
         // The time of change cannot be set back, unlike the time of modification.
         let stamp = |meta: &Option<Metadata>| {

@@ -29,12 +29,10 @@ impl CommandError {
         CommandError::new(exit::OK, "")
     }
 
-    /// A wrong call, setting or file.
     pub fn usage(message: impl Into<String>) -> CommandError {
         CommandError::new(exit::USAGE, message)
     }
 
-    /// A failing disk or descriptor.
     pub fn io(message: impl Into<String>, cause: &(dyn std::error::Error + 'static)) -> CommandError {
         CommandError::new(exit::IO, message).because(cause)
     }
@@ -56,7 +54,6 @@ impl CommandError {
         self
     }
 
-    /// Adds what to type or do next.
     pub fn hint(mut self, hint: impl Into<String>) -> CommandError {
         self.hints.push(hint.into());
         self

@@ -26,7 +26,6 @@ impl<'a> Live<'a> {
         self.owner.as_ref()
     }
 
-    /// The living process that carries this run.
     pub fn process(&self, run: &RunId) -> Option<Identity> {
         let owner = self.owner.as_ref().filter(|owner| owner.run.as_ref() == Some(run));
         owner.map(|owner| owner.identity.clone()).or_else(|| child_runs::process_of(&self.project.run_folder(run)))

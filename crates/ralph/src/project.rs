@@ -14,7 +14,6 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where the folders of tasks are, seen from the project's.
 pub const TASKS: &str = ".ralph/tasks";
 
 #[derive(Debug, Clone)]
@@ -30,7 +29,6 @@ pub struct Project {
 }
 
 impl Project {
-    /// Finds the project around `start` (or the current folder).
     pub fn find(start: Option<&Path>) -> Result<Project, CommandError> {
         let here = std::env::current_dir().map_err(|error| {
             CommandError::usage("the current folder cannot be found; it may have been deleted").because(&error)
@@ -200,7 +198,6 @@ pub fn program(name: &str, folder: &Path) -> io::Result<PathBuf> {
     program_on(std::env::var_os("PATH").as_deref(), name, folder)
 }
 
-/// The same on another PATH.
 pub fn program_on(path: Option<&OsStr>, name: &str, folder: &Path) -> io::Result<PathBuf> {
     let file = find_program(name.as_ref(), folder, path)?;
     look::may_execute(&file).map(|()| file)

@@ -12,18 +12,11 @@ use std::path::{Path, PathBuf};
 pub enum StoreError {
     /// The disk, the file system or the permissions are to blame.
     #[error("cannot {doing} {}: {problem}", path.display())]
-    Io {
-        /// The database, or the folder that should hold it.
-        path: PathBuf,
-        doing: &'static str,
-        problem: IoProblem,
-        source: Source,
-    },
+    Io { path: PathBuf, doing: &'static str, problem: IoProblem, source: Source },
     /// A write failed earlier. A second try could succeed without the first one's pages, so nothing
     /// more is written until the database was opened anew and read.
     #[error("an earlier write to {} failed, so nothing more is written to it", path.display())]
     Suspect { path: PathBuf },
-    /// Somebody deleted or replaced the database while it was in use.
     #[error("{} was deleted or replaced, so what happens from here on could not be remembered", path.display())]
     Gone { path: PathBuf },
     /// The file is not a database, or its structure is damaged.
@@ -61,7 +54,6 @@ pub type Source = Box<dyn Error + Send + Sync>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IoProblem {
     DiskFull,
-    /// The file or the file system may only be read.
     ReadOnly,
     /// The file cannot be opened or the folder cannot be made.
     CannotOpen,
@@ -117,10 +109,6 @@ impl StoreError {
             StoreError::Damaged { seq, why, .. } => Some(format!("entry {seq} is damaged: {why}")),
             _ => None,
         }
-    }
-
-    pub fn is_disk_full(&self) -> bool {
-        matches!(self, StoreError::Io { problem: IoProblem::DiskFull, .. })
     }
 
     /// Turns SQLite's errors into ours; made once per call, so that `?` stays short.

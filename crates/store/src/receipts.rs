@@ -21,7 +21,6 @@ impl Store {
     }
 }
 
-/// Keeps a receipt at the place of the entry that it comes from.
 pub(crate) fn save(conn: &Connection, no: i64, receipt: &Receipt) -> rusqlite::Result<()> {
     conn.prepare_cached("INSERT INTO receipts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?
         .execute((

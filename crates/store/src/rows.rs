@@ -12,7 +12,6 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 pub type Stored<R> = Result<R, DamagedRow>;
 
-/// A row that cannot be believed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedRow {
     /// The stream, unless its name is damaged too.
@@ -22,7 +21,6 @@ pub struct DamagedRow {
 }
 
 impl DamagedRow {
-    /// The run that it is of, if it is of one.
     pub fn run(&self) -> Option<RunId> {
         self.stream.as_ref()?.run()
     }
@@ -51,7 +49,6 @@ pub enum Found {
 pub enum Which<'a> {
     All,
     OfTask(&'a TaskName),
-    /// Those that were started inside a run.
     ChildrenOf(&'a RunId),
     Open,
     /// Those that may go on.
@@ -202,7 +199,6 @@ pub(crate) fn save_row<R: Row>(conn: &Connection, tail: &mut Tail, row: &R) -> r
     Ok(no)
 }
 
-/// Keys as columns.
 #[derive(PartialEq)]
 struct StoredKeys {
     task: String,

@@ -21,7 +21,6 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-/// What is left of one stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remains<E> {
     /// Its name; `None` if nothing proves one.
@@ -102,7 +101,6 @@ impl Salvage {
         of_entries.chain(self.proven.keys().copied()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// What is left of the stream with this number.
     pub fn remains<E: DeserializeOwned>(&self, no: i64) -> Remains<E> {
         let mut names = self.proven.get(&no).cloned().unwrap_or_default();
         if !(0..=MOST_STREAMS).contains(&no) {
@@ -162,7 +160,6 @@ impl Salvage {
         Remains { stream: Some(stream), ..remains }
     }
 
-    /// Notes what stands on a page.
     fn index(&mut self, number: u32, page: Image) {
         let Some(bytes) = self.pages.bytes(page) else { return };
         // The first page begins with the header of the file.

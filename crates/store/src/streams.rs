@@ -16,7 +16,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-/// Where a stream ends.
 #[derive(Debug, Clone)]
 pub(crate) struct Tail {
     pub(crate) stream: StreamId,

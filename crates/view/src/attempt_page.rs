@@ -11,7 +11,6 @@ use std::fmt::Write as _;
 
 /// Tools shown one by one; an agent may have used hundreds, and `--json` has them all.
 const TOOLS: usize = 40;
-/// Lines of the prompt and of the agent's last words.
 const LINES: usize = 12;
 
 pub fn as_json(view: &RunView, attempt: &AttemptView) -> Value {

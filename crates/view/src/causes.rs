@@ -54,7 +54,6 @@ pub fn of(view: &RunView, state: State, worked: Millis) -> Vec<String> {
     sentences.into_iter().flatten().collect()
 }
 
-/// How often a supervised agent was started, and how that went.
 fn starts(view: &RunView, last: &AttemptView) -> Vec<String> {
     let ended: Vec<bool> = view.counted().filter_map(|attempt| Some(attempt.agent.as_ref()?.well)).collect();
     let failed = ended.iter().filter(|well| !**well).count();
@@ -206,7 +205,6 @@ fn same_tree(view: &RunView) -> Option<String> {
     })
 }
 
-/// What the stop found.
 fn cut_short(last: &AttemptView) -> String {
     let number = last.iteration;
     match (&last.agent, &last.judged) {

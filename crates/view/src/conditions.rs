@@ -12,7 +12,6 @@ use ralph_core::observation::Marker;
 use ralph_core::verdict::{self, About};
 use serde_json::{Value, json};
 
-/// One thing that had to be so.
 pub struct Condition {
     pub name: String,
     /// Whether it was so; `None` if nobody got as far as to look.

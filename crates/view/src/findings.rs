@@ -20,7 +20,6 @@ enum Status {
     Ok,
     /// Worth knowing; a run could start all the same.
     Note,
-    /// No run could start; it would end with this code.
     Problem(u8),
 }
 
@@ -55,12 +54,10 @@ impl Finding {
         Finding::new(check, Status::Note, detail)
     }
 
-    /// No run could start; it would end with this code.
     pub fn problem(check: impl Into<String>, detail: impl Into<String>, code: u8) -> Finding {
         Finding::new(check, Status::Problem(code), detail)
     }
 
-    /// What to type about it.
     pub fn fix(self, fix: impl Into<String>) -> Finding {
         Finding { fix: Some(fix.into()), ..self }
     }

@@ -82,7 +82,6 @@ const QUIET_AFTER: Millis = Millis::from_secs(10);
 /// Hardly a tool takes longer without a word, and a person would begin to wonder.
 const STALE_AFTER: Millis = Millis::from_secs(300);
 
-/// What to think of a silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beat {
     /// There was a sign a moment ago.
@@ -95,7 +94,6 @@ pub enum Beat {
     Waits(Millis),
 }
 
-/// The newest sign of life of a running run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heartbeat {
     pub age: Millis,

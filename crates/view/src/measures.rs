@@ -4,7 +4,6 @@ use crate::run_view::AttemptView;
 use crate::words::{self, amounts};
 use ralph_core::observation::Tokens;
 
-/// One measure over the iterations.
 pub struct Plot {
     pub title: &'static str,
     pub bars: Vec<Bar>,
@@ -46,7 +45,6 @@ pub fn spent(attempts: &[AttemptView]) -> Option<Plot> {
     })
 }
 
-/// How many checks failed; `None` where nothing was checked.
 pub fn failing(attempts: &[AttemptView]) -> Option<Plot> {
     attempts.iter().any(|attempt| attempt.tally() != (0, 0)).then(|| {
         plot("Failing checks per iteration", attempts, |attempt| match attempt.tally() {

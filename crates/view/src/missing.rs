@@ -22,7 +22,6 @@ pub struct Damaged {
     pub why: String,
 }
 
-/// A run of which the journal knows less than its folder.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lost {
     pub run: RunId,
@@ -64,7 +63,6 @@ impl Missing {
 }
 
 impl Lost {
-    /// What happened, and what to type.
     pub fn line(&self) -> String {
         let Lost { run, logged, known } = self;
         match known {

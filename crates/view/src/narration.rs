@@ -61,7 +61,6 @@ pub struct Narrator {
     stderr: Pieces,
     line: StatusLine,
     waiting_until: Option<WallTime>,
-    /// Guardrails of this iteration that failed.
     failed: Vec<String>,
 }
 
@@ -159,7 +158,6 @@ impl Narrator {
         each_a_line(lines).collect()
     }
 
-    /// Which run this is, and what it may do.
     fn header(&self, policy: &Policy) -> Vec<String> {
         let head = format!(
             "{} {} · project {} · run {} · agent {} · task {}",

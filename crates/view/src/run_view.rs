@@ -46,7 +46,6 @@ pub enum Prompts {
     Newest,
 }
 
-/// One agent process and what followed it.
 pub struct AttemptView {
     pub iteration: u32,
     /// Which try of that number, from 1.
@@ -74,12 +73,10 @@ pub struct AttemptView {
 pub struct AgentEnd {
     pub seen: Box<Observation>,
     pub how: String,
-    /// Whether it ended well, so that its words count.
     pub well: bool,
 }
 
 pub struct Check {
-    /// The iteration; 0 before the first one.
     pub iteration: u32,
     pub attempt: u32,
     pub kind: CheckKind,
@@ -125,7 +122,6 @@ pub struct Judged {
     pub claim: Claim,
     pub verdict: VerdictWord,
     pub reasons: Vec<Reason>,
-    /// Whether the run is complete by it.
     pub accepted: bool,
     /// Money, the question for a commit message included.
     pub cost_usd: Option<f64>,
@@ -227,7 +223,6 @@ impl RunView {
         u32::try_from(self.counted().count()).unwrap_or(u32::MAX)
     }
 
-    /// How long it waited in all, as far as that was seen.
     pub fn waited(&self) -> Millis {
         self.waits.iter().filter_map(|wait| wait.waited).fold(Millis::ZERO, Millis::plus)
     }
@@ -276,12 +271,6 @@ pub enum OnResume {
 impl AttemptView {
     pub fn counted(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| check.set_aside.is_none())
-    }
-
-    /// Whether files changed under the last round of checks; `None` if nobody looked again.
-    pub fn tree_moved(&self) -> Option<bool> {
-        let before = self.counted().last()?.tree.as_ref()?;
-        Some(self.look_after.as_ref()?.differs_from_checked(before))
     }
 
     /// Drops what an earlier round found about this.

@@ -22,7 +22,6 @@ const ADVISED: usize = 3;
 pub struct Runs {
     runs: Vec<(RunRow, Seen)>,
     missing: Missing,
-    /// How many there are beside these.
     older: usize,
     now: WallTime,
 }
@@ -63,7 +62,6 @@ impl Runs {
         object
     }
 
-    /// The table for people; nothing if there are no runs.
     pub fn table(&self, style: &Style, width: Option<usize>) -> String {
         if self.runs.is_empty() {
             return String::new();

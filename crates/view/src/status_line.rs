@@ -12,10 +12,8 @@ const WHEEL: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧
 #[derive(Debug, Default)]
 pub struct StatusLine {
     pub step: &'static str,
-    /// The iteration and how many there may be.
     pub iteration: (u32, u32),
     pub activity: String,
-    /// When the run began to be worked on.
     pub began: Millis,
     /// When something was last heard of the agent; `None` while no agent runs.
     pub heard: Option<Millis>,
@@ -27,7 +25,6 @@ pub struct StatusLine {
 }
 
 impl StatusLine {
-    /// The line, cut to the terminal's width.
     pub fn draw(&mut self, now: Millis, columns: usize) -> String {
         self.frame = (self.frame + 1) % WHEEL.len();
         let wheel = WHEEL.get(self.frame).copied().unwrap_or_default();

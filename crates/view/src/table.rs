@@ -9,11 +9,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The widest task and check in the table.
 const NAME_WIDTH: usize = 32;
 
-/// A run as it looks at this moment.
 #[derive(Debug)]
 pub struct Seen {
     pub state: State,
-    /// Its newest sign of life, if it runs.
     pub heartbeat: Option<Heartbeat>,
     /// Whether it runs though the run inside which it was started is gone.
     pub orphan: bool,

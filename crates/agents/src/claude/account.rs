@@ -13,7 +13,6 @@ use ralph_core::observation::Tokens;
 
 #[derive(Debug, Default)]
 pub(super) struct Account {
-    /// Whether the stated input includes what was read from the cache.
     input_with_cache: bool,
     /// The largest total seen: money spent does not come back.
     cost: f64,
@@ -69,21 +68,16 @@ impl Account {
     }
 
     fn of_result(&self, counter: &mut Counter, usage: &Usage<'_>) -> Tokens {
-        let [input, output, read, written] =
-            [usage.input_tokens, usage.output_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens]
-                .map(|count| counter.count(count));
-        self.tokens_of(input, output, read, written)
+        let [read, written] = [usage.cache_read_input_tokens, usage.cache_creation_input_tokens];
+        self.tokens_of(counter.tokens([usage.input_tokens, usage.output_tokens, read, written]))
     }
 
     fn of_model(&self, counter: &mut Counter, usage: &ModelUsage<'_>) -> Tokens {
-        let [input, output, read, written] =
-            [usage.input_tokens, usage.output_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens]
-                .map(|count| counter.count(count));
-        self.tokens_of(input, output, read, written)
+        let [read, written] = [usage.cache_read_input_tokens, usage.cache_creation_input_tokens];
+        self.tokens_of(counter.tokens([usage.input_tokens, usage.output_tokens, read, written]))
     }
 
-    fn tokens_of(&self, input: u64, output: u64, cache_read: u64, cache_write: u64) -> Tokens {
-        let stated = Tokens { input, output, cache_read, cache_write };
+    fn tokens_of(&self, stated: Tokens) -> Tokens {
         if self.input_with_cache { usage::with_cache_inside(stated) } else { usage::with_cache_beside(stated) }
     }
 

@@ -17,7 +17,6 @@ use crate::tool::{self, Went};
 use crate::usage;
 use ralph_core::agent_event::{AgentEvent, Voice};
 
-/// Reads one process.
 pub(super) struct Messages {
     flavour: Flavour,
     /// Sub-agents speak with the main agent's voice from now on.
@@ -155,7 +154,6 @@ impl Messages {
     }
 }
 
-/// Tells how a tool ended, as Claude Code does.
 pub(super) fn tool_ended(block: &Block<'_>, out: &mut Told) {
     out.tool_failed_with(block.tool_use_id.text(), block.content, block.error, went(block));
 }

@@ -46,7 +46,6 @@ impl Trouble {
         Trouble { kinds: [self.kinds, earlier.kinds.clone()].concat(), status: self.status.or(earlier.status), message }
     }
 
-    /// The failure that this amounts to; `resets_at` is when the provider said that a limit ends.
     pub(super) fn failure(&self, flavour: &Flavour, resets_at: Option<i64>, end: &End<'_>, help: Help) -> Failure {
         let failure = self.complaint(flavour).failure(help, end);
         let stated =

@@ -22,7 +22,6 @@ pub(super) struct Turn {
     /// Why the client last asked its provider again, until the model speaks: a result knows better.
     retry: Option<Trouble>,
     refusal: Option<Refusal>,
-    /// How the turn ended; `None` while it is going on.
     ended: Option<Ended>,
 }
 
@@ -89,7 +88,6 @@ impl Turn {
         None
     }
 
-    /// Whether there is a result and no later turn.
     pub(super) fn is_over(&self) -> bool {
         self.ended.is_some()
     }
@@ -131,7 +129,6 @@ fn error_sentence(line: &Line<'_>, text: &str) -> String {
         .unwrap_or_else(|| format!("the agent reports {}", line.subtype.text_within(100)))
 }
 
-/// Seconds since the epoch, from a number of a client.
 pub(super) fn epoch_seconds(number: f64) -> Option<i64> {
     if let Some(Reset::At(at)) = reset::epoch(number) { Some(at) } else { None }
 }

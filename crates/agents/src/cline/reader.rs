@@ -184,7 +184,7 @@ impl Events {
     fn spend(&mut self, event: &Event<'_>, out: &mut Told) {
         let mut counter = Counter::default();
         let counts = [event.input_tokens, event.output_tokens, event.cache_read_tokens, event.cache_write_tokens];
-        self.tokens = self.tokens.plus(tokens(&mut counter, counts));
+        self.tokens = self.tokens.plus(counter.tokens(counts));
         self.cost = self.cost.max(counter.money(event.total_cost));
         usage::tell(counter.suspect, out);
         out.push(AgentEvent::Spent { cost_usd: self.cost_usd(), tokens: Some(self.tokens) });
@@ -194,7 +194,7 @@ impl Events {
         let mut counter = Counter::default();
         for usage in [&line.usage.0, &line.all_usage.0].into_iter().flatten() {
             let counts = [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens];
-            self.tokens = self.tokens.max(tokens(&mut counter, counts));
+            self.tokens = self.tokens.max(counter.tokens(counts));
             self.cost = self.cost.max(counter.money(usage.total_cost));
         }
         usage::tell(counter.suspect, out);
@@ -218,12 +218,6 @@ impl Events {
     fn cost_usd(&self) -> Option<f64> {
         (self.cost > 0.0).then_some(self.cost)
     }
-}
-
-/// Counts in their order: input with its cached part, output, read from the cache, written to it.
-fn tokens(counter: &mut Counter, counts: [Raw<'_>; 4]) -> Tokens {
-    let [input, output, cache_read, cache_write] = counts.map(|count| counter.count(count));
-    Tokens { input, output, cache_read, cache_write }
 }
 
 /// The id of one command of a shell call.

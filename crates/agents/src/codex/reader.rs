@@ -14,7 +14,7 @@ use crate::todo;
 use crate::tool::{self, Calls, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
-use ralph_core::observation::{Failure, FailureClass, Tokens};
+use ralph_core::observation::{Failure, FailureClass};
 use ralph_core::text;
 
 #[derive(Default)]
@@ -139,12 +139,8 @@ impl Items {
         let mut counter = Counter::default();
         // A resumed thread counts on from where it was; every iteration begins a new one.
         let tokens = line.usage.0.as_ref().map(|usage| {
-            usage::with_cache_inside(Tokens {
-                input: counter.count(usage.input_tokens),
-                output: counter.count(usage.output_tokens),
-                cache_read: counter.count(usage.cached_input_tokens),
-                cache_write: counter.count(usage.cache_write_input_tokens),
-            })
+            let [read, written] = [usage.cached_input_tokens, usage.cache_write_input_tokens];
+            usage::with_cache_inside(counter.tokens([usage.input_tokens, usage.output_tokens, read, written]))
         });
         usage::tell(counter.suspect, out);
         out.push(AgentEvent::Result { text: self.answer.clone(), is_error: false, cost_usd: None, tokens });

@@ -153,12 +153,8 @@ impl Events {
 
     fn spend(&mut self, data: &Data<'_>, out: &mut Told) {
         let mut counter = Counter::default();
-        let tokens = self.tokens.unwrap_or_default().plus(usage::with_cache_inside(Tokens {
-            input: counter.count(data.input_tokens),
-            output: counter.count(data.output_tokens),
-            cache_read: counter.count(data.cache_read_tokens),
-            cache_write: counter.count(data.cache_write_tokens),
-        }));
+        let counts = [data.input_tokens, data.output_tokens, data.cache_read_tokens, data.cache_write_tokens];
+        let tokens = self.tokens.unwrap_or_default().plus(usage::with_cache_inside(counter.tokens(counts)));
         usage::tell(counter.suspect, out);
         self.tokens = Some(tokens);
         out.push(AgentEvent::Spent { cost_usd: None, tokens: self.tokens });

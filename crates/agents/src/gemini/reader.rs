@@ -8,13 +8,13 @@ use crate::advice::Help;
 use crate::complaint::{Complaint, ErrorObject};
 use crate::dialect::{End, Told};
 use crate::ending::ended_badly;
-use crate::json::{Loose, fields, read};
+use crate::json::{Loose, Raw, fields, read};
 use crate::stream::{Outcome, Stream, Turn, say, say_piece, unknown};
 use crate::todo::{self, Held};
 use crate::tool::{self, Input, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
-use ralph_core::observation::{Ending, Tokens};
+use ralph_core::observation::Ending;
 use ralph_core::text;
 
 fields! {
@@ -131,12 +131,8 @@ impl Deltas {
         self.lists.let_go(out);
         let mut counter = Counter::default();
         let tokens = line.stats.0.as_ref().map(|stats| {
-            usage::with_cache_inside(Tokens {
-                input: counter.count(stats.input_tokens),
-                output: counter.count(stats.output_tokens),
-                cache_read: counter.count(stats.cached),
-                cache_write: 0,
-            })
+            let counts = [stats.input_tokens, stats.output_tokens, stats.cached, Raw::default()];
+            usage::with_cache_inside(counter.tokens(counts))
         });
         usage::tell(counter.suspect, out);
         let is_error = !line.status.is("success");

@@ -31,7 +31,6 @@ impl<'a> Cursor<'a> {
         Cursor { rest: text, depth: 0, escaped: false }
     }
 
-    /// What is not walked over yet.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -63,7 +62,6 @@ impl<'a> Cursor<'a> {
         whole.get(..whole.len() - self.rest.len())
     }
 
-    /// Passes over a value that nobody wants.
     pub(crate) fn pass_over(&mut self) -> Option<()> {
         self.skip().map(drop)
     }
@@ -79,7 +77,6 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Hands over the cursor before each element.
     pub(super) fn array(&mut self, each: impl FnMut(&mut Cursor<'a>) -> Option<()>) -> Option<()> {
         self.between(*b"[]", each)
     }

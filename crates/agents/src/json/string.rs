@@ -3,7 +3,6 @@
 use ralph_core::text;
 use std::borrow::Cow;
 
-/// Lines and characters of a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Size {
     /// Lines; a final newline begins no further one.

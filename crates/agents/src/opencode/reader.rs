@@ -79,9 +79,7 @@ pub(super) struct Steps {
 
 #[derive(Debug)]
 enum Trouble {
-    /// The provider, or the client itself, complains.
     Stated(Complaint),
-    /// A tool needed an answer.
     Asked(String),
 }
 

@@ -137,12 +137,8 @@ impl Turns {
     fn spend(&mut self, message: &Message<'_>, out: &mut Told) {
         let Some(stated) = &message.usage.0 else { return };
         let mut counter = Counter::default();
-        self.tokens = self.tokens.plus(usage::with_cache_beside(Tokens {
-            input: counter.count(stated.input),
-            output: counter.count(stated.output),
-            cache_read: counter.count(stated.cache_read),
-            cache_write: counter.count(stated.cache_write),
-        }));
+        let counts = [stated.input, stated.output, stated.cache_read, stated.cache_write];
+        self.tokens = self.tokens.plus(usage::with_cache_beside(counter.tokens(counts)));
         self.cost += stated.cost.0.as_ref().map_or(0.0, |cost| counter.money(cost.total));
         usage::tell(counter.suspect, out);
         out.push(AgentEvent::Spent { cost_usd: self.cost_usd(), tokens: Some(self.tokens) });

@@ -30,16 +30,13 @@ pub enum End {
     OfPart,
 }
 
-/// Something that stands on a bus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// A whole message.
     Message(Message),
     /// So many bytes that are no whole entry.
     Skipped(usize),
 }
 
-/// The pieces of some bytes, in their order.
 #[derive(Debug)]
 pub struct Scan<'a> {
     bytes: &'a [u8],
@@ -124,11 +121,9 @@ fn begun_start(bytes: &[u8]) -> usize {
 enum Unread {
     /// The bytes end before the entry does.
     Short,
-    /// It is something else.
     No,
 }
 
-/// A whole entry.
 struct Entry<'a> {
     header: Header<'a>,
     body: &'a [u8],
@@ -184,7 +179,6 @@ struct Header<'a> {
     from: Option<&'a str>,
     quoted: bool,
     body: usize,
-    /// The bytes of the header itself.
     length: usize,
 }
 

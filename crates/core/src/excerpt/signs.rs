@@ -6,7 +6,6 @@
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
-/// Whether a line looks like an error.
 pub(super) fn looks_like_an_error(line: &[u8]) -> bool {
     SIGNS.as_ref().is_some_and(|signs| signs.is_match(line))
         && (COUNTED.as_ref().is_some_and(|counted| counted.is_match(line))

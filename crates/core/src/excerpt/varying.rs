@@ -6,7 +6,6 @@
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// A line without what varies.
 pub(super) fn without(line: &str) -> String {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     match VARYING.as_ref() {

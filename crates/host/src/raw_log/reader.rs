@@ -103,7 +103,6 @@ pub struct LogReader {
     iteration: u32,
     stream: Stream,
     entries: Vec<Entry>,
-    /// Bytes of the index that were read.
     index: u64,
     /// The entry whose records are being read.
     current: usize,
@@ -119,12 +118,10 @@ impl LogReader {
         LogReader { folder, iteration, stream, entries: Vec::new(), index: 0, current: 0, file: None, at: 0, left: 0 }
     }
 
-    /// Whether the iteration has printed anything on this stream.
     pub fn has_any(mut self) -> io::Result<bool> {
         Ok(self.read(&mut [0])? > 0)
     }
 
-    /// The next bytes; 0 if there are none now.
     pub fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
             let Some(entry) = self.entries.get(self.current).copied() else {

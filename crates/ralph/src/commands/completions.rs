@@ -27,7 +27,6 @@ pub fn run(args: &CompletionsArgs) -> Result<u8, CommandError> {
     Ok(exit::OK)
 }
 
-/// The command line less what nobody types: the generator would offer it.
 fn without_hidden(command: &clap::Command) -> clap::Command {
     let shown = command.get_subcommands().filter(|sub| !sub.is_hide_set()).cloned();
     clap::Command::new("ralph")

@@ -27,7 +27,6 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The layers above the defaults, lowest first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Layers(Vec<(Origin, Value)>);
 
@@ -79,7 +78,6 @@ impl Layers {
     }
 }
 
-/// The settings that hold when nobody says anything.
 fn defaults() -> Value {
     // Serialising plain data cannot fail; if it could, the typed reading would fill in the same defaults.
     serde_json::to_value(Settings::default()).unwrap_or_default()

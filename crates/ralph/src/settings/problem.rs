@@ -39,7 +39,6 @@ impl SettingsError {
         self.0.is_empty()
     }
 
-    /// The exit code of a command that needs the settings.
     pub fn code(&self) -> u8 {
         if self.0.iter().any(|problem| problem.machine) { exit::IO } else { exit::USAGE }
     }

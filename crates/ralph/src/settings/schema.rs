@@ -39,7 +39,6 @@ fn tidy(schema: &mut Value) {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node<'a>(pub(super) &'a Value);
 
-/// What a section says about a key.
 pub(super) enum Child<'a> {
     Known(Node<'a>),
     /// Anything may stand here, and nobody looks at it.
@@ -60,7 +59,6 @@ impl<'a> Node<'a> {
         self.get(keyword).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
-    /// Whether a value of this JSON type may stand here.
     pub(super) fn allows(self, kind: &str) -> bool {
         self.text("type") == kind || self.texts("type").contains(&kind)
     }

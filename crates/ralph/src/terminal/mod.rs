@@ -44,7 +44,6 @@ pub struct FaceOptions {
     pub project: String,
     pub json: bool,
     pub volume: Volume,
-    /// Whether the agent's output is shown as it comes.
     pub stream: bool,
     /// Whether there is a terminal that can show a live line.
     pub live: bool,
@@ -54,7 +53,6 @@ pub struct FaceOptions {
     pub render: RenderOptions,
 }
 
-/// The face that the options ask for.
 pub fn start(options: FaceOptions, clock: Clock) -> io::Result<Box<RefCell<dyn Face>>> {
     let out = Out::start()?;
     Ok(if options.json {

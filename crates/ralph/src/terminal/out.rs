@@ -18,7 +18,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// Results and the agent's own output.
     Stdout,
     Stderr,
 }
@@ -53,7 +52,6 @@ impl Out {
         std::mem::take(&mut self.stdout.lock().skipped)
     }
 
-    /// Whether nobody reads standard output any more.
     pub fn stdout_is_gone(&self) -> bool {
         self.stdout.lock().gone == Some(Target::Stdout)
     }
@@ -78,7 +76,6 @@ impl Out {
     }
 }
 
-/// Whether both go to the same terminal, pipe or file.
 fn one_end() -> bool {
     let (Ok(out), Ok(err)) = (rustix::fs::fstat(io::stdout()), rustix::fs::fstat(io::stderr())) else { return false };
     (out.st_dev, out.st_ino, out.st_rdev) == (err.st_dev, err.st_ino, err.st_rdev)

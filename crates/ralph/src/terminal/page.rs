@@ -30,6 +30,15 @@ pub fn print_json(object: &serde_json::Value) -> Result<(), CommandError> {
     print(&format!("{object}\n"))
 }
 
+/// Prints a result for whoever asked: the object for programs, the page for people.
+pub fn answer(
+    global: &Global,
+    object: impl FnOnce() -> serde_json::Value,
+    page: impl FnOnce() -> String,
+) -> Result<(), CommandError> {
+    if global.json { print_json(&object()) } else { print(&page()) }
+}
+
 /// Says something beside the result; nobody has to hear it.
 pub fn narrate(global: &Global, line: &str) {
     if !global.quiet {
@@ -49,7 +58,6 @@ pub fn put(bytes: &[u8]) -> Result<(), CommandError> {
     heard(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
-/// What came of writing a result.
 pub fn heard(written: io::Result<()>) -> Result<(), CommandError> {
     written.map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => CommandError::unheard(),

@@ -22,16 +22,13 @@ pub struct People {
     clock: Clock,
     narrator: Narrator,
     volume: Volume,
-    /// Whether the agent's output is shown as it comes.
     stream: bool,
     live: bool,
-    /// Whether the live line stands on the screen.
     drawn: bool,
     last_word: Millis,
 }
 
 impl People {
-    /// A face on these ends.
     pub fn new(out: Out, options: FaceOptions, clock: Clock) -> People {
         let FaceOptions { project, volume, stream, live, style, render, .. } = options;
         let narrator = Narrator::new(style, render, volume, env!("CARGO_PKG_VERSION"), project);

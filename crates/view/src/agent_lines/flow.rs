@@ -8,7 +8,6 @@ use ralph_core::text::TerminalText;
 /// A line longer than this is let go unfinished, so that text without a newline needs no memory.
 const LONGEST: usize = 16 << 10;
 
-/// The line that is being written.
 #[derive(Debug, Default)]
 pub struct Flow {
     clean: TerminalText,

@@ -29,20 +29,14 @@ const REMARK_CHARS: usize = 200;
 /// Tools whose end has not come yet; an agent runs few at a time.
 const OPEN_TOOLS: usize = 200;
 
-/// How events are shown.
 #[derive(Debug, Clone)]
 pub struct RenderOptions {
     /// Colours and marks of the end to which they go.
     pub paint: Paint,
-    /// The reader's time zone.
     pub zone: Zone,
-    /// Whether lines begin with the time.
     pub timestamps: bool,
-    /// Whether the agent's own words are shown.
     pub text: bool,
-    /// How many lines of a tool's output are shown.
     pub max_output_lines: usize,
-    /// How many characters of each.
     pub max_output_chars: usize,
     /// Whether remarks and unknown events are shown too.
     pub verbose: bool,

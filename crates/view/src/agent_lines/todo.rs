@@ -8,7 +8,6 @@ use ralph_core::agent_event::{TodoItem, TodoStatus};
 const ITEM_CHARS: usize = 200;
 const PRIORITY_CHARS: usize = 20;
 
-/// Adds the list and how far it is.
 pub fn add(lines: &mut Lines, marks: Marks, items: &[TodoItem]) {
     lines.add(Tone::Head, marks.of(Mark::TodoList));
     for item in items {

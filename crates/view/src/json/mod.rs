@@ -195,7 +195,6 @@ pub fn receipt(check: &Check, settings: &str) -> Value {
     })
 }
 
-/// How a run ended, as every JSON output writes it.
 pub fn outcome_object(outcome: &Outcome, suggest: &Suggest) -> Value {
     json!({
         "stop_reason": outcome.reason.as_str(),
@@ -215,7 +214,6 @@ pub fn extend(object: &mut Value, more: Value) {
     }
 }
 
-/// Tokens as every JSON output writes them.
 pub fn tokens_object(tokens: Tokens) -> Value {
     json!({ "input": tokens.input, "output": tokens.output, "cache_read": tokens.cache_read, "cache_write": tokens.cache_write })
 }

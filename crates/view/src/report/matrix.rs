@@ -5,13 +5,11 @@ use ralph_core::check::{CheckEnding, CheckKind};
 use ralph_core::time::Millis;
 
 pub struct Matrix<'s> {
-    /// The checks, in the order in which they first were told.
     pub checks: Vec<Name>,
     pub rows: Vec<Row<'s>>,
 }
 
 pub struct Row<'s> {
-    /// The iteration; 0 before the first one.
     pub iteration: u32,
     pub attempt: u32,
     /// One place for each check; those behind the last one that was made may be missing.

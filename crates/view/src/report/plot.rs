@@ -31,7 +31,6 @@ impl Plot {
         text
     }
 
-    /// The plot as a picture inside of a page, which lends it its colours.
     pub fn as_svg(&self) -> String {
         let bars = self.merged(PICTURE_BARS);
         let most = longest(&bars);
@@ -77,7 +76,6 @@ impl Plot {
     }
 }
 
-/// Neighbours as one bar.
 fn merge(bars: &[Bar]) -> Option<Bar> {
     let (first, last) = (bars.first()?, bars.last()?);
     let length = |bar: &Bar| bar.value.unwrap_or(-1.0);

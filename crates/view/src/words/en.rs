@@ -65,7 +65,6 @@ pub fn claim(claim: &Claim) -> &'static str {
     }
 }
 
-/// What becomes of a claim that does not stand.
 pub fn rejected(failed: &[String]) -> String {
     if failed.is_empty() { "rejected".to_owned() } else { format!("rejected: {} failed", failed.join(", ")) }
 }
@@ -178,7 +177,6 @@ pub fn prompt(source: &PromptSource) -> Vec<String> {
     }
 }
 
-/// What was being done when a run crashed, or is being done now.
 pub fn in_flight(in_flight: &InFlight, iteration: u32, zone: &Zone) -> String {
     match in_flight {
         InFlight::Prompt => format!("reading the inputs of the prompt of iteration {iteration}"),

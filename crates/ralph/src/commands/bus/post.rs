@@ -53,11 +53,8 @@ pub fn run(global: &Global, args: PostArgs) -> Result<u8, CommandError> {
     which.make_folder(&project)?;
     let bus = which.bus(&project);
     bus.post(std::slice::from_ref(&message), Durability::Synced)?;
-    if global.json {
-        page::print_json(&json!({ "v": VERSION, "id": message.id.as_str(), "bus": bus.path().to_string_lossy() }))?;
-    } else {
-        page::print(&format!("{}\n", message.id))?;
-    }
+    let object = || json!({ "v": VERSION, "id": message.id.as_str(), "bus": bus.path().to_string_lossy() });
+    page::answer(global, object, || format!("{}\n", message.id))?;
     Ok(exit::OK)
 }
 

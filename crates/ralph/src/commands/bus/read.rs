@@ -56,7 +56,6 @@ pub struct TailArgs {
     follow: bool,
 }
 
-/// How many messages are shown if nobody says otherwise.
 const SHOWN: usize = 20;
 const POLL: Duration = Duration::from_millis(100);
 

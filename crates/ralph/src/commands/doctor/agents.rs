@@ -211,7 +211,6 @@ impl Agents {
         }
     }
 
-    /// What to do about an agent that is not there.
     fn instead(&self, agent: &Agent, answers: &Answers) -> String {
         match self.usable(answers) {
             _ if agent.dialect.login.is_some() => agent.dialect.help.install.to_owned(),
@@ -220,7 +219,6 @@ impl Agents {
         }
     }
 
-    /// An agent that could be used if the chosen one cannot.
     fn usable(&self, answers: &Answers) -> Option<&'static str> {
         self.others.iter().find(|agent| agent.missing(answers).is_none()).map(|agent| agent.dialect.name)
     }

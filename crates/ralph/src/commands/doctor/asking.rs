@@ -36,7 +36,6 @@ impl Asking {
         self.add_command(Command { program: program.into(), args, folder, set: Vec::new(), remove: Vec::new() })
     }
 
-    /// Asks a program with an environment of its own.
     pub(super) fn add_command(&mut self, command: Command) -> Question {
         self.commands.push(command);
         Question(self.commands.len() - 1)
@@ -67,7 +66,6 @@ impl Answers {
         self.0.get(question.0).unwrap_or(&Answer::Silent)
     }
 
-    /// What a program printed if it ended well.
     pub(super) fn text(&self, question: Question) -> Option<&str> {
         match self.to(question) {
             Answer::Said { code: 0, text } => Some(text.trim()),

@@ -64,11 +64,7 @@ pub fn run(global: &Global, args: &DoctorArgs) -> Result<u8, CommandError> {
         isolation.findings(&answers),
     ];
     let report = Report(findings.into_iter().flatten().collect());
-    if global.json {
-        page::print_json(&report.for_programs())?;
-    } else {
-        page::print(&report.for_people(page::paint(global)))?;
-    }
+    page::answer(global, || report.for_programs(), || report.for_people(page::paint(global)))?;
     Ok(report.exit_code())
 }
 

@@ -40,11 +40,7 @@ pub(super) fn run(global: &Global, project: &Project) -> Result<u8, CommandError
         None => Repaired::default(),
     };
     let lost = set_lost_folders_aside(project)?;
-    if global.json {
-        page::print_json(&repaired.json(&lost))?;
-    } else {
-        page::print(&repaired.page(&lost, project))?;
-    }
+    page::answer(global, || repaired.json(&lost), || repaired.page(&lost, project))?;
     Ok(exit::OK)
 }
 
@@ -60,7 +56,6 @@ fn refuse_beside_the_living(project: &Project) -> Result<(), CommandError> {
     }
 }
 
-/// Keeps runs from beginning meanwhile.
 fn lock(project: &Project, clock: &Clock) -> Result<WorkTreeLock, CommandError> {
     let owner = Owner::this_process(None, clock.now(), "ralph doctor --repair".to_owned());
     WorkTreeLock::take(&project.locks, project.work_tree(), &owner).map_err(|error| match error {
@@ -72,7 +67,6 @@ fn lock(project: &Project, clock: &Clock) -> Result<WorkTreeLock, CommandError> 
     })
 }
 
-/// What is damaged; `None` if nothing is.
 fn damage(project: &Project) -> Result<Option<Vec<String>>, CommandError> {
     let look = || -> Result<Damage, StoreError> {
         let Some(store) = Store::open_existing(&project.state)? else { return Ok(Damage::default()) };

@@ -4,9 +4,7 @@
 use ralph_core::guardrail::FailAction;
 use serde_json::{Value, json};
 
-/// What stands for an answer about iterations that was not given.
 pub(super) const MAXIMUM_ITERATIONS: i64 = 10;
-/// What stands for an answer about completion that was not given.
 pub(super) const COMPLETION_RESPONSE: &str = "DONE";
 /// How much of a guardrail's output goes into a prompt; nobody is asked.
 const OUTPUT_TRUNCATE_CHARS: u32 = 5000;

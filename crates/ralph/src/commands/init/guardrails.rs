@@ -3,7 +3,6 @@
 
 use serde_json::Value;
 
-/// A command, and the file that speaks for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) command: String,

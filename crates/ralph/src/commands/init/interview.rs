@@ -101,7 +101,6 @@ fn scm(listener: &mut impl Listener, proposals: &Proposals) -> Result<Option<Scm
     Ok(Some(Scm { command, tasks }))
 }
 
-/// Asks until there is an answer.
 fn needed(
     listener: &mut impl Listener,
     question: &str,

@@ -14,7 +14,6 @@ use tokio::sync::mpsc;
 /// is not what was typed.
 const LONGEST: usize = 4094;
 
-/// The keyboard and the screen.
 pub(super) struct Terminal {
     runtime: Runtime,
     signals: Signals,

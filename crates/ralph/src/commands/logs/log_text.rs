@@ -26,20 +26,17 @@ pub enum LogText {
     Events(Box<Events>, Box<Renderer>, WallTime),
     /// As the agent's events, one JSON line each.
     EventLines(Box<Events>, Origin),
-    /// Line by line, one JSON line each.
     TextLines(LineSplitter, Origin, Log),
 }
 
 #[derive(Debug, Clone)]
 pub enum Log {
+    /// What the agent printed.
     Stdout,
     /// What it complained about.
     Stderr,
     /// What a check printed. Two guardrails may be the same command, but each has a file of its own.
-    Check {
-        name: String,
-        file: String,
-    },
+    Check { name: String, file: String },
 }
 
 impl Log {
@@ -53,7 +50,6 @@ impl Log {
 }
 
 impl LogText {
-    /// What to print for the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
         match self {
             LogText::Bytes => bytes.to_owned(),
@@ -74,7 +70,6 @@ impl LogText {
         }
     }
 
-    /// What is left to print at the end.
     pub fn finish(&mut self) -> Vec<u8> {
         match self {
             LogText::Bytes => Vec::new(),

@@ -61,7 +61,6 @@ pub struct LogsArgs {
 }
 
 const POLL: Duration = Duration::from_millis(200);
-/// How much of a log is held at a time.
 const CHUNK: usize = 64 << 10;
 
 pub fn run(global: &Global, args: &LogsArgs) -> Result<u8, CommandError> {

@@ -84,12 +84,10 @@ fn take(global: &Global, args: &StatusArgs, project: &Project) -> Result<Runs, C
     Ok(Runs::new(listing.runs.into_iter().zip(seen).collect(), missing, older, now))
 }
 
-/// The table for people; nothing if there are no runs.
 fn table(runs: &Runs, global: &Global) -> String {
     runs.table(&page::style(global, Suggest::default()), screen().map(|(columns, _)| columns))
 }
 
-/// What to type about what the table shows.
 fn advice(runs: &Runs, project: &Project) -> Vec<String> {
     let namesakes = if runs.is_empty() { pick::namesakes(project) } else { Vec::new() };
     let suggest = project.suggest();
