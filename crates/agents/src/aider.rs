@@ -10,7 +10,7 @@ use crate::complaint::Complaint;
 use crate::dialect::{CommandLine, Delivery, Dialect, End, LineKind, Prints, Reader, Told};
 use crate::generic::TextReader;
 use crate::login::{Login, PROVIDERS, Unseen, file};
-use crate::stream::{Speaker, failure_of_silence};
+use crate::stream::failure_of_silence;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Ending, Failure, FailureClass, Tokens};
 use ralph_core::policy::AgentPolicy;
@@ -134,7 +134,7 @@ impl Reader for Answers {
         let trouble = self.trouble.as_ref().map(|sentence| complaint(sentence).failure(self.help, end));
         let by_itself = matches!(end.ending, Ending::Exited { .. });
         if matches!(end.ending, Ending::Exited { code } if *code != 0) && self.part == Part::Before {
-            return failure_of_silence(Speaker { dialect: "aider", help: self.help }, end);
+            return failure_of_silence(self.help, end);
         }
         let of_time = matches!(end.ending, Ending::TimedOut { .. } | Ending::Idle { .. });
         match (trouble, self.text.failure(end)) {

@@ -6,11 +6,11 @@
 use crate::advice::Help;
 use crate::command::Arguments;
 use crate::complaint::Complaint;
-use crate::dialect::{CommandLine, Dialect, End, LineKind, Prints, Reader, Told};
+use crate::dialect::{CommandLine, Dialect, End, Prints};
 use crate::generic::TextReader;
 use crate::json::{Loose, fields, read};
 use crate::login::{Login, Unseen, file};
-use crate::stream::{Speaker, failure_of_silence};
+use crate::stream::failure_of_silence;
 use ralph_core::observation::{Ending, Failure};
 use ralph_core::policy::AgentPolicy;
 
@@ -30,7 +30,7 @@ pub(crate) const DIALECT: Dialect = Dialect {
     }),
     session_markers: &[],
     command,
-    prints: Prints::Text(|prompt, help| Box::new(LastAnswer { help, text: TextReader::new(prompt, help) })),
+    prints: Prints::Text(|prompt, help| Box::new(TextReader::new(prompt, help).stating(stated))),
 };
 
 fn command(agent: &AgentPolicy) -> CommandLine {
@@ -50,44 +50,21 @@ fields! {
     }
 }
 
-struct LastAnswer {
-    help: Help,
-    text: TextReader,
-}
-
-impl Reader for LastAnswer {
-    fn line(&mut self, line: &[u8], out: &mut Told) -> LineKind {
-        self.text.line(line, out)
-    }
-
-    fn long_line(&mut self, head: &[u8], out: &mut Told) {
-        self.text.long_line(head, out);
-    }
-
-    fn end(&mut self, out: &mut Told) {
-        self.text.end(out);
-    }
-
-    fn has_result(&self) -> bool {
-        false
-    }
-
-    fn failure(&self, end: &End<'_>) -> Option<Failure> {
-        let failed = matches!(end.ending, Ending::Exited { code } if *code != 0);
-        let stated = end.stderr_tail.lines().rev().filter(|_| failed).find_map(|line| {
-            let Loose(trouble): Loose<Trouble<'_>> = read(line.trim())?;
-            let trouble = trouble.filter(|trouble| trouble.status.is("error"))?;
-            Some(Complaint::new(&trouble.message.text_within(2000)).failure(self.help, end))
-        });
-        let speaker = Speaker { dialect: "cn", help: self.help };
-        let silent = || if failed && !end.heard { failure_of_silence(speaker, end) } else { None };
-        stated.or_else(silent).or_else(|| self.text.failure(end))
-    }
+/// Why a process failed, as it states on standard error, or by what it would not begin.
+fn stated(end: &End<'_>, help: Help) -> Option<Failure> {
+    let failed = matches!(end.ending, Ending::Exited { code } if *code != 0);
+    let stated = end.stderr_tail.lines().rev().filter(|_| failed).find_map(|line| {
+        let Loose(trouble): Loose<Trouble<'_>> = read(line.trim())?;
+        let trouble = trouble.filter(|trouble| trouble.status.is("error"))?;
+        Some(Complaint::new(&trouble.message.text_within(2000)).failure(help, end))
+    });
+    stated.or_else(|| if failed && !end.heard { failure_of_silence(help, end) } else { None })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Reader as _;
     use crate::dialect::tests::{agent, end_of};
     use ralph_core::observation::FailureClass;
 
@@ -116,7 +93,7 @@ mod tests {
             (error("401 Incorrect API key provided."), 0, None),
         ] {
             let ending = Ending::Exited { code };
-            let reader = LastAnswer { help: DIALECT.help, text: TextReader::new("", DIALECT.help) };
+            let reader = TextReader::new("", DIALECT.help).stating(stated);
             let failure = reader.failure(&End { heard: true, ..end_of(&ending, &stderr) });
             assert_eq!(failure.map(|failure| failure.class), class, "{stderr}");
         }

@@ -30,11 +30,18 @@ pub(crate) struct TextReader {
     echo: Option<EchoFilter>,
     printed: Printed,
     help: Help,
+    /// What the program says of its failure in a way of its own.
+    stated: fn(&End<'_>, Help) -> Option<Failure>,
 }
 
 impl TextReader {
     pub(crate) fn new(prompt: &str, help: Help) -> TextReader {
-        TextReader { echo: EchoFilter::for_prompt(prompt), printed: Printed::default(), help }
+        TextReader { echo: EchoFilter::for_prompt(prompt), printed: Printed::default(), help, stated: |_, _| None }
+    }
+
+    /// The same for a program that states its failures in a way of its own.
+    pub(crate) fn stating(self, stated: fn(&End<'_>, Help) -> Option<Failure>) -> TextReader {
+        TextReader { stated, ..self }
     }
 }
 
@@ -71,6 +78,9 @@ impl Reader for TextReader {
     }
 
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
+        if let Some(failure) = (self.stated)(end, self.help) {
+            return Some(failure);
+        }
         let other = |message| Some(Failure::new(FailureClass::Other, message));
         if let Some(failure) = ended_from_outside(end.ending, self.help) {
             let cause = self.printed.only_error().map(|complaint| complaint.failure(self.help, end));

@@ -74,14 +74,9 @@ pub(crate) enum Turn {
     Failed(Complaint),
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Speaker {
-    pub(crate) dialect: &'static str,
-    pub(crate) help: Help,
-}
-
 pub(crate) struct StreamReader<S> {
-    speaker: Speaker,
+    dialect: &'static str,
+    help: Help,
     stream: S,
     lines: u64,
     /// Objects that the dialect knows.
@@ -92,8 +87,8 @@ pub(crate) struct StreamReader<S> {
 }
 
 impl<S: Stream> StreamReader<S> {
-    pub(crate) fn new(speaker: Speaker, stream: S) -> StreamReader<S> {
-        StreamReader { speaker, stream, lines: 0, understood: 0, worked: false, stranger: None }
+    pub(crate) fn new(dialect: &'static str, help: Help, stream: S) -> StreamReader<S> {
+        StreamReader { dialect, help, stream, lines: 0, understood: 0, worked: false, stranger: None }
     }
 }
 
@@ -138,26 +133,23 @@ impl<S: Stream> Reader for StreamReader<S> {
     /// The last turn, the exit code and the words must all agree that nothing failed.
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let other = |message| Some(Failure::new(FailureClass::Other, message));
-        let from_outside = ended_from_outside(end.ending, self.speaker.help).map(|failure| {
-            match self.stream.outcome(end, self.speaker.help) {
+        let from_outside =
+            ended_from_outside(end.ending, self.help).map(|failure| match self.stream.outcome(end, self.help) {
                 Outcome::Unfinished(cause) => {
                     blamed(failure, end.ending, cause.or_else(|| self.refused_on_stderr(end)))
                 }
                 _ => failure,
-            }
-        });
-        from_outside.or_else(|| {
-            match (self.stream.outcome(end, self.speaker.help), ended_badly(end.ending, end.stderr_tail)) {
-                (Outcome::Failed(failure), _) => Some(failure),
-                (Outcome::Answered | Outcome::Empty, Some(failure)) => Some(failure),
-                (Outcome::Empty, None) if !end.done_marker => other("empty answer"),
-                (Outcome::Answered | Outcome::Empty, None) => None,
-                (Outcome::Unfinished(cause), failure) => cause
-                    .or_else(|| self.refused_to_start(end))
-                    .or_else(|| self.is_another_format(failure.as_ref()))
-                    .or(failure)
-                    .or_else(|| other("the agent ended without a result")),
-            }
+            });
+        from_outside.or_else(|| match (self.stream.outcome(end, self.help), ended_badly(end.ending, end.stderr_tail)) {
+            (Outcome::Failed(failure), _) => Some(failure),
+            (Outcome::Answered | Outcome::Empty, Some(failure)) => Some(failure),
+            (Outcome::Empty, None) if !end.done_marker => other("empty answer"),
+            (Outcome::Answered | Outcome::Empty, None) => None,
+            (Outcome::Unfinished(cause), failure) => cause
+                .or_else(|| if self.has_begun() { None } else { refused_to_start(end, self.help, self.printed()) })
+                .or_else(|| self.is_another_format(failure.as_ref()))
+                .or(failure)
+                .or_else(|| other("the agent ended without a result")),
         })
     }
 }
@@ -225,34 +217,11 @@ impl<S: Stream> StreamReader<S> {
                 None => Complaint::new(line).by_fields(),
             });
         let mut causes = complaints.filter(|complaint| matches!(complaint.cause(), Cause::Limit | Cause::Transient));
-        causes.next().filter(|_| !self.worked).map(|complaint| complaint.failure(self.speaker.help, end))
+        causes.next().filter(|_| !self.worked).map(|complaint| complaint.failure(self.help, end))
     }
 
-    /// A wrong flag, a version that is too old, root without a sandbox, a session inside a session:
-    /// programs say so on standard error and exit before they print anything, and would do so every time.
-    fn refused_to_start(&self, end: &End<'_>) -> Option<Failure> {
-        // 126 and 127 are a shell's or a loader's; 1 and 2 are what argument parsers use; 41, 42 and 52 are login, input and settings by the
-        // documentation of Gemini CLI and its descendants.
-        let refused = matches!(end.ending, Ending::Exited { code: 1 | 2 | 41 | 42 | 52 | 126 | 127 });
-        let reason = reason_to_refuse(end.stderr_tail).filter(|_| refused && !self.has_begun())?;
-        let (complaint, help) = (Complaint::new(&reason), self.speaker.help);
-        let cause = match (cause_of_code(end.ending), end.ending) {
-            (Some(cause), _) => cause,
-            (None, Ending::Exited { code: 41 }) => Cause::Login,
-            _ if holds(&reason, UNKNOWN_FLAG) => Cause::Flag,
-            _ if holds(&reason, TOO_OLD) => Cause::Version,
-            _ => complaint.cause(),
-        };
-        if matches!(cause, Cause::Transient | Cause::Limit) {
-            return Some(complaint.failure(help, end));
-        }
-        // What was printed instead of a stream may be another format, which is explained elsewhere; and a crash says
-        // nothing about the next start.
-        if cause == Cause::Other && (self.lines > self.understood || holds(end.stderr_tail, CRASHED)) {
-            return None;
-        }
-        let sentence = format!("the agent refused to start: {reason}");
-        Some(Failure::new(FailureClass::CannotRun, cause.advise(&sentence, help)))
+    fn printed(&self) -> Printed {
+        if self.lines > self.understood { Printed::SomethingElse } else { Printed::Nothing }
     }
 
     fn has_begun(&self) -> bool {
@@ -263,7 +232,7 @@ impl<S: Stream> StreamReader<S> {
     fn is_another_format(&self, ended_badly: Option<&Failure>) -> Option<Failure> {
         let stranger = self.stranger.as_ref().filter(|_| self.understood == 0)?;
         let ended = ended_badly.map_or(String::new(), |failure| format!("{}; ", failure.message));
-        let dialect = self.speaker.dialect;
+        let dialect = self.dialect;
         let message = format!(
             "{ended}the output is not what the dialect `{dialect}` expects, it begins with `{stranger}`: set \
              `agent.dialect` to the dialect of the program, or to `generic` with `agent.format` for what it prints"
@@ -274,37 +243,48 @@ impl<S: Stream> StreamReader<S> {
 
 /// A reader for one process of a program whose stream needs nothing to begin with.
 pub(crate) fn reader<S: Stream + Default + 'static>(dialect: &'static str, help: Help) -> Box<dyn Reader> {
-    Box::new(StreamReader::new(Speaker { dialect, help }, S::default()))
+    Box::new(StreamReader::new(dialect, help, S::default()))
+}
+
+/// What a program printed before it exited without having begun.
+#[derive(PartialEq)]
+enum Printed {
+    /// Nothing, or a greeting.
+    Nothing,
+    SomethingElse,
 }
 
 /// Why a program failed that printed nothing before it exited: what all programs say then means the same, whatever they
 /// would have printed.
-pub(crate) fn failure_of_silence(speaker: Speaker, end: &End<'_>) -> Option<Failure> {
-    StreamReader::new(speaker, Silence).failure(end)
+pub(crate) fn failure_of_silence(help: Help, end: &End<'_>) -> Option<Failure> {
+    refused_to_start(end, help, Printed::Nothing).or_else(|| ended_badly(end.ending, end.stderr_tail))
 }
 
-struct Silence;
-
-crate::json::fields! {
-    struct NoLine<'a> {
-        kind = "type",
+/// A wrong flag, a version that is too old, root without a sandbox, a session inside a session:
+/// programs say so on standard error and exit before they print anything, and would do so every time.
+fn refused_to_start(end: &End<'_>, help: Help, printed: Printed) -> Option<Failure> {
+    // 126 and 127 are a shell's or a loader's; 1 and 2 are what argument parsers use; 41, 42 and 52 are login, input and settings by the
+    // documentation of Gemini CLI and its descendants.
+    let refused = matches!(end.ending, Ending::Exited { code: 1 | 2 | 41 | 42 | 52 | 126 | 127 });
+    let reason = reason_to_refuse(end.stderr_tail).filter(|_| refused)?;
+    let complaint = Complaint::new(&reason);
+    let cause = match (cause_of_code(end.ending), end.ending) {
+        (Some(cause), _) => cause,
+        (None, Ending::Exited { code: 41 }) => Cause::Login,
+        _ if holds(&reason, UNKNOWN_FLAG) => Cause::Flag,
+        _ if holds(&reason, TOO_OLD) => Cause::Version,
+        _ => complaint.cause(),
+    };
+    if matches!(cause, Cause::Transient | Cause::Limit) {
+        return Some(complaint.failure(help, end));
     }
-}
-
-impl Stream for Silence {
-    type Line<'a> = NoLine<'a>;
-
-    fn object(&mut self, line: &NoLine<'_>, out: &mut Told) {
-        out.push(unknown("message type", line.kind.word()));
+    // What was printed instead of a stream may be another format, which is explained elsewhere; and a crash says
+    // nothing about the next start.
+    if cause == Cause::Other && (printed == Printed::SomethingElse || holds(end.stderr_tail, CRASHED)) {
+        return None;
     }
-
-    fn is_over(&self) -> bool {
-        false
-    }
-
-    fn outcome(&self, _end: &End<'_>, _help: Help) -> Outcome {
-        Outcome::Unfinished(None)
-    }
+    let sentence = format!("the agent refused to start: {reason}");
+    Some(Failure::new(FailureClass::CannotRun, cause.advise(&sentence, help)))
 }
 
 const UNKNOWN_FLAG: &[&str] =

@@ -60,9 +60,7 @@ pub enum Ending {
     /// By itself, with this code.
     Exited { code: i32 },
     /// By a signal that ralph did not send.
-    Signalled {
-        signal: i32,
-    },
+    Signalled { signal: i32 },
     NotStarted {
         /// What the system said, with the path that was tried.
         reason: String,

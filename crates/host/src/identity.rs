@@ -27,7 +27,7 @@ const GRACE: Millis = Millis(300);
 const KEEPER_LEAVES: Millis = Millis(200);
 const POLL: Duration = Duration::from_millis(10);
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Identity {
     pub pid: i32,
     /// When it started, in the kernel's ticks since boot; 0 where the system does not tell.
@@ -51,7 +51,7 @@ impl Identity {
     }
 
     pub(crate) fn nobody() -> Identity {
-        Identity { pid: 0, start: 0, boot: String::new() }
+        Identity::default()
     }
 
     /// Whether this very process still runs. One that ended and was not yet waited for does not.

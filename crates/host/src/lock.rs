@@ -49,8 +49,8 @@ struct Held {
     folder: File,
 }
 
-/// Who owns a work tree, as far as people want to know.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Who owns a work tree, as far as people want to know; by default a lock whose text says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Owner {
     #[serde(flatten)]
     pub identity: Identity,
@@ -102,7 +102,7 @@ impl WorkTreeLock {
             let holder = places.read_owner();
             let alive = holder.as_ref().is_some_and(|owner| owner.identity.is_alive());
             if alive || waiting.elapsed() >= PATIENCE {
-                return Err(LockError::Held(Box::new(holder.unwrap_or_else(Owner::unknown))));
+                return Err(LockError::Held(Box::new(holder.unwrap_or_default())));
             }
             std::thread::sleep(POLL);
         }
@@ -195,18 +195,6 @@ pub fn owner(locks_folder: &Path, work_tree: &Path) -> Option<Owner> {
 impl Owner {
     pub fn this_process(run: Option<RunId>, since: WallTime, command: String) -> Owner {
         Owner { identity: Identity::of_self(), host: host_name(), run, since, command, heir_of: None }
-    }
-
-    /// For a lock whose text says nothing.
-    fn unknown() -> Owner {
-        Owner {
-            identity: Identity::nobody(),
-            host: String::new(),
-            run: None,
-            since: WallTime(0),
-            command: String::new(),
-            heir_of: None,
-        }
     }
 }
 

@@ -24,27 +24,14 @@ pub fn is_filled(path: &Path) -> bool {
 /// Whether a failure says that the machine has nothing left to give, or fails itself: room, memory, processes,
 /// descriptors, a disk that cannot be written. Everything else is about what was asked for.
 pub fn is_fault_of_the_machine(error: &io::Error) -> bool {
+    use io::ErrorKind::{OutOfMemory, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     use rustix::io::Errno;
-    const FAULTS: [Errno; 10] = [
-        Errno::NOSPC,
-        Errno::DQUOT,
-        Errno::ROFS,
-        Errno::IO,
-        Errno::MFILE,
-        Errno::NFILE,
-        Errno::NOMEM,
-        Errno::AGAIN,
-        Errno::NOBUFS,
-        Errno::NOLCK,
-    ];
-    FAULTS.iter().any(|fault| error.raw_os_error() == Some(fault.raw_os_error()))
-        || matches!(
-            error.kind(),
-            io::ErrorKind::StorageFull
-                | io::ErrorKind::QuotaExceeded
-                | io::ErrorKind::ReadOnlyFilesystem
-                | io::ErrorKind::OutOfMemory
-        )
+    let of_the_system = matches!(
+        Errno::from_io_error(error),
+        Some(Errno::NOSPC | Errno::DQUOT | Errno::ROFS | Errno::IO | Errno::MFILE | Errno::NFILE)
+            | Some(Errno::NOMEM | Errno::AGAIN | Errno::NOBUFS | Errno::NOLCK)
+    );
+    of_the_system || matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem | OutOfMemory)
 }
 
 /// Whether files can be made in a folder, as far as its mode and its file system say.

@@ -76,17 +76,12 @@ pub(crate) fn open_folder(dir: impl AsFd, path: impl rustix::path::Arg) -> rusti
 
 /// Whether an error speaks of the machine and not of the file: nothing was learned about the file by it.
 pub(crate) fn is_fault(error: &io::Error) -> bool {
-    const FAULTS: [i32; 8] = [
-        libc::EIO,
-        libc::ENOMEM,
-        libc::EMFILE,
-        libc::ENFILE,
-        libc::ESTALE,
-        libc::ETIMEDOUT,
-        libc::ENODEV,
-        libc::ENOBUFS,
-    ];
-    error.raw_os_error().is_some_and(|code| FAULTS.contains(&code))
+    use rustix::io::Errno;
+    matches!(
+        Errno::from_io_error(error),
+        Some(Errno::IO | Errno::NOMEM | Errno::MFILE | Errno::NFILE | Errno::STALE | Errno::TIMEDOUT | Errno::NODEV)
+            | Some(Errno::NOBUFS)
+    )
 }
 
 /// By which a file is known again: its device and its number there.

@@ -76,7 +76,6 @@ pub enum Durability {
 }
 
 impl Store {
-    /// The database file, for messages.
     pub fn path(&self) -> &Path {
         &self.path
     }

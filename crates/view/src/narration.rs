@@ -21,10 +21,11 @@ use std::sync::Arc;
 const UNFOLDED_LINES: usize = 5;
 const UNFOLDED_CHARS: usize = 160;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Volume {
     /// Only the end.
     Quiet,
+    #[default]
     Normal,
     Verbose,
 }
@@ -48,6 +49,7 @@ fn each_a_line(lines: Vec<String>) -> impl Iterator<Item = Said> {
     lines.into_iter().map(|line| Said::Line(line.replace('\n', " ")))
 }
 
+#[derive(Default)]
 pub struct Narrator {
     style: Style,
     /// The look of the agent's lines and of the end.
@@ -73,20 +75,8 @@ impl Narrator {
         version: &'static str,
         project: String,
     ) -> Narrator {
-        Narrator {
-            renderer: Renderer::new(render.clone(), None),
-            style,
-            render,
-            volume,
-            version,
-            project,
-            run: String::new(),
-            policy: None,
-            stderr: Pieces::default(),
-            line: StatusLine::default(),
-            waiting_until: None,
-            failed: Vec::new(),
-        }
+        let renderer = Renderer::new(render.clone(), None);
+        Narrator { renderer, style, render, volume, version, project, ..Narrator::default() }
     }
 
     pub fn run(&self) -> &str {

@@ -46,6 +46,7 @@ pub enum Prompts {
     Newest,
 }
 
+#[derive(Default)]
 pub struct AttemptView {
     pub iteration: u32,
     /// Which try of that number, from 1.

@@ -5,7 +5,7 @@ use super::messages::{self, Messages};
 use crate::advice::Help;
 use crate::complaint::Complaint;
 use crate::dialect::{Reader, Told};
-use crate::stream::{Speaker, StreamReader};
+use crate::stream::StreamReader;
 
 /// One program's way to print this kind of stream.
 #[derive(Clone, Copy)]
@@ -46,6 +46,6 @@ pub(crate) const USUAL: Flavour = Flavour {
 impl Flavour {
     /// A reader for one process; `help` is about the program that is really started.
     pub(crate) fn reader(self, dialect: &'static str, help: Help) -> Box<dyn Reader> {
-        Box::new(StreamReader::new(Speaker { dialect, help }, Messages::new(self)))
+        Box::new(StreamReader::new(dialect, help, Messages::new(self)))
     }
 }

@@ -3,7 +3,7 @@
 use super::resume;
 use crate::error::CommandError;
 use crate::live::Live;
-use crate::missing;
+use crate::missing::{self, Beside};
 use crate::project::Project;
 use crate::runs::{self, Listing};
 use ralph_core::event::{Entry, Event, Started};
@@ -106,7 +106,7 @@ const NAMESAKES: usize = 3;
 pub fn with_missing(error: CommandError, project: &Project, store: Option<&Store>) -> CommandError {
     let look = || -> Result<Missing, StoreError> {
         let newest = store.map(missing::newest).transpose()?.unwrap_or_default();
-        missing::look(project, &Live::look(project), store, &newest)
+        missing::look(project, &Live::look(project), store, &newest, Beside::Carried)
     };
     // Where even that cannot be read, there is an error to tell already.
     let missing = look().unwrap_or_default();

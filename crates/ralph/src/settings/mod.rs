@@ -97,7 +97,6 @@ impl Loaded {
         self.files.push(file.to_owned());
     }
 
-    /// Lays flags over the settings.
     pub fn with_flags(mut self, flags: &Flags) -> Loaded {
         self.warnings.extend(flags.lay_over(&mut self.layers));
         self

@@ -12,7 +12,7 @@ use std::fmt;
 pub struct SettingsError(Vec<Problem>);
 
 /// One problem: where it is, what is there, what should be.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Problem {
     /// The file or flag that held the value.
     pub(super) place: String,
@@ -71,14 +71,7 @@ impl SettingsError {
 impl Problem {
     /// A problem with a file as a whole.
     pub(super) fn with_file(file: &str, reason: impl Into<String>) -> Problem {
-        Problem {
-            place: file.to_owned(),
-            key: String::new(),
-            reason: reason.into(),
-            excerpt: String::new(),
-            hint: String::new(),
-            machine: false,
-        }
+        Problem { place: file.to_owned(), reason: reason.into(), ..Problem::default() }
     }
 
     /// A file that the system did not give.

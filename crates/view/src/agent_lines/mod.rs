@@ -29,7 +29,7 @@ const REMARK_CHARS: usize = 200;
 /// Tools whose end has not come yet; an agent runs few at a time.
 const OPEN_TOOLS: usize = 200;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RenderOptions {
     /// Colours and marks of the end to which they go.
     pub paint: Paint,
@@ -43,7 +43,7 @@ pub struct RenderOptions {
 }
 
 /// Renders the events of one iteration, remembering which tool a result belongs to.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Renderer {
     options: RenderOptions,
     /// When the iteration began; `None` where nobody knows when things happened.
@@ -62,16 +62,7 @@ impl Renderer {
     /// A renderer for one iteration. For a recorded stream, which does not say when each line came,
     /// `began` is `None`: then neither times nor durations are shown.
     pub fn new(options: RenderOptions, began: Option<WallTime>) -> Renderer {
-        Renderer {
-            options,
-            began,
-            flow: Flow::default(),
-            names: HashMap::new(),
-            tools: 0,
-            errors: 0,
-            spoke: false,
-            told: String::new(),
-        }
+        Renderer { options, began, ..Renderer::default() }
     }
 
     /// The lines for one event, each with its newline; empty if it has none.

@@ -77,13 +77,7 @@ impl RunView {
                     at: brought.at,
                     prompt: if keep { prompt } else { String::new() },
                     program: agent,
-                    agent: None,
-                    scm: Vec::new(),
-                    checks: Vec::new(),
-                    findings: Vec::new(),
-                    tree: None,
-                    look_after: None,
-                    judged: None,
+                    ..AttemptView::default()
                 });
             }
             (Notice::AgentEnded { how, well, .. }, Some(attempt)) => {

@@ -6,7 +6,7 @@
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::live::Live;
-use crate::missing;
+use crate::missing::{self, Beside};
 use crate::project::Project;
 use crate::runs;
 use crate::terminal::page;
@@ -95,7 +95,8 @@ fn damage(project: &Project) -> Result<Option<Vec<String>>, CommandError> {
 /// more than the journal knows, the rest may hold it.
 fn hidden(project: &Project, store: &Store) -> Result<Vec<String>, StoreError> {
     let live = Live::look(project);
-    if missing::look_thoroughly(project, &live, Some(store), &missing::newest(store)?)?.lines().is_empty() {
+    let newest = missing::newest(store)?;
+    if missing::look(project, &live, Some(store), &newest, Beside::Everything)?.lines().is_empty() {
         return Ok(Vec::new());
     }
     let salvage = Salvage::read(&project.state)?;

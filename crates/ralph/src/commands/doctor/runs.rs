@@ -2,7 +2,7 @@
 
 use crate::error::store_code;
 use crate::live::Live;
-use crate::missing;
+use crate::missing::{self, Beside};
 use crate::project::Project;
 use crate::runs::{self, Listing};
 use ralph_core::outcome::{StopReason, exit};
@@ -43,11 +43,11 @@ fn journal(project: &Project, live: &Live<'_>) -> (Finding, Option<Listing>) {
     let read = || {
         let Some(store) = Store::open_existing(&project.state)? else {
             let nothing = Listing::default();
-            let missing = missing::look_thoroughly(project, live, None, &nothing)?;
+            let missing = missing::look(project, live, None, &nothing, Beside::Everything)?;
             return Ok((Damage::default(), nothing, missing));
         };
         let (damage, listing) = (runs::damage(&store)?, Listing::newest(&store, Which::All, usize::MAX)?);
-        let missing = missing::look_thoroughly(project, live, Some(&store), &listing)?;
+        let missing = missing::look(project, live, Some(&store), &listing, Beside::Everything)?;
         Ok((damage, listing, missing))
     };
     let (damage, listing, missing) = match read() {

@@ -6,7 +6,7 @@ use super::pick;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::live::{self, Live};
-use crate::missing;
+use crate::missing::{self, Beside};
 use crate::project::Project;
 use crate::runs::{self, Listing};
 use crate::terminal::page;
@@ -70,7 +70,7 @@ fn take(global: &Global, args: &StatusArgs, project: &Project) -> Result<Runs, C
         add_living(&mut listing.runs, &living, store)?;
         older = store.count(StreamKind::Run)?.saturating_sub(listing.runs.len() + listing.damaged.len());
     }
-    let missing = missing::look(project, &live, store.as_ref(), &listing)?;
+    let missing = missing::look(project, &live, store.as_ref(), &listing, Beside::Carried)?;
     let living: HashSet<RunId> = living.into_iter().collect();
     let seen = |row: &RunRow| {
         let lives = living.contains(&row.run);
