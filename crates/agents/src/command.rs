@@ -141,8 +141,7 @@ impl Arguments {
     }
 }
 
-/// How the prompt gets in: as the user says, else by standard input, which has no length limit and
-/// cannot be taken for a flag.
+/// How the prompt gets in: as the user says, else by stdin, which has no length limit and no flags.
 pub(crate) fn delivery(agent: &AgentPolicy) -> Delivery {
     match agent.prompt_via {
         PromptVia::Auto | PromptVia::Stdin => Delivery::Stdin,

@@ -16,8 +16,7 @@ pub struct Dialect {
     /// The name in settings, which is also the program's base name.
     pub name: &'static str,
     pub help: Help,
-    /// How to tell from outside whether the program is logged in and new enough; `None` if nobody
-    /// can say, as of a program that ralph does not know.
+    /// The signs of a login and of a version that is too old; `None` for a program that ralph does not know.
     pub login: Option<Login>,
     /// Variables by which this program marks what runs inside its own session. They are removed for
     /// every agent that ralph starts: a fresh process must not believe that it is nested.
@@ -60,8 +59,7 @@ impl Dialect {
         stream.unwrap_or_else(|| Box::new(TextReader::new(prompt, self.help)))
     }
 
-    /// A reader of what it prints in a form of its own, if there is such a form. `help` is about the program that
-    /// prints it.
+    /// A reader of the program's own format, if it has one. `help` is about the program that prints it.
     pub fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
         match self.prints {
             Prints::Stream { read, .. } => Some(read(help)),
@@ -216,8 +214,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     DIALECTS.iter().map(|dialect| dialect.name)
 }
 
-/// The programs that have a dialect of their own, in the order in which they are proposed; each
-/// goes by its dialect's name.
+/// The programs that have a dialect of their own and its name, in the order in which they are proposed.
 pub fn programs() -> impl Iterator<Item = &'static str> {
     DIALECTS.iter().filter(|dialect| dialect.login.is_some()).map(|dialect| dialect.name)
 }

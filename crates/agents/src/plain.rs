@@ -79,8 +79,7 @@ impl Printed {
         if let SoFar::Failed(complaint, _) = &self.so_far { Some(complaint) } else { None }
     }
 
-    /// The error of a program that failed: the last one on standard error, or if nothing stands there the last thing
-    /// that it printed.
+    /// The error of a program that failed: the last one on stderr, or if that is empty the last line printed.
     pub(crate) fn error(&self, stderr: &str) -> Option<Complaint> {
         let mut on_stderr = stderr.lines().rev().filter(|line| !line.trim().is_empty()).take(STDERR_LINES).peekable();
         let found = if on_stderr.peek().is_some() {

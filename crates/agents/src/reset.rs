@@ -66,8 +66,7 @@ pub(crate) fn from_now(seconds: f64) -> Option<Reset> {
     (0.0..366.0 * DAY as f64).contains(&seconds).then(|| Reset::In((seconds.ceil() as i64).max(1)))
 }
 
-/// The reset at a number since the epoch. Milliseconds are recognised by their size: as seconds they would be some
-/// thirty thousand years away.
+/// The reset at a number since the epoch: milliseconds if it would be thousands of years away in seconds.
 pub(crate) fn epoch(number: f64) -> Option<Reset> {
     let seconds = if number > 1e12 { number / 1000.0 } else { number };
     (0.0..1e12).contains(&seconds).then_some(Reset::At(seconds as i64))

@@ -254,8 +254,7 @@ enum Printed {
     SomethingElse,
 }
 
-/// Why a program failed that printed nothing before it exited: what all programs say then means the same, whatever they
-/// would have printed.
+/// Why a program failed that exited before it printed anything: all programs say that alike.
 pub(crate) fn failure_of_silence(help: Help, end: &End<'_>) -> Option<Failure> {
     refused_to_start(end, help, Printed::Nothing).or_else(|| ended_badly(end.ending, end.stderr_tail))
 }
@@ -278,8 +277,7 @@ fn refused_to_start(end: &End<'_>, help: Help, printed: Printed) -> Option<Failu
     if matches!(cause, Cause::Transient | Cause::Limit) {
         return Some(complaint.failure(help, end));
     }
-    // What was printed instead of a stream may be another format, which is explained elsewhere; and a crash says
-    // nothing about the next start.
+    // Another format is explained elsewhere, and a crash says nothing about the next start.
     if cause == Cause::Other && (printed == Printed::SomethingElse || holds(end.stderr_tail, CRASHED)) {
         return None;
     }

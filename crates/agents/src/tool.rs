@@ -34,8 +34,7 @@ impl Told {
         self.tool_failed_with(id, printed, Raw::default(), went);
     }
 
-    /// A tool ended that printed this, and may have been stated to have failed with this error: a string, or an object
-    /// with a message.
+    /// A tool ended that printed this and may state an error: a string, or an object with a message.
     pub(crate) fn tool_failed_with(&mut self, id: String, printed: Raw<'_>, error: Raw<'_>, went: Went) {
         let shown = if self.detail == Detail::Shown { with_error(output(printed), error) } else { Default::default() };
         let (output, Size { lines, chars }) = shown;

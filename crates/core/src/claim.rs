@@ -113,8 +113,7 @@ struct Compiled {
 }
 
 impl Patterns {
-    /// Compiles. The settings were checked when they were read, so a pattern that does not compile
-    /// cannot reach this; it would match nothing.
+    /// The settings were checked, so every pattern compiles; one that did not would match nothing.
     pub fn new(completion: &Completion) -> Patterns {
         Patterns(Arc::new(Compiled {
             response: completion.response.trim().to_lowercase(),
@@ -190,8 +189,7 @@ impl Scanner {
         self.acks
     }
 
-    /// Looks at the first `end` bytes of the window. They may have been looked at before: every finding
-    /// stays what it is when it is found again.
+    /// Looks at the first `end` bytes of the window, perhaps again: findings do not change.
     fn scan(&mut self, end: usize) {
         let (fresh, patterns) = (self.window.get(..end).unwrap_or_default(), &self.patterns.0);
         // Most messages hold no tag at all, and one look at them says so.

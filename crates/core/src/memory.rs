@@ -173,8 +173,7 @@ impl Memory {
             let _ = writeln!(previous, "- {} not shown", text::count(unmentioned as u64, "older iteration"));
         }
         if !self.earlier.is_empty() && left > 200 {
-            // The file stood where the agent can write, so it comes back as data; a fence beyond the budget,
-            // which takes a wall of backticks, is not worth its content.
+            // An agent can write this file, so it comes back as data, unless its fence alone exceeds the budget.
             let earlier = fence(&text::cut(&self.earlier, left - 150, "..."));
             if earlier.chars().count() < left {
                 previous.push_str(&earlier);

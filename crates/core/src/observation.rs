@@ -353,8 +353,7 @@ impl Observer {
     }
 
     pub fn see(&mut self, event: AgentEvent) {
-        // A message that comes in pieces ends where something else happens; what a sub-agent says and what is
-        // spent may come in between.
+        // A message in pieces ends where something else happens, but for words of sub-agents and what is spent.
         let goes_on = matches!(
             event,
             AgentEvent::Text { voice: Voice::Sub | Voice::Thinking, .. }

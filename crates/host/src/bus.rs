@@ -204,8 +204,7 @@ impl Writer<'_> {
     }
 }
 
-/// The kernel wakes those who wait for a lock one by one, and without a deadline. Trying again is
-/// faster, because a lock is held for microseconds only.
+/// Tries again instead of waiting in the kernel, which has no deadline; a lock is held for microseconds.
 fn wait_for_lock(bus: &Bus, file: &File) -> Result<(), BusError> {
     let (mut tries, mut nap, mut began) = (0, SHORTEST_NAP, None);
     loop {
@@ -265,8 +264,7 @@ impl Locked<'_> {
         Ok(ends_whole(end))
     }
 
-    /// Takes what is left of an entry out of the file, and puts an entry that holds it before the new
-    /// ones. Other text gets the end of its line.
+    /// Takes a torn entry out of the file and puts it as a whole one before the new ones; ends other text's line.
     fn mend(&mut self, entries: String) -> Result<(Vec<u8>, String), BusError> {
         let mut follower = self.bus.follow();
         let mut messages = 0_u64;

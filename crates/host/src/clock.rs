@@ -47,8 +47,7 @@ fn wall_time(at: SystemTime) -> WallTime {
     })
 }
 
-/// What programs on this machine mean by a time without a zone, as seconds since the epoch; `None` if
-/// there is no such time.
+/// Seconds since the epoch of a local time on this machine; `None` if there is no such time.
 pub fn epoch_seconds(local: LocalTime) -> Option<i64> {
     // A clock that is set beyond what a calendar holds knows no local time either.
     let now = jiff::Timestamp::from_millisecond(wall_time(SystemTime::now()).0).ok()?;
@@ -69,8 +68,7 @@ fn epoch_seconds_in(zone: &TimeZone, now: jiff::Timestamp, local: LocalTime) -> 
 
 /// 64 random bits for ids and jitter.
 pub fn random_bits() -> u64 {
-    // A sandbox may refuse the call. The standard library's keys, different for every hasher and
-    // seeded by the system as well, are good enough for ids.
+    // A sandbox may refuse the call. The standard library's hash keys are random enough for ids.
     kernel_bits().unwrap_or_else(|| std::collections::hash_map::RandomState::new().build_hasher().finish())
 }
 

@@ -1,5 +1,4 @@
-//! Noticing that names appear in a folder: at once where the system tells, and by looking again and
-//! again where it does not, as on network file systems.
+//! Notices new names in a folder: at once where the system tells, else by polling, as on network disks.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! Starting git, or what stands in its place: it answers for the folder in which it is asked, and asks nobody
-//! back.
+//! Starts git, or what stands in its place, so that it answers for its folder and asks nobody.
 
 use crate::process::drive::{Chunk, Job, Sink, Streams, drive};
 use crate::process::{Command, Keeper};
@@ -30,8 +29,7 @@ pub enum GitError {
     TooSlow(Millis),
 }
 
-/// Runs git for ralph itself and returns what it printed, if it succeeded. No hook and no monitor that the
-/// repository's own configuration names is started.
+/// Runs git for ralph itself and returns its output. No hook or monitor of the repository is started.
 pub async fn run(keeper: &mut Keeper, folder: &Path, args: &[&str], patience: Millis) -> Result<Vec<u8>, GitError> {
     struct Capture(Vec<u8>);
     impl Sink for Capture {

@@ -184,8 +184,7 @@ mod os {
         pids.filter(|pid| !family.contains(pid) && carries(*pid, marker)).collect()
     }
 
-    /// Through a handle: if the process ends and its number is given away after the look at its
-    /// environment, the signal reaches nobody.
+    /// Through a handle, so that the signal never reaches another process that got the pid meanwhile.
     pub(super) fn signal(pid: i32, marker: &[u8], signal: Signal) {
         let Some(known) = Pid::from_raw(pid) else { return };
         match pidfd_open(known, PidfdFlags::empty()) {
@@ -205,8 +204,7 @@ mod os {
         read.is_ok() && holds_entry(&bytes, marker)
     }
 
-    /// Whether one whole entry of an environment is `marker`: `X_RALPH_RUN_ID=a` and
-    /// `RALPH_RUN_ID=ab` are other entries.
+    /// Whether one whole entry of an environment is `marker`; `X_RALPH_RUN_ID=a` is another one.
     pub(super) fn holds_entry(environ: &[u8], marker: &[u8]) -> bool {
         memchr::memmem::find_iter(environ, marker).any(|at| {
             let before = at.checked_sub(1).and_then(|before| environ.get(before));

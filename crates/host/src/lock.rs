@@ -123,8 +123,7 @@ impl WorkTreeLock {
         self.held.is_none()
     }
 
-    /// Looks whether both parts are still in place, and puts a deleted one back; a guest looks
-    /// whether its ancestor is still there.
+    /// Looks whether both parts, or a guest's ancestor, are still there, and puts a deleted part back.
     pub fn check(&mut self) -> Standing {
         let Some(held) = &mut self.held else { return self.check_as_guest() };
         match (is_at(&held.file, &self.places.file), is_at(&held.folder, &self.places.folder)) {
@@ -198,8 +197,7 @@ impl Owner {
     }
 }
 
-/// `process 12 on host (run ab12): ralph run -p x`, with the unknown parts left out. The time is
-/// left to whoever shows it: this room knows no calendar.
+/// `process 12 on host (run ab12): ralph run -p x`, with the unknown parts left out.
 impl fmt::Display for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.identity.pid == 0 {
@@ -277,8 +275,7 @@ pub fn hold(folder: &Path) -> Result<Option<File>, LockError> {
     lock(open_folder(folder), folder)
 }
 
-/// Locks what was opened; `None` if somebody else has it, or if it was deleted before it was locked
-/// and the lock would be on nothing.
+/// Locks what was opened; `None` if somebody else has it or it was deleted meanwhile.
 pub(crate) fn lock(opened: io::Result<File>, path: &Path) -> Result<Option<File>, LockError> {
     let file = opened.map_err(|source| LockError::Io { path: path.to_owned(), source })?;
     match file.try_lock() {

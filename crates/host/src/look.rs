@@ -1,5 +1,4 @@
-//! Looking at files and folders without touching them: what a command may want to know before it
-//! does something, or instead of it.
+//! Looks at files and folders without touching them.
 
 use crate::plain_file::{self, Links};
 use rustix::fs::{Access, CWD};
@@ -9,8 +8,7 @@ use std::path::Path;
 /// Project files that tell how a project is tested have a few kilobytes.
 const LARGEST: u64 = 1 << 20;
 
-/// The text of a file that a project keeps for other programs; `None` if it is not there, is no
-/// plain file, is too large, or is no text.
+/// The text of a project's file; `None` if it is missing, no plain file, too large, or no text.
 pub fn text(path: &Path) -> Option<String> {
     let contents = plain_file::read(CWD, path, Links::Follow, LARGEST).ok().filter(|contents| contents.complete)?;
     String::from_utf8(contents.bytes).ok()

@@ -92,8 +92,7 @@ impl RawLog {
         RawLog { folder: run_folder.to_owned(), files: None }
     }
 
-    /// Begins with the output of one process of this iteration. A repeated iteration is added to: nothing that an
-    /// agent said is thrown away.
+    /// Begins with the output of one process. A repeated iteration is appended: nothing is thrown away.
     pub fn begin(&mut self, iteration: u32) -> ProcessLog {
         let mut problem = None;
         let in_place = self.files.take().filter(Files::is_in_place);
@@ -245,8 +244,7 @@ impl Default for ProcessLog {
 }
 
 impl ProcessLog {
-    /// Writes what came. What a talking agent says is in the file when this returns; only a flood is
-    /// written behind its reader's back.
+    /// Writes what came: at once for an agent that talks, behind its reader's back for a flood.
     pub fn write(&mut self, stream: Stream, bytes: &Chunk) {
         self.log = match std::mem::replace(&mut self.log, Log::Lost) {
             Log::Direct(records) if records.is_flood() => Log::Behind(Writer::start(records)),
@@ -327,8 +325,7 @@ impl Drop for Writer {
     }
 }
 
-/// What came on one stream, how much of it is kept, and whether a full disk left gaps in it: a log is worth less than
-/// the run.
+/// What came on one stream, how much of it is kept, and the gaps that a full disk left in it.
 #[derive(Debug, Default)]
 struct Kept {
     /// What came, whether it is in the file or not.

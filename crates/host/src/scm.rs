@@ -17,8 +17,7 @@ const TASK_TIMEOUT: Millis = Millis::from_secs(600);
 /// The end of a task's output, where the reason of a failure stands.
 const OUTPUT_KEPT: usize = 4096;
 
-/// The arguments with which git lists what waits to be committed, in the whole repository less ralph's own
-/// folder: what ralph writes is nobody's work.
+/// How git lists what waits to be committed, less ralph's own folder, which is nobody's work.
 pub const STATUS: &[&str] =
     &["status", "--porcelain=v1", "-z", "--untracked-files=normal", "--", ":/", ":(exclude).ralph"];
 

@@ -51,8 +51,7 @@ pub fn project_folder(state_root: &Path, root: &Path) -> PathBuf {
     state_root.join(if slug.is_empty() { format!("project-{hash}") } else { format!("{slug}-{hash}") })
 }
 
-/// Creates the folder if it is missing, and makes sure that nobody but its owner can have written
-/// there and that the project at `root` does not contain it.
+/// Creates the folder if it is missing; refuses one that others could have written or that is in the project.
 pub fn prepare(folder: &Path, root: &Path) -> Result<(), StateDirError> {
     let failed = |source| StateDirError::Io { path: folder.to_owned(), source };
     outside(folder, root)?;
@@ -125,8 +124,7 @@ fn home_of(folder: &Path) -> Option<Home> {
     })
 }
 
-/// The state folders of projects that are not where they were. A project that is still there keeps its own, and
-/// whatever looks like it is a copy.
+/// State folders of projects that are gone from where they were: one that is still there was only copied.
 pub fn homeless(state_root: &Path) -> Vec<(PathBuf, Home)> {
     let folders = std::fs::read_dir(state_root).into_iter().flatten().flatten().map(|entry| entry.path());
     let homes = folders.filter_map(|folder| Some((folder.clone(), home_of(&folder)?)));
@@ -143,8 +141,7 @@ pub fn moved_to(state_root: &Path, root: &Path) -> Option<(PathBuf, Home)> {
     homeless(state_root).into_iter().find(|(_, home)| home.is(&here))
 }
 
-/// Makes a state folder that of the project at `root`. Refused if that has one already, or if a run in the old one
-/// goes on.
+/// Makes a state folder that of the project at `root`, unless that has one or a run in it goes on.
 pub fn adopt(from: &Path, to: &Path, root: &Path) -> io::Result<()> {
     if child_runs::run_folders(from).iter().any(|(_, folder)| child_runs::process_of(folder).is_some()) {
         return Err(io::Error::new(io::ErrorKind::ResourceBusy, "a run in it goes on"));

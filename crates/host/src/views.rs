@@ -162,8 +162,7 @@ impl Folder {
         summary.and(feedback).and(state)
     }
 
-    /// The summary that this or an earlier run left: empty if it is missing, and with a note if it
-    /// is not a plain file of a sensible size.
+    /// The summary that this or an earlier run left; empty, with a note, if it is no file of a sensible size.
     pub fn read_summary(&mut self, name: &str) -> String {
         self.read_if_there(name)
     }
@@ -337,8 +336,7 @@ impl Held {
     }
 }
 
-/// Reads the file that a person named as the prompt; the answer to every fault is a sentence. Links
-/// are followed: the person chose the path.
+/// Reads the prompt file that a person named, following links; every fault is a sentence.
 pub fn read_prompt_file(path: &Path) -> Result<String, String> {
     let refuse = |why: &str| format!("the prompt file {} {why}", path.display());
     let contents = plain_file::read(CWD, path, Links::Follow, LARGEST_PROMPT).map_err(|error| match error.kind() {
@@ -394,8 +392,7 @@ fn make_own_folder(root: &Path) -> Result<Held, ViewError> {
     Ok(own)
 }
 
-/// A process that was killed while it wrote leaves its temporary file. The caller owns the work
-/// tree, so files of other processes belong to dead ones.
+/// Removes temporary files of dead processes: the caller owns the work tree, so nobody else writes here.
 fn remove_leftovers(folder: &OwnedFd) {
     let own = format!("{TEMPORARY}{}-", std::process::id());
     let Ok(entries) = rustix::fs::Dir::read_from(folder) else { return };

@@ -1,5 +1,4 @@
-//! What a command says when it cannot do its work: what happened, to which thing, why, and the next
-//! command to type.
+//! What a command says when it fails: what happened, to which thing, why, and the next command to type.
 
 use crate::settings::SettingsError;
 use ralph_core::outcome::exit;

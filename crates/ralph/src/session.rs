@@ -1,5 +1,4 @@
-//! Carrying a run from the command line: the lock, the store, the keeper and a face are put
-//! together here, for a new run and for one that goes on.
+//! Puts lock, store, keeper and face together and carries a run, new or resumed.
 
 use crate::error::CommandError;
 use crate::live::{self, Live};
@@ -84,8 +83,7 @@ impl Claimed {
         Ok(Claimed { store: Store::open(&project.state)?, clock, lock, registration: registration?, _folder: folder })
     }
 
-    /// Registers a run that nobody carries, to bring its journal to an end. That needs no work tree, and
-    /// somebody else may own it.
+    /// Registers a run that nobody carries, to end its journal; somebody else may own the work tree.
     pub fn take_journal(project: &Project, run: &RunId) -> Result<Claimed, CommandError> {
         let (clock, registration) = begin(project, run)?;
         let registration = registration?;
@@ -329,8 +327,7 @@ pub fn project_name(project: &Project, policy: &Policy) -> String {
     said.unwrap_or_else(|| project.project_name())
 }
 
-/// What no second loop may work on: the work tree, or the task folder of a supervised agent, which leaves
-/// the tree to its child runs.
+/// What no second loop may work on: the work tree, or the task folder of a supervised agent.
 fn owned(project: &Project, policy: &Policy) -> PathBuf {
     if policy.supervision().is_some() { task_folder(project, policy) } else { project.work_tree().to_owned() }
 }
@@ -397,8 +394,7 @@ fn tell_left_locks(project: &Project) {
     }
 }
 
-/// Settings, scripts or protected files that a run's agent changed. The next run uses them as they are; they are listed
-/// so that a person can look.
+/// What a run's agent changed of settings, scripts or protected files; listed so that a person can look.
 fn left_changed(RunRow { run, left_changed, .. }: &RunRow) -> Vec<Note> {
     left_changed.iter().map(|what| Note::Inherited { what: what.clone(), run: run.clone() }).collect()
 }
@@ -461,8 +457,7 @@ fn take_lock(project: &Project, run: &RunId, owned: &Path, clock: &Clock) -> Res
         .hint(format!("stop it: ralph cancel{run}")))
 }
 
-/// A fault in ralph itself: say so, say how to go on, and leave by its own exit code. The keeper
-/// ends the agent when this process is gone.
+/// A fault in ralph itself: says how to go on, and exits. The keeper then ends the agent.
 pub fn on_panic() {
     std::panic::set_hook(Box::new(|info| {
         // A status line may stand there; only a terminal has one.

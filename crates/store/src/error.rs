@@ -1,5 +1,4 @@
-//! What can go wrong between ralph and its database, sorted by what a person can do about it:
-//! make room, upgrade, wait, or look at what was damaged.
+//! What can go wrong with the database, sorted by what a person can do about it.
 
 use ralph_core::stream::StreamId;
 use rusqlite::ErrorCode;
@@ -13,8 +12,7 @@ pub enum StoreError {
     /// The disk, the file system or the permissions are to blame.
     #[error("cannot {doing} {}: {problem}", path.display())]
     Io { path: PathBuf, doing: &'static str, problem: IoProblem, source: Source },
-    /// A write failed earlier. A second try could succeed without the first one's pages, so nothing
-    /// more is written until the database was opened anew and read.
+    /// A write failed earlier, and its pages may be lost: nothing more is written before the database is read anew.
     #[error("an earlier write to {} failed, so nothing more is written to it", path.display())]
     Suspect { path: PathBuf },
     #[error("{} was deleted or replaced, so what happens from here on could not be remembered", path.display())]
@@ -78,8 +76,7 @@ impl fmt::Display for IoProblem {
     }
 }
 
-/// What an error asks of a person. Every variant has one, so that nobody who turns errors into exit codes or
-/// advice can overlook a new one.
+/// What an error asks of a person; every variant has one, so that no exit code or hint is forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// The machine is to blame: mend it, or wait, and type the same again.

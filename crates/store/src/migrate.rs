@@ -26,8 +26,7 @@ pub(crate) fn refuse_foreign(conn: &Connection, path: &Path) -> Result<(), Store
     Ok(())
 }
 
-/// Applies what is missing in one transaction. What an older ralph left is first copied to
-/// `ralph.db.format-N`, so that going back to that ralph stays possible.
+/// Migrates in one transaction; a copy of the old database stays at `ralph.db.format-N`.
 pub(crate) fn bring_up_to_date(conn: &mut Connection, path: &Path, migrations: &[&str]) -> Result<(), StoreError> {
     let failed = StoreError::sqlite(path, "migrate");
     if format(conn).map_err(&failed)? == newest(migrations) {

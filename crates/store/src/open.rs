@@ -100,8 +100,7 @@ impl Store {
     }
 }
 
-/// A database gets its name only when it is whole, so what is no file, or an empty one, was put there by
-/// somebody else or lost its content.
+/// A database gets its name only when it is whole, so an empty one or none at all is somebody else's doing.
 fn refuse_what_nobody_wrote(path: &Path) -> Result<(), StoreError> {
     let found = fs::metadata(path).map_err(StoreError::file(path, "open"))?;
     let why = if !found.is_file() {
@@ -155,8 +154,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     connect().map_err(StoreError::sqlite(path, "open"))
 }
 
-/// Write-ahead mode is a property of the file, so this changes nothing unless the file is new or
-/// was restored from a copy.
+/// Write-ahead mode is a property of the file: only a new or restored one changes.
 fn use_the_log(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     let mode: String = conn
         .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))
@@ -224,8 +222,7 @@ fn fill(unfinished: &Path) -> Result<(), StoreError> {
     File::open(unfinished).and_then(|file| file.sync_all()).map_err(StoreError::file(unfinished, "create"))
 }
 
-/// An empty file for its owner only. SQLite would make it readable for everybody; its log and index
-/// files take the mode of this one.
+/// An empty file for its owner only; SQLite gives its log and index files the same mode.
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);

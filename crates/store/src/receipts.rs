@@ -1,5 +1,4 @@
-//! The receipts of checks. They are written in the transaction of the entries that they come with, and nothing is
-//! ever decided by them.
+//! The receipts of checks, written with the entries that they come with. Nothing is decided by them.
 
 use crate::rows::number_of;
 use crate::streams::{SEQ_MASK, place};

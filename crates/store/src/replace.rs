@@ -40,8 +40,7 @@ impl Replacement {
         Store::open(&workshop(&self.folder, &self.stamp))
     }
 
-    /// Puts the old database aside and the new one, which must be closed, into its place. Returns what was
-    /// put aside.
+    /// Puts the old database aside and the new, closed one into its place; returns what was put aside.
     pub fn put_in_place(self) -> Result<Vec<PathBuf>, StoreError> {
         let new = workshop(&self.folder, &self.stamp).join(FILE);
         let failed = StoreError::file(&new, "write to");

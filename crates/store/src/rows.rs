@@ -85,8 +85,7 @@ const NEAREST: usize = 3;
 const COLUMNS: &str = "no, kind, id, last_seq, row, checksum, task, parent, standing, cost, tokens";
 
 impl Store {
-    /// At most so many of the rows that are wanted, newest first: in the order in which the streams began, which a
-    /// wrong clock cannot change.
+    /// At most so many of the wanted rows, newest first by their number: a wrong clock changes nothing.
     pub fn newest<R: Row>(&self, wanted: Which<'_>, most: usize) -> Result<Vec<Stored<R>>, StoreError> {
         let (sql, value) = wanted.sql();
         let most = i64::try_from(most).unwrap_or(i64::MAX);
@@ -123,8 +122,7 @@ impl Store {
         })
     }
 
-    /// The run that somebody means: the one with this id, else the only one whose id begins so.
-    /// Ids have no capitals, so capitals are read as small letters.
+    /// The run of this id, else the only one whose id begins so. Ids are lower case.
     pub fn find(&self, typed: &str) -> Result<Found, StoreError> {
         let typed = typed.trim().to_ascii_lowercase();
         // What stands behind `z` is no part of an id.

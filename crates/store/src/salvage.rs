@@ -430,8 +430,7 @@ fn values(record: &[u8]) -> Option<Vec<Value>> {
     Some(values)
 }
 
-/// The kinds of a record's values, and where the first of them begins. Other kinds than these are in no
-/// table of ours.
+/// The kinds of a record's values and where they begin; `None` for kinds that no table of ours has.
 fn kinds(record: &[u8], at: usize) -> Option<(Vec<Kind>, usize)> {
     let (length, mut next) = varint(record, at)?;
     let end = at.checked_add(usize::try_from(length).ok()?)?;
@@ -487,8 +486,7 @@ impl Damage {
 }
 
 impl Store {
-    /// Everything that is damaged among streams of one kind. Reads all of them. `judge` says what is wrong with
-    /// entries of which each one can be read.
+    /// All damage among streams of one kind; reads all of them. `judge` looks at entries that can be read.
     pub fn damage<R: Row, E: DeserializeOwned>(
         &self,
         judge: impl Fn(&[Entry<E>]) -> Option<String>,

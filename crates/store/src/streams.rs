@@ -207,8 +207,7 @@ fn insert<E>(conn: &Connection, stream: &StreamId, no: i64, entry: &Entry<E>, ev
         .map(drop)
 }
 
-/// Takes an entry apart and compares its checksum. A damaged column may even have lost its type, so
-/// every failure is told as damage of this entry.
+/// Reads an entry and compares its checksum. Every failure is damage: a column may have lost its type.
 fn read_entry<E: DeserializeOwned>(stream: &StreamId, seq: u64, row: &rusqlite::Row<'_>) -> Result<Entry<E>, String> {
     let unreadable = |error: rusqlite::Error| error.to_string();
     let at = WallTime(row.get("at").map_err(unreadable)?);
@@ -245,8 +244,7 @@ pub(crate) fn entry_checksum<E>(stream: &StreamId, entry: &Entry<E>, json: &str)
     checksum(stream, &[entry.seq, entry.at.0.cast_unsigned(), entry.elapsed.0], json)
 }
 
-/// The first 8 bytes of SHA-256: enough against accidents, and an attacker who can write here could
-/// write a fitting checksum as well.
+/// The first 8 bytes of SHA-256: against accidents. An attacker who can write here can write a checksum too.
 pub(crate) fn checksum(stream: &StreamId, numbers: &[u64], json: &str) -> i64 {
     let mut hash = Sha256::new_with_prefix(stream.kind().as_str());
     hash.update([0]);

@@ -19,8 +19,7 @@ const LAST_CHARS: usize = 400;
 /// Failed processes that are told one by one.
 const FAILURES: usize = 3;
 
-/// Sentences about the way to where the run is, without their full stops. For every stop reason there is one
-/// at least, if any iteration was begun.
+/// Sentences without full stops; for every stop reason at least one, if any iteration was begun.
 pub fn of(view: &RunView, state: State, worked: Millis) -> Vec<String> {
     let Some(last) = view.attempt(None) else { return vec!["no agent was started".to_owned()] };
     if view.machine.policy().supervision().is_some() {

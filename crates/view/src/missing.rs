@@ -1,5 +1,4 @@
-//! What the journal does not say any more: runs that are damaged in it, and runs that left more in the state
-//! folder than it knows.
+//! What the journal lacks: runs that are damaged in it, and runs that left more in the state folder.
 
 use ralph_core::id::RunId;
 use serde_json::{Map, Value, json};

@@ -43,8 +43,7 @@ pub enum Said {
     End(String),
 }
 
-/// Lines of narration. Whatever an agent, a check or a person puts into one, it stays one: a line of ralph's own can not
-/// be forged by a newline.
+/// Lines of narration. Nobody can forge a line of ralph's own by a newline.
 fn each_a_line(lines: Vec<String>) -> impl Iterator<Item = Said> {
     lines.into_iter().map(|line| Said::Line(line.replace('\n', " ")))
 }
@@ -322,8 +321,7 @@ impl Narrator {
         self.line.heard = self.line.heard.map(|_| now);
     }
 
-    /// What is left of the agent's lines when it is gone. A run that could not be carried to its end leaves no half line
-    /// either.
+    /// What is left of the agent's lines when it is gone, so that no half line stays behind.
     pub fn end(&mut self, at: WallTime) -> Vec<Said> {
         let stderr = self.stderr.finish();
         let stderr = if stderr.is_empty() { stderr } else { stderr + "\n" };
@@ -470,7 +468,11 @@ mod tests {
         ];
         for notice in notices {
             let said = narrator(Volume::Verbose).notice(WallTime(0), Millis::ZERO, &notice);
-            let whole = |said: &Said| matches!(said, Said::Line(line) if !line.contains('\n'));
+            let whole = |said: &Said| match said {
+                Said::Line(line) => !line.contains('\n'),
+                Said::Agent(rest) | Said::AgentStderr(rest) => rest.is_empty(),
+                Said::Urgent(_) | Said::End(_) => false,
+            };
             assert!(!said.is_empty() && said.iter().all(whole), "{said:?}");
         }
     }

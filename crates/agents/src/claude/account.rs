@@ -38,8 +38,7 @@ impl Account {
         Account { input_with_cache, ..Account::default() }
     }
 
-    /// Takes a message; gives the tokens so far if it states any. The parts of a message are lines of their own
-    /// and repeat what it states.
+    /// Takes a message, whose parts repeat its figures; returns the tokens so far if it states any.
     pub(super) fn guess(&mut self, message: &Message<'_>) -> Option<Tokens> {
         let usage = message.usage.0.as_ref()?;
         if message.id.is(&self.message) {

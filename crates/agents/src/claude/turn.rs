@@ -44,8 +44,7 @@ impl Turn {
         self.ended = None;
     }
 
-    /// The model speaks, so whatever the client complained about is over, and a turn goes on even if nobody
-    /// said that it began.
+    /// The model speaks: complaints of the client are over, and a turn goes on even if nobody said that it began.
     pub(super) fn model_speaks(&mut self) {
         (self.trouble, self.retry) = (None, None);
         self.ended = None;

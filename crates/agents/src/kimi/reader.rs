@@ -133,8 +133,7 @@ impl Messages {
     }
 }
 
-/// Why it gave up: `error: failed to run prompt: provider.auth_error: 401 no such key`, the last thing that it says
-/// before it exits with 1.
+/// Its last line before exit code 1: `error: failed to run prompt: provider.auth_error: 401 no such key`.
 fn last_word(end: &End<'_>, help: Help) -> Option<Failure> {
     let Ending::Exited { code: 1 } = end.ending else { return None };
     let said = end.stderr_tail.lines().rev().find_map(|line| line.strip_prefix("error: failed to run prompt: "))?;

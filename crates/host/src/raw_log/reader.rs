@@ -65,8 +65,7 @@ fn words<const N: usize>(line: &[u8]) -> Option<[&str; N]> {
     <[&str; N]>::try_from(std::str::from_utf8(line).ok()?.split_ascii_whitespace().collect::<Vec<_>>()).ok()
 }
 
-/// The entries of an index from a byte on, and where the next one would stand. Lines that a crash made unreadable are
-/// none.
+/// The entries of an index from a byte on, without unreadable ones, and where the next one would stand.
 pub(super) fn entries(run_folder: &Path, from: u64) -> io::Result<(Vec<Entry>, u64)> {
     let mut file = match File::open(run_folder.join(INDEX)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), from)),
@@ -95,8 +94,7 @@ pub fn last_output(run_folder: &Path) -> Option<SystemTime> {
     std::fs::metadata(run_folder.join(log_name(last_entry(run_folder)?.log))).ok()?.modified().ok()
 }
 
-/// Reads one stream of one iteration, every time that it was tried. At the end of what there is, the next call looks
-/// for what has come since.
+/// Reads one stream of one iteration, with all its repetitions, and again what has come since.
 #[derive(Debug)]
 pub struct LogReader {
     folder: PathBuf,
@@ -133,8 +131,7 @@ impl LogReader {
             let until = match self.entries.get(self.current + 1) {
                 Some(next) if next.log == entry.log => next.offset,
                 Some(_) => u64::MAX,
-                // A process has its entry before its first record, so what is there while no other entry follows is
-                // this one's.
+                // A process has its entry before its first record, so what stands behind the last entry is its own.
                 None => {
                     let length = std::fs::metadata(self.folder.join(log_name(entry.log))).map_or(0, |log| log.len());
                     if self.look_at_index()? {

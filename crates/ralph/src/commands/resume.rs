@@ -124,8 +124,7 @@ fn choose(store: &Store, wanted: Option<&str>, project: &Project) -> Result<RunI
 /// Unfinished runs among which there is nearly always one to go on with.
 const LIKELY: usize = 50;
 
-/// The newest unfinished run that rests and is not inside another such. If all live, the newest: the refusal says who
-/// carries it.
+/// The newest unfinished run that rests and is not inside another such; if all live, the newest.
 fn newest_unfinished(store: &Store, live: &Live<'_>, most: usize) -> Result<Option<RunId>, CommandError> {
     let unfinished = Listing::newest(store, Which::Unfinished, most)?.runs;
     let rests = |row: &RunRow| live.process(&row.run).is_none();

@@ -4,8 +4,7 @@ use super::layers::{Layers, Origin};
 use ralph_core::time::Millis;
 use serde_json::{Number, Value, json};
 
-/// The flags of a run that stand over settings, as the command line gave them. They are judged with
-/// the settings and by the same rules.
+/// The flags of a run that stand over settings and are judged like them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Flags {
     pub agent: Option<String>,

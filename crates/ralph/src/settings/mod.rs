@@ -46,8 +46,7 @@ use std::path::Path;
 /// The files, from the project's root, lowest first.
 pub const FILES: [&str; 2] = [".ralph/settings.json", ".ralph/settings.local.json"];
 
-/// Keys that are known and have no effect yet. Whoever writes `protect` relies on it, so silence
-/// would be a false promise.
+/// Keys that are known and have no effect yet: silence about them would be a false promise.
 const UNUSED: [&str; 4] = ["plan", "pipeline", "sandbox", "notify"];
 
 fn unused<'a>(file: &'a str, value: &'a Value) -> impl Iterator<Item = String> + 'a {

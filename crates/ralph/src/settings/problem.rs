@@ -5,8 +5,7 @@ use ralph_core::text;
 use serde_json::Value;
 use std::fmt;
 
-/// Why settings cannot be used: all problems that were found in one go. Its text is complete: every problem on a line
-/// of its own, then the hints.
+/// Why settings cannot be used: all problems at once, a line each, then the hints.
 #[derive(Debug, Default, thiserror::Error)]
 #[error("{}", self.lines().join("\n"))]
 pub struct SettingsError(Vec<Problem>);

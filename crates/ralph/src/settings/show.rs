@@ -25,8 +25,7 @@ impl Loaded {
         merged
     }
 
-    /// The same, and beside it in `origins` where each value comes from: by its key, as people write it. No setting
-    /// has that name.
+    /// The same with `origins` beside it: where the value of each key comes from. No setting has that name.
     pub fn show_json_with_origin(&self) -> Value {
         let mut merged = self.show_json();
         let mut origins = Map::new();

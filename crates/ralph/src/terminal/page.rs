@@ -46,8 +46,7 @@ pub fn narrate(global: &Global, line: &str) {
     }
 }
 
-/// Says on standard error what even the quiet want to know. Its reader may be gone: not hearing it
-/// must not end anything, as `eprintln!` would.
+/// Tells even the quiet something on standard error; unlike `eprintln!` it survives a reader that is gone.
 pub fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -1,5 +1,4 @@
-//! The face for people: narration on standard error, the agent's words and the end on standard
-//! output, and on a terminal one live line at the bottom.
+//! The face for people: narration, the agent's words, the end, and on a terminal a live line at the bottom.
 
 use super::FaceOptions;
 use super::out::{Out, Target, Worth};

@@ -1,5 +1,4 @@
-//! The objects that `--json` prints about past and present runs. Names are those of the JSON lines;
-//! fields are added, never changed.
+//! The objects that `--json` prints, named like the JSON lines. Fields are added, never changed.
 
 pub mod lines;
 

@@ -76,8 +76,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A command or path for Markdown. Some cannot stand in a code span, above all not in a table: they
-/// stand as words.
+/// A command or path for Markdown; as plain words where it cannot stand in a code span.
 pub fn markdown_code(words: &str) -> String {
     let clean = one_line(words);
     if clean.is_empty() || clean.contains(['`', '|']) { markdown(words) } else { format!("`{clean}`") }

@@ -91,8 +91,7 @@ impl RunView {
                 if let Some(report) = brought.report.take_if(own) {
                     self.add_check(kind, report, brought.at, None);
                 } else if let Some(attempt) = last {
-                    // What ralph found without executing anything, a guardrail that it refused to execute among it.
-                    // Another round looks at the same thing again.
+                    // Another round of checks finds the same thing again, so the earlier finding goes.
                     attempt.forget(kind, &name);
                     attempt.findings.push(Finding { kind, name, passed, problem, duration, log });
                 }

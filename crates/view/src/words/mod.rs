@@ -1,5 +1,4 @@
-//! The words in which facts about runs are told to people: amounts, which are alike in every language, and the
-//! sentences of English in `en`.
+//! The words for facts about runs: amounts, alike in every language, and English sentences in `en`.
 
 pub mod amounts;
 mod en;

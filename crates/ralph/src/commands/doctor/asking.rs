@@ -1,5 +1,4 @@
-//! Asking programs about themselves, all at once: the slowest one decides how long it takes, and
-//! none may take longer than a person waits.
+//! Asks programs about themselves, all at once, and no longer than a person waits.
 
 use crate::error::CommandError;
 use crate::session::event_loop;

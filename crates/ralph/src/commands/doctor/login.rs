@@ -1,5 +1,4 @@
-//! Whether an agent is logged in, as far as its variables and files show. What they hold is neither
-//! read nor shown.
+//! Whether an agent is logged in, by its variables and files. Their content is neither read nor shown.
 
 use crate::project;
 use ralph_agents::{Login, LoginFile, Unseen};

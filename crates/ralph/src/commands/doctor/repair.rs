@@ -207,8 +207,7 @@ struct LostFolder {
     logged: Option<u32>,
 }
 
-/// Puts the folders of unknown runs aside, so that nobody waits for them any more. An empty one is that of a
-/// run that never began.
+/// Puts the folders of unknown runs aside. An empty folder is that of a run that never began.
 fn set_lost_folders_aside(project: &Project) -> Result<Vec<LostFolder>, CommandError> {
     let folders = child_runs::run_folders(&project.state);
     let left: Vec<RunId> = folders.iter().map(|(run, _)| run.clone()).collect();

@@ -1,5 +1,4 @@
-//! What was answered, and the settings that it makes: the keys of a first settings file, in the
-//! order in which people read them.
+//! What was answered, and the first settings file that it makes.
 
 use ralph_core::guardrail::FailAction;
 use serde_json::{Value, json};

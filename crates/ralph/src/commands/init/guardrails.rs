@@ -1,5 +1,4 @@
-//! Recognising how a project is tested, from the files that it keeps for its own tools. Nothing is
-//! executed, and what is found is only proposed.
+//! Proposes guardrails from the files that a project keeps for its own tools. Nothing is executed.
 
 use serde_json::Value;
 

@@ -10,8 +10,7 @@ use std::io::{self, BufRead, Write};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
-/// The longest line. A terminal holds 4095 bytes and throws the rest away, so a line of that length
-/// is not what was typed.
+/// A terminal drops what is beyond 4095 bytes, so a line of that length is not what was typed.
 const LONGEST: usize = 4094;
 
 pub(super) struct Terminal {

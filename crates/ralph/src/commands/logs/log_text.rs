@@ -130,8 +130,7 @@ fn text_line(line: &Line<'_>, origin: &Origin, log: &Log) -> Vec<u8> {
 
 enum Read {
     Event(AgentEvent),
-    /// A line that is none: a warning, a stack trace. It is worth showing, but nobody's words: no claim in
-    /// it counts.
+    /// A line that is none, such as a warning: worth showing, but nobody's words, so no claim.
     Beside(String),
 }
 
