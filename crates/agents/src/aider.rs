@@ -126,10 +126,6 @@ impl Reader for Answers {
         }
     }
 
-    fn has_result(&self) -> bool {
-        false
-    }
-
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let trouble = self.trouble.as_ref().map(|sentence| complaint(sentence).failure(self.help, end));
         let by_itself = matches!(end.ending, Ending::Exited { .. });

@@ -108,11 +108,6 @@ impl Arguments {
         }
     }
 
-    /// A flag that may stand several times, each time with another value.
-    pub(crate) fn config(&mut self, name: &str, value: &str) {
-        self.set(&[name], value);
-    }
-
     /// Something behind the user's flags.
     pub(crate) fn last(&mut self, arg: &str) {
         self.last.push(arg.to_owned());
@@ -135,7 +130,8 @@ impl Arguments {
         }
     }
 
-    fn set(&mut self, names: &[&str], value: &str) {
+    /// The first of these flags with a value, whatever the user gives: it may stand several times.
+    pub(crate) fn set(&mut self, names: &[&str], value: &str) {
         self.own.extend(names.first().map(|&name| name.to_owned()));
         self.own.push(value.to_owned());
     }

@@ -92,7 +92,9 @@ pub trait Reader: Send {
 
     /// Whether the final result was seen, so that the process may be given only a linger time. It
     /// can become false again: some programs wake up and begin another turn.
-    fn has_result(&self) -> bool;
+    fn has_result(&self) -> bool {
+        false
+    }
 
     /// A file that says more about the end than the stream did; asked for after the end, and only then.
     fn side_file(&self) -> Option<SideFile> {
@@ -235,7 +237,8 @@ pub(crate) fn session_markers() -> impl Iterator<Item = &'static str> {
     DIALECTS.iter().flat_map(|dialect| dialect.session_markers.iter().copied())
 }
 
-fn base_name(command: &str) -> String {
+/// The name of a program as dialects are chosen by it.
+pub fn base_name(command: &str) -> String {
     let name = command.rsplit(['/', '\\']).next().unwrap_or_default().to_lowercase();
     name.strip_suffix(".exe").unwrap_or(&name).to_owned()
 }

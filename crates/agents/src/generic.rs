@@ -72,11 +72,6 @@ impl Reader for TextReader {
         self.look_at(before, out);
     }
 
-    fn has_result(&self) -> bool {
-        // Text has no last line until the process ends.
-        false
-    }
-
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         if let Some(failure) = (self.stated)(end, self.help) {
             return Some(failure);

@@ -44,6 +44,7 @@ mod usage;
 
 pub use advice::Help;
 pub use dialect::{
-    CommandLine, Delivery, Detail, Dialect, End, LineKind, Reader, SideFile, Told, by_name, for_agent, names, programs,
+    CommandLine, Delivery, Detail, Dialect, End, LineKind, Reader, SideFile, Told, base_name, by_name, for_agent,
+    names, programs,
 };
 pub use login::{Login, LoginFile, Unseen};

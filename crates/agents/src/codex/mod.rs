@@ -49,7 +49,7 @@ fn command(agent: &AgentPolicy) -> CommandLine {
     args.flag(&["--skip-git-repo-check"]);
     // With plugins, every process waits seconds at its end for an update of their list.
     if !args.users().iter().any(|arg| arg.contains("plugins")) {
-        args.config("-c", "features.plugins=false");
+        args.set(&["-c"], "features.plugins=false");
     }
     args.setting(&["-m", "--model"], &agent.model);
     if delivery(agent) == Delivery::Stdin {

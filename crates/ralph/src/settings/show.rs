@@ -54,7 +54,9 @@ impl Loaded {
 
     /// SHA-256 of the merged settings. The order of keys does not matter.
     pub fn hash(&self) -> String {
-        text::hash(sorted(self.layers.merged()).to_string().as_bytes())
+        let mut merged = self.layers.merged();
+        merged.sort_all_objects();
+        text::hash(merged.to_string().as_bytes())
     }
 }
 
@@ -68,18 +70,6 @@ fn each_leaf(value: &Value, path: &mut KeyPath, visit: &mut impl FnMut(&KeyPath,
             }
         }
         value => visit(path, value),
-    }
-}
-
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Object(map) => {
-            let mut pairs: Vec<(String, Value)> = map.into_iter().collect();
-            pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
-            Value::Object(pairs.into_iter().map(|(key, value)| (key, sorted(value))).collect::<Map<_, _>>())
-        }
-        Value::Array(list) => Value::Array(list.into_iter().map(sorted).collect()),
-        scalar => scalar,
     }
 }
 
