@@ -1,14 +1,10 @@
-//! What is wrong with an agent that failed, and what a person can do about it.
-//!
-//! A cause decides the class of a failure, and with it the next step: a refused key wants a login, a missing
-//! program an installation. How both are done is data of each dialect.
+//! What is wrong with an agent that failed: a cause decides the class of the failure and what a person can do about it.
 
 use ralph_core::observation::FailureClass;
 
 /// How to get a program and how to log in; each dialect has its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Help {
-    /// How to install the program, as an order to a person.
     pub install: &'static str,
     pub login: &'static str,
 }
@@ -23,7 +19,6 @@ pub(crate) enum Cause {
     Version,
     /// Nobody is logged in, or the login is refused or has expired.
     Login,
-    /// A variable that holds a key is not set.
     Variable,
     /// The account may not do what was asked for.
     Forbidden,
@@ -31,7 +26,6 @@ pub(crate) enum Cause {
     /// There is no such model, or not for this account.
     Model,
     Limit,
-    /// The network or the provider is in trouble.
     Transient,
     Other,
 }

@@ -1,8 +1,6 @@
-//! aider: plain text, in which the client's own lines stand beside the model's words.
-//!
-//! Measured with 0.86.2. It exits with 0 whatever happened. Before the first empty line it introduces itself; each
-//! answer of the model is followed by a line with its tokens, and an error of the provider by none. It takes the prompt
-//! from a file, which standard input is as well.
+//! aider, measured with 0.86.2: plain text, in which the client's own lines stand beside the model's words. It exits
+//! with 0 whatever happened. Before the first empty line it introduces itself; a line with its tokens follows each
+//! answer, but no error. It takes the prompt from a file, which standard input is as well.
 
 use crate::advice::Help;
 use crate::command::{Arguments, delivery};
@@ -207,7 +205,6 @@ fn is_a_note(line: &str) -> bool {
         || is_a_commit()
 }
 
-/// The error, with the status that its name stands for.
 fn complaint(error: &str) -> Complaint {
     let name = error.split(':').next().unwrap_or_default();
     let (status, kind) = match name {

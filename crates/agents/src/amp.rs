@@ -1,7 +1,6 @@
-//! Amp: a client of its own server, with a stream like Claude Code's.
-//!
-//! Its flags were measured, its stream is that of its documentation. `-x` must stand last: what
-//! follows it is the prompt, and without one the prompt comes from standard input.
+//! Amp: a client of its own server, with a stream like Claude Code's. Its flags were measured, its stream is
+//! documented. `-x` must stand last: what follows it is the prompt, and without one the prompt comes from standard
+//! input.
 
 use crate::advice::Help;
 use crate::claude::flavour::{Flavour, USUAL};

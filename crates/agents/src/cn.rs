@@ -1,7 +1,5 @@
-//! Continue's `cn`: the last answer as plain text, and errors as one object on standard error.
-//!
-//! Measured with 1.5.47. `-p` must stand last: whatever follows it is taken for a prompt, and standard input is not read
-//! then. It exits with 0 for an empty answer and after a signal.
+//! Continue's `cn`, measured with 1.5.47: the last answer as plain text, and errors as one object on standard error.
+//! `-p` must stand last: what follows it is a prompt. It exits with 0 for an empty answer and after a signal.
 
 use crate::advice::Help;
 use crate::command::Arguments;

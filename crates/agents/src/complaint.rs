@@ -51,7 +51,6 @@ fields! {
         retry_after, resets_at, resets_in_seconds,
     }
 
-    /// What Google states beside its errors.
     struct Detail<'a> {
         reason, retry_delay = "retryDelay",
     }

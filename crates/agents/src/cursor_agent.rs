@@ -1,7 +1,5 @@
-//! Cursor's agent: messages and a result as Claude Code prints them, and tool calls of its own.
-//!
-//! No package registry has it, so nothing was measured: its flags and its stream are those of its documentation. It
-//! states neither tokens nor money, and after an error it prints no result.
+//! Cursor's agent: messages and a result like Claude Code's, and tool calls of its own. Nothing was measured, because
+//! no registry has it. It states neither tokens nor money, and after an error it prints no result.
 
 use crate::advice::Help;
 use crate::claude::flavour::{Flavour, USUAL};
@@ -47,7 +45,6 @@ fn command(agent: &AgentPolicy) -> CommandLine {
 }
 
 fields! {
-    /// A call, by the kind of tool.
     struct Call<'a> {
         shell: Loose<Tool<'a>> = "shellToolCall",
         write: Loose<Tool<'a>> = "writeToolCall",

@@ -101,7 +101,6 @@ pub trait Reader: Send {
         None
     }
 
-    /// Why the process failed, or `None` if it ended well.
     fn failure(&self, end: &End<'_>) -> Option<Failure>;
 }
 
@@ -111,10 +110,8 @@ pub struct Told {
     pub(crate) detail: Detail,
 }
 
-/// How much of what a tool took and printed is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detail {
-    /// As much as a person wants to see.
     #[default]
     Shown,
     /// Nothing but what counts as evidence: nobody looks.
@@ -185,7 +182,6 @@ pub enum Delivery {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLine {
     pub program: String,
-    /// Its arguments, less the prompt.
     pub args: Vec<String>,
     pub env: Vec<(String, String)>,
     /// Variables to remove; none of them is in `env`.

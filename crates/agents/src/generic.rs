@@ -1,7 +1,5 @@
-//! Any program that takes a prompt and prints text.
-//!
-//! Nothing is known about it, so its whole output is its own text, less an echoed copy of the
-//! prompt. Its exit code says how it went; what it says about a failure counts as [`crate::plain`] tells.
+//! Any program that takes a prompt and prints text. Its whole output is its own text, less an echoed prompt; its exit
+//! code says how it went, and what it says about a failure counts as [`crate::plain`] tells.
 
 use crate::advice::Help;
 use crate::command::Arguments;

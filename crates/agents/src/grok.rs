@@ -100,7 +100,6 @@ fn tool_ended(block: &Block<'_>, out: &mut Told) {
     out.tool_ended(id, printed(&output).unwrap_or(block.content), went);
 }
 
-/// What the model was shown of it.
 fn printed<'a>(output: &Output<'a>) -> Option<Raw<'a>> {
     let of_file = |file: &Loose<File<'a>>| file.0.as_ref().map(|file| [file.content, file.tool_output_for_prompt]);
     let files = [of_file(&output.file), of_file(&output.edits)].into_iter().flatten().flatten();

@@ -1,9 +1,5 @@
-//! How to tell from outside whether an agent program is logged in and new enough, as data; each
-//! dialect has its own. Looking is another room's work: nothing here opens a file or reads a
-//! variable, and nobody should ever print what those hold.
-//!
-//! Signs are hints. A file may hold a token that has expired, and a program may know other ways to
-//! log in than the ones its documentation names; only its own answer to a prompt is proof.
+//! The signs of a login and of a version that is too old, as data of each dialect. Somebody else looks for them, and
+//! nobody prints what they hold. They are hints: only the program's own answer to a prompt is proof.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Login {

@@ -16,7 +16,6 @@ use std::collections::VecDeque;
 /// Lines at the end of the output that are kept, and bytes of each.
 const KEPT: usize = 6;
 const LINE_BYTES: usize = 2000;
-/// Lines at the end of standard error that are looked at.
 const STDERR_LINES: usize = 20;
 /// Lines of explanation that may stand behind an error without being an answer: programs break long ones.
 const EXPLANATION: u8 = 8;
@@ -93,7 +92,6 @@ impl Printed {
     }
 }
 
-/// The first of these lines that calls itself an error.
 fn last_error<'a>(lines: impl Iterator<Item = &'a str>) -> Shape {
     let mut shapes = lines.map(|line| shape(text::without_controls(line).trim()));
     shapes.find(|shape| !matches!(shape, Shape::Prose)).unwrap_or(Shape::Prose)

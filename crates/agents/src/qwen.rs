@@ -1,6 +1,4 @@
-//! Qwen Code: a descendant of Gemini CLI by its flags, and of Claude Code by its stream.
-//!
-//! Measured with 0.24.4. It states no money.
+//! Qwen Code, measured with 0.24.4: Gemini CLI's flags, Claude Code's stream, and no money stated.
 
 use crate::advice::Help;
 use crate::claude::flavour::{Flavour, USUAL};

@@ -8,7 +8,6 @@ use ralph_core::time::{LocalTime, WallTime};
 pub(crate) enum Reset {
     /// In so many seconds from when it was said.
     In(i64),
-    /// At this moment, in seconds since the epoch.
     At(i64),
     Clock(Clock),
 }
@@ -190,7 +189,6 @@ fn moment(text: &str) -> Option<Reset> {
     (clock.hour >= 0 && is_date && (clock.year.is_none() || clock.day.is_some())).then_some(Reset::Clock(clock))
 }
 
-/// `2026-11-15`.
 fn date(word: &str) -> Option<(i16, i8, i8)> {
     let (year, rest) = word.split_once('-')?;
     let (month, day) = rest.split_once('-')?;

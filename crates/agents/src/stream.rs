@@ -1,8 +1,5 @@
-//! A stream of JSON objects, one a line: what all dialects with events read alike.
-//!
-//! A dialect names the shape of its lines and says what an object means. Splitting a line, reading
-//! around what is broken, counting what is no event and weighing the exit against the last word of
-//! the stream is the same for all of them and stands here.
+//! A stream of JSON objects, one a line, as all dialects with events read it: splitting a line, reading around what is
+//! broken, and weighing the exit against the last word of the stream.
 
 use crate::advice::{Cause, Help};
 use crate::complaint::Complaint;
@@ -20,9 +17,7 @@ const OVERWRITTEN: u32 = 1000;
 /// Lines at the end of standard error that are looked at: a stack trace and what stands around it.
 const STDERR_LINES: usize = 40;
 
-/// What one dialect makes of the objects in its stream.
 pub(crate) trait Stream: Send {
-    /// The fields of an object, as far as they are read.
     type Line<'a>: Fields<'a>;
 
     fn object(&mut self, line: &Self::Line<'_>, out: &mut Told);
@@ -58,7 +53,6 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome of a turn that ended without an error.
     pub(crate) fn of_answer(answer: &str) -> Outcome {
         if answer.trim().is_empty() { Outcome::Empty } else { Outcome::Answered }
     }
@@ -70,7 +64,6 @@ pub(crate) enum Turn {
     #[default]
     Open,
     Ended,
-    /// It ended with this error.
     Failed(Complaint),
 }
 

@@ -1,7 +1,5 @@
-//! What terminals are told between the lines of a stream: colours, titles, cursor moves, and halves of them.
-//!
-//! Nothing but these, other control characters and blanks may stand before an object: an object that follows words
-//! is one that somebody mentions.
+//! What terminals are told between the lines of a stream: colours, titles, cursor moves, and halves of them. Nothing
+//! else may stand before an object: one that follows words is one that somebody mentions.
 
 const MARK: &[u8] = "\u{feff}".as_bytes();
 

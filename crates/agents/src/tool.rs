@@ -1,7 +1,5 @@
-//! Tools: what one was called with, in short, and what it printed.
-//!
-//! Programs learned from each other, so the same few names and fields stand for a shell and for
-//! writing a file in all of them.
+//! Tools: what one was called with, in short, and what it printed. Programs learned from each other, so a few names and
+//! fields serve for all of them.
 
 use crate::complaint::ErrorObject;
 use crate::dialect::{Detail, Told};
@@ -94,7 +92,6 @@ pub(crate) enum Went {
     /// Well, or nothing else is known.
     Well,
     Badly,
-    /// A command, with this exit code.
     Exited(i32),
 }
 

@@ -35,7 +35,6 @@ impl Counter {
         Tokens { input, output, cache_read, cache_write }
     }
 
-    /// An amount of money; nothing if none is stated.
     pub(crate) fn money(&mut self, raw: Raw<'_>) -> f64 {
         match raw.number() {
             Some(usd) if (0.0..MOST_USD).contains(&usd) => usd,
@@ -61,7 +60,6 @@ pub(crate) fn with_cache_inside(stated: Tokens) -> Tokens {
     }
 }
 
-/// Tells of figures that were left out, if there were any.
 pub(crate) fn tell(suspect: bool, out: &mut Told) {
     if suspect {
         out.push(AgentEvent::Unknown { what: "usage that cannot be true".to_owned() });

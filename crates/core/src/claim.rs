@@ -1,7 +1,5 @@
-//! Finding claims in what an agent says.
-//!
-//! A claim is only a claim: it makes ralph look, never believe. The text may be of any length and
-//! come in any pieces, so the scanner keeps a window and not the text.
+//! Finds claims in what an agent says: a claim makes ralph look, never believe. Text may be of any length and come in
+//! any pieces, so the scanner keeps a window and not the text.
 
 use crate::text;
 use regex::{Regex, RegexBuilder};

@@ -1,7 +1,5 @@
-//! Work that blocks, aside from the event loop: signals, timers and orders go on meanwhile.
-//!
-//! Whoever no longer waits for it has it stopped. A thread that hangs in the kernel, as on a network disk that
-//! does not answer, is left to itself and ends with the process.
+//! Work that blocks, aside from the event loop. Whoever no longer waits for it has it stopped; a thread that hangs in
+//! the kernel, as on a network disk, is left to itself and ends with the process.
 
 use std::io;
 use std::sync::Arc;

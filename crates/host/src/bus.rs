@@ -42,13 +42,11 @@ pub struct Bus {
 /// Whether a message must be on the disk when it is posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// A power cut does not lose it.
     Synced,
     /// Only the end of the machine can lose it, not that of the process.
     Written,
 }
 
-/// What became of a message that may be posted once only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Posted {
     Now,
@@ -62,7 +60,6 @@ pub enum BusError {
     NotAFile { path: PathBuf, kind: &'static str },
     #[error("{} holds no message and is not called like a bus, so nothing was posted to it", .path.display())]
     NotABus { path: PathBuf },
-    /// The folder in which it should be made is not there.
     #[error("the bus {} cannot be made, because its folder is missing: mkdir -p {}", .path.display(), folder(.path).display())]
     NoFolder { path: PathBuf },
     #[error("the bus {} has been locked for {PATIENCE} by {holder}; if it hangs, end it and post again", .path.display())]
@@ -165,7 +162,6 @@ impl Bus {
 #[derive(Debug)]
 pub struct Writer<'a> {
     bus: &'a Bus,
-    /// The file with its device and inode.
     open: Option<(File, (u64, u64))>,
     /// How long it was when this writer left it. If it still is, its end is known to be whole.
     left: u64,

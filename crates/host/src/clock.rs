@@ -1,8 +1,5 @@
-//! The only place that reads the clock and the random source.
-//!
-//! The wall clock is for people and for resets that a provider states; it may jump. Every limit
-//! counts in [`Clock::elapsed`], which a jump cannot touch and which stands still while the machine
-//! is suspended.
+//! The only place that reads the clock and the random source. The wall clock may jump; every limit counts in
+//! [`Clock::elapsed`], which cannot, and which stands still while the machine is suspended.
 
 use jiff::civil;
 use jiff::tz::TimeZone;

@@ -58,7 +58,6 @@ mod os {
             Some(Told { events: watch(events, Interest::READABLE).ok()?, folder: inode(folder)? })
         }
 
-        /// Whether this is still the folder at that path.
         pub(super) fn is_of(&self, folder: &Path) -> bool {
             inode(folder) == Some(self.folder)
         }

@@ -14,7 +14,6 @@ use tokio::sync::mpsc;
 
 /// Variables that would make git answer for another repository; they do not belong in its environment.
 pub(crate) const MISLEADING_VARIABLES: &[&str] = &["GIT_DIR", "GIT_WORK_TREE", INDEX_VARIABLE, "GIT_COMMON_DIR"];
-/// Names the file in which git looks for the index.
 const INDEX_VARIABLE: &str = "GIT_INDEX_FILE";
 
 /// Why git gave no answer. What it printed is for people; what follows from it depends on the kind alone.
@@ -43,7 +42,6 @@ pub async fn run(keeper: &mut Keeper, folder: &Path, args: &[&str], patience: Mi
     Ok(sink.0)
 }
 
-/// How git is asked about a work tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Inquiry<'a> {
     pub root: &'a Path,

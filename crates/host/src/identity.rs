@@ -44,7 +44,6 @@ impl Identity {
         Identity::of(pid).unwrap_or(Identity { pid, start: 0, boot: boot_id() })
     }
 
-    /// The process that has this number now, if there is one.
     pub fn of(pid: i32) -> Option<Identity> {
         let start = os::start(pid)?;
         Some(Identity { pid, start, boot: boot_id() })

@@ -67,7 +67,6 @@ pub struct Owner {
 pub enum LockError {
     #[error("another ralph owns this work tree: {0}")]
     Held(Box<Owner>),
-    /// This file system has no locks.
     #[error("{} cannot be locked ({source}): set RALPH_STATE_DIR to a folder on a local disk", .path.display())]
     Unsupported { path: PathBuf, source: io::Error },
     #[error("{} cannot be opened for locking: {source}", .path.display())]
@@ -285,7 +284,6 @@ pub(crate) fn lock(opened: io::Result<File>, path: &Path) -> Result<Option<File>
     }
 }
 
-/// Whether the open file is what stands at the path.
 fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), path.symlink_metadata()) {
         (Ok(held), Ok(found)) => (held.dev(), held.ino()) == (found.dev(), found.ino()),

@@ -42,7 +42,6 @@ pub fn may_read(path: &Path) -> io::Result<()> {
     if path.metadata()?.is_file() { std::fs::File::open(path).map(drop) } else { Ok(()) }
 }
 
-/// Whether this user may execute a file that is there.
 pub fn may_execute(file: &Path) -> io::Result<()> {
     if file.metadata()?.is_file() {
         Ok(rustix::fs::access(file, Access::EXEC_OK)?)
@@ -72,7 +71,6 @@ pub enum Disk {
     Network,
 }
 
-/// What kind of file system a path is on.
 #[cfg(target_os = "linux")]
 #[allow(clippy::unnecessary_cast, reason = "the field's width differs between systems")]
 pub fn disk(path: &Path) -> Disk {

@@ -1,7 +1,6 @@
-//! Files in the task folder that say something by existing: DONE, and the wish to wait.
-//!
-//! The agent writes there, so the place is looked at without opening anything: a named pipe cannot
-//! block, a link leads nowhere, and what is no plain file is reported as what it is.
+//! Files in the task folder that say something by existing: DONE, and the wish to wait. The agent writes there, so
+//! nothing is opened: a named pipe cannot block, a link leads nowhere, and what is no plain file is named as what it
+//! is.
 
 use crate::plain_file;
 use ralph_core::observation::{Marker, Markers};

@@ -1,8 +1,5 @@
-//! Opening a plain file and nothing else.
-//!
-//! What lies in a project may have been put there by an agent: a named pipe that never answers, a
-//! link that points elsewhere, a device. Every read of such a place goes through here, so that it
-//! can neither block nor leave the place.
+//! Opens a plain file and nothing else. An agent may have put a pipe, a link or a device in its place: every read of
+//! such a place goes through here, so that it can neither block nor leave the place.
 
 use rustix::buffer::spare_capacity;
 use rustix::fd::{AsFd, OwnedFd};
@@ -25,7 +22,6 @@ pub(crate) fn open(dir: impl AsFd, path: impl rustix::path::Arg, links: Links) -
     open_sized(dir, path, links).map(|(file, _)| file)
 }
 
-/// The same with the file's size.
 fn open_sized(dir: impl AsFd, path: impl rustix::path::Arg, links: Links) -> io::Result<(File, u64)> {
     // Without NONBLOCK, opening a pipe waits for its writer; for regular files it changes nothing.
     let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;

@@ -27,7 +27,6 @@ use std::time::Duration;
 /// The most that is kept of one stream of one process; one that prints more is cut there with a note.
 pub const LONGEST_LOG: u64 = 256 << 20;
 const CUT: &str = "\n[ralph] the log ends here: it is longer than 256 MiB\n";
-/// What stands where bytes are missing.
 const GAP: &str = "\n[ralph] output is missing here: it could not be written\n";
 /// From here on a process's output is a stream, and writing it would hold up reading it.
 const STREAM: u64 = 1 << 20;
@@ -177,7 +176,6 @@ impl Files {
         Ok(Files { index, end: log.metadata()?.len(), log, number, left, iteration })
     }
 
-    /// Whether nobody deleted the files meanwhile.
     fn is_in_place(&self) -> bool {
         [&self.index, &self.log].iter().all(|file| file.metadata().is_ok_and(|file| file.nlink() > 0))
     }
@@ -237,7 +235,6 @@ enum Log {
 }
 
 impl Default for ProcessLog {
-    /// A log that keeps nothing.
     fn default() -> ProcessLog {
         ProcessLog { log: Log::Lost, problems: Vec::new() }
     }

@@ -1,7 +1,5 @@
-//! The end of a file that an agent's program writes about its session, in folders by year, month and day.
-//!
-//! The program may run for days and keeps every session, so only the newest days are looked through,
-//! and only the end of the file is read.
+//! The end of a file that an agent's program writes about its session, in folders by year, month and day. It keeps
+//! every session, so only the newest days are looked through.
 
 use crate::plain_file::{self, Links};
 use rustix::fs::CWD;

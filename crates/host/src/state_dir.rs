@@ -1,7 +1,5 @@
-//! Where trusted state lives: one folder per project, outside the project, private to its owner.
-//!
-//! The journal decides what counts as done, so a folder that somebody else could have prepared is
-//! refused and not repaired. Which root to use is the binary's choice; it comes in as a path.
+//! Where trusted state lives: one folder per project, outside the project, private to its owner. The journal decides
+//! what counts as done, so a folder that somebody else could have prepared is refused and not repaired.
 
 use crate::child_runs;
 use crate::look;
@@ -24,7 +22,6 @@ const HASH_DIGITS: usize = 12;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StateDirError {
-    /// It is a link, a file or something else.
     #[error("the state folder {} is a {kind}: remove it, or set RALPH_STATE_DIR to another folder", .path.display())]
     NotAFolder { path: PathBuf, kind: &'static str },
     #[error("the state folder {} belongs to user {owner}, not to you: set RALPH_STATE_DIR to a folder of your own", .path.display())]

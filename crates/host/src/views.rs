@@ -74,7 +74,6 @@ pub enum ViewError {
 /// Whether a file's content must be on the disk before its name is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
-    /// It can be made again.
     Derived,
     /// A person wrote part of it and no journal has that yet.
     Irreplaceable,
@@ -470,7 +469,6 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> ViewError {
     |source| ViewError::Io { path: path.to_owned(), source }
 }
 
-/// A plain file with one name.
 fn is_alone(stat: &Stat) -> bool {
     rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_nlink == 1
 }

@@ -48,7 +48,6 @@ pub fn unseen(row: &RunRow, project: &Project) -> Millis {
     last_output(project, row).map_or(Millis::ZERO, |at| between(row.updated_at, at))
 }
 
-/// When the agent last printed anything, by its raw log.
 pub fn last_output(project: &Project, row: &RunRow) -> Option<WallTime> {
     let written = raw_log::last_output(&project.run_folder(&row.run))?.duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(written.as_millis()).ok().map(WallTime)

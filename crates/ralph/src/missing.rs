@@ -21,7 +21,6 @@ pub fn newest(store: &Store) -> Result<Listing, StoreError> {
     Listing::newest(store, Which::All, COMPARED)
 }
 
-/// What is looked for beside the newest runs.
 #[derive(Clone, Copy)]
 pub enum Beside {
     /// What was carried lately.

@@ -18,13 +18,11 @@ pub const TASKS: &str = ".ralph/tasks";
 
 #[derive(Debug, Clone)]
 pub struct Project {
-    /// The folder in which the command was given.
     pub cwd: PathBuf,
     /// The project: the nearest folder upward with `.ralph` or `.git`, else the current one.
     pub root: PathBuf,
     pub git_root: Option<PathBuf>,
     pub state: PathBuf,
-    /// Where locks of all projects lie.
     pub locks: PathBuf,
 }
 
@@ -164,7 +162,6 @@ pub struct RunAround {
     pub run: Option<RunId>,
     pub task: Option<TaskName>,
     pub project: Option<String>,
-    /// Who types, as far as the system says.
     pub user: String,
 }
 

@@ -53,7 +53,6 @@ const CRASHED_LOOKED_AT: usize = 5;
 
 pub enum Beginning {
     New(Box<Started>),
-    /// A run that its journal has made.
     Old(Box<Run>, Resumed),
 }
 
@@ -301,7 +300,6 @@ fn scm_note(project: &Project) -> PathBuf {
     project.state.join("scm-task")
 }
 
-/// The readable files of a run, with its task's folder.
 fn folder(project: &Project, policy: &Policy) -> Result<Folder, CommandError> {
     let task_folder = task_folder(project, policy);
     if task_folder == usual_task_folder(project, policy) {
@@ -332,7 +330,6 @@ fn owned(project: &Project, policy: &Policy) -> PathBuf {
     if policy.supervision().is_some() { task_folder(project, policy) } else { project.work_tree().to_owned() }
 }
 
-/// Prepares the state folder, and registers the run in it.
 fn begin(project: &Project, run: &RunId) -> Result<(Clock, Result<Registration, CommandError>), CommandError> {
     let clock = Clock::start();
     state_dir::prepare(&project.state, &project.root).map_err(|error| {

@@ -21,16 +21,9 @@ pub enum StoreError {
     #[error("{} is damaged", path.display())]
     Corrupt { path: PathBuf, source: Source },
     #[error("{} was written by a newer ralph: its format is {found}, this ralph knows formats up to {known}", path.display())]
-    Newer {
-        path: PathBuf,
-        found: u32,
-        /// The newest format that this ralph knows.
-        known: u32,
-    },
-    /// A stored entry is not what was written.
+    Newer { path: PathBuf, found: u32, known: u32 },
     #[error("entry {seq} of {stream} is damaged: {why}")]
     Damaged { stream: StreamId, seq: u64, why: String },
-    /// The entries to append do not continue the stream.
     #[error("{stream} goes on with entry {expected}, not {found}")]
     Gap {
         stream: StreamId,
@@ -41,7 +34,6 @@ pub enum StoreError {
     /// Another process kept the database locked for longer than is waited.
     #[error("{} is locked by another process", path.display())]
     Busy { path: PathBuf },
-    /// A fault in ralph itself.
     #[error("cannot {doing} {}", path.display())]
     Internal { path: PathBuf, doing: &'static str, source: Source },
 }
@@ -57,9 +49,7 @@ pub enum IoProblem {
     CannotOpen,
     /// The file system has no shared memory between processes, as some network ones.
     NoSharedMemory,
-    /// The machine has no memory or no file descriptors left.
     NothingLeft,
-    /// Reading, writing or syncing failed.
     Failed,
 }
 

@@ -1,7 +1,5 @@
-//! Bringing an older database up to date, and leaving a newer one alone.
-//!
-//! The format is a number in the database's header. Each file in `migrations/` raises it by one.
-//! Migrations only add, so that a loop of the old ralph that is still running is not disturbed.
+//! Brings an older database up to date, and leaves a newer one alone. Each file in `migrations/` raises the format by
+//! one and only adds, so that a loop of the old ralph that still runs is not disturbed.
 
 use crate::StoreError;
 use crate::open::{create_private, sync_folder, with_suffix};

@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// The database's name in the project's folder.
 pub(crate) const FILE: &str = "ralph.db";
 
 /// How long another process may hold the write lock. An append holds it for a few milliseconds, so
@@ -45,7 +44,6 @@ const SETTINGS: &str = "
 /// What tells the database from another one under its name; `None` for no file.
 pub(crate) type FileId = Option<(u64, u64)>;
 
-/// The file that stands there now.
 pub(crate) fn file_id(path: &Path) -> FileId {
     fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }

@@ -35,7 +35,6 @@ impl Replacement {
         Ok(Replacement { folder: folder.to_owned(), stamp: stamp.to_owned() })
     }
 
-    /// The new database, empty at first.
     pub fn store(&self) -> Result<Store, StoreError> {
         Store::open(&workshop(&self.folder, &self.stamp))
     }
@@ -64,7 +63,6 @@ impl Replacement {
     }
 }
 
-/// Finishes a replacement that was begun, if there is one.
 pub(crate) fn finish(folder: &Path) -> Result<(), StoreError> {
     let intent = folder.join(INTENT);
     let stamp = match fs::read_to_string(&intent) {

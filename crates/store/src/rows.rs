@@ -51,7 +51,6 @@ pub enum Which<'a> {
     OfTask(&'a TaskName),
     ChildrenOf(&'a RunId),
     Open,
-    /// Those that may go on.
     Unfinished,
     Named(&'a [RunId]),
 }
@@ -77,11 +76,8 @@ impl Which<'_> {
     }
 }
 
-/// Those whose ids are listed.
 const NAMED: &str = "INDEXED BY stream_ids WHERE kind = ?1 AND id IN (SELECT value FROM json_each(?2))";
-/// How many similar ids are worth showing.
 const NEAREST: usize = 3;
-/// What a row is read from.
 const COLUMNS: &str = "no, kind, id, last_seq, row, checksum, task, parent, standing, cost, tokens";
 
 impl Store {

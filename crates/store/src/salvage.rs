@@ -28,7 +28,6 @@ pub struct Remains<E> {
     pub no: i64,
     /// Its entries from the first on, each of them proven.
     pub entries: Vec<Entry<E>>,
-    /// How many there are known to have been.
     pub promised: u64,
     /// Why there are no more; `None` if they are all there.
     pub lost: Option<String>,
@@ -66,7 +65,6 @@ struct Pages {
     database: Option<File>,
     log: Option<File>,
     size: usize,
-    /// The newest version of each page in the log.
     newest: HashMap<u32, Image>,
     count: u32,
 }
@@ -248,14 +246,12 @@ impl Fields {
     }
 }
 
-/// The first byte of a page that is a leaf of a table.
 const LEAF: u8 = 0x0d;
 /// Bytes before the first frame of a log, and before the page of each frame.
 const LOG_HEADER: u64 = 32;
 const FRAME_HEADER: u64 = 24;
 /// What SQLite makes where nobody says otherwise.
 const USUAL_PAGE: usize = 4096;
-/// The first bytes of every database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -146,7 +146,6 @@ impl Store {
         self.read(&stream.into(), after, SEQ_MASK)
     }
 
-    /// The entry with which a stream begins.
     pub fn first<E: DeserializeOwned>(&self, stream: impl Into<StreamId>) -> Result<Option<Entry<E>>, StoreError> {
         Ok(self.read(&stream.into(), 0, 1)?.pop())
     }

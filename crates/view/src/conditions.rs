@@ -1,6 +1,5 @@
-//! What a run's last iteration needed to be complete, condition by condition, each with the fact
-//! that met or missed it and with what would have had to be true instead. The verdict itself is
-//! core's; this only lays its grounds side by side.
+//! What the last iteration needed to be complete: each condition with the fact that met or missed it, and what would
+//! have had to be true instead. The verdict itself is core's.
 
 use crate::run_view::{AttemptView, Check, Finding, RunView};
 use crate::{json, words};
@@ -109,7 +108,6 @@ fn done(view: &RunView, attempt: &AttemptView, met: Option<bool>) -> Condition {
         .needing(format!("the agent, or somebody else, would have had to write {folder}/DONE"))
 }
 
-/// What people wanted and nobody acknowledged.
 fn acknowledged(view: &RunView, met: Option<bool>) -> Condition {
     let needed = "each request would have had to be acknowledged: its id in an <ack> tag, or `ralph bus post --type ACK \
                   --parent ID TEXT`";

@@ -9,7 +9,6 @@ use ralph_core::run::RunRow;
 use ralph_core::time::{Millis, WallTime};
 use serde_json::{Value, json};
 
-/// Whether a run goes on, has ended, or was left behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// A living process carries it.
@@ -84,7 +83,6 @@ const STALE_AFTER: Millis = Millis::from_secs(300);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beat {
-    /// There was a sign a moment ago.
     Live,
     /// It says nothing, as agents do.
     Quiet,

@@ -1,6 +1,5 @@
 //! What stands at the beginning of a line: emoji, or words for whoever cannot see or hear them.
 
-/// Which marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Marks {
     /// As on a modern terminal.
@@ -10,7 +9,6 @@ pub enum Marks {
     Words,
 }
 
-/// What a mark stands before.
 #[derive(Debug, Clone, Copy)]
 pub enum Mark {
     Tool,

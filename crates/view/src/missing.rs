@@ -15,7 +15,6 @@ pub struct Missing {
 
 #[derive(Debug)]
 pub struct Damaged {
-    /// The run, if its id can still be read.
     pub run: Option<RunId>,
     pub name: String,
     pub why: String,
@@ -24,7 +23,6 @@ pub struct Damaged {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lost {
     pub run: RunId,
-    /// The last iteration in its folder.
     pub logged: u32,
     /// The last iteration in the journal; `None` if the run is not there at all.
     pub known: Option<u32>,

@@ -5,9 +5,7 @@ use anstyle::{AnsiColor, Style};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// What somebody says.
     Plain,
-    /// The beginning of something.
     Head,
     Dim,
     Good,
@@ -24,7 +22,6 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// The mark before a check, in the colour of its result.
     pub fn check(self, passed: bool) -> String {
         if passed { self.green(self.mark(true)) } else { self.red(self.mark(false)) }
     }
@@ -39,7 +36,6 @@ impl Paint {
         if self.on { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
-    /// A whole line by its meaning.
     pub fn tone(self, tone: Tone, line: &str) -> String {
         match tone {
             Tone::Plain => line.to_owned(),

@@ -18,7 +18,6 @@ use ralph_core::scm::ScmSpec;
 use ralph_core::time::{Millis, WallTime};
 use ralph_core::words::Reason;
 
-/// A run from its beginning to where its journal ends.
 pub struct RunView {
     pub started: Started,
     pub machine: Run,
@@ -49,7 +48,6 @@ pub enum Prompts {
 #[derive(Default)]
 pub struct AttemptView {
     pub iteration: u32,
-    /// Which try of that number, from 1.
     pub attempt: u32,
     pub at: WallTime,
     /// The exact prompt; empty unless this iteration's was asked for.
@@ -57,7 +55,6 @@ pub struct AttemptView {
     pub program: String,
     /// What the agent did; `None` if its end was never seen.
     pub agent: Option<AgentEnd>,
-    /// Every check that ralph executed after it.
     pub checks: Vec<Check>,
     /// What was judged without a command of its own, as far as it was told: what tool runs show, files.
     pub findings: Vec<Finding>,
@@ -82,7 +79,6 @@ pub struct Check {
     pub attempt: u32,
     pub kind: CheckKind,
     pub report: Box<CheckReport>,
-    /// The tree on which it ran, if that was looked at.
     pub tree: Option<TreePrint>,
     pub at: WallTime,
     /// Why it does not count; `None` if it does.
@@ -96,7 +92,6 @@ pub struct Finding {
     pub passed: bool,
     pub problem: String,
     pub duration: Millis,
-    /// Where more stands, if anywhere.
     pub log: Option<String>,
 }
 
@@ -109,7 +104,6 @@ pub struct ScmCommand {
     pub duration: Millis,
 }
 
-/// A wait, after which the same iteration is tried again.
 pub struct Wait {
     pub iteration: u32,
     pub at: WallTime,
@@ -135,10 +129,8 @@ pub struct Judged {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum InFlight {
-    /// The inputs of a prompt were being read.
     Prompt,
     Agent,
-    /// The tree was being looked at.
     Tree,
     Check(CheckSpec),
     Scm(ScmSpec),
@@ -210,7 +202,6 @@ impl RunView {
         self.machine.outcome()
     }
 
-    /// The newest process of an iteration, or of all.
     pub fn attempt(&self, iteration: Option<u32>) -> Option<&AttemptView> {
         self.attempts.iter().rev().find(|attempt| iteration.is_none_or(|wanted| wanted == attempt.iteration))
     }
@@ -239,7 +230,6 @@ impl RunView {
         state.worked(&self.machine.row(), now)
     }
 
-    /// What `ralph resume` without further flags would do.
     pub fn on_resume(&self) -> OnResume {
         let mut machine = self.machine.clone();
         let entry = Entry {
@@ -299,7 +289,6 @@ impl AttemptView {
         }
     }
 
-    /// Tokens that the agent stated; `None` if it stated none.
     pub fn tokens(&self) -> Option<Tokens> {
         let tokens = match &self.judged {
             Some(judged) => judged.tokens,

@@ -6,7 +6,6 @@ use crate::{Style, words};
 use ralph_core::time::WallTime;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The widest task and check in the table.
 const NAME_WIDTH: usize = 32;
 
 #[derive(Debug)]

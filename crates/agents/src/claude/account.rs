@@ -1,10 +1,6 @@
-//! What a process spent, from results that count in different ways.
-//!
-//! `total_cost_usd` goes on counting over all results of a process, and over earlier processes of a
-//! resumed session. `usage` is of one result only and is empty where a run was cut by its budget;
-//! the use by model since the last result is of this process only and complete, but older clients
-//! do not state it. The usage of single messages is a first guess of the provider: it counts until the
-//! result says better, which a process that is ended before never does.
+//! What a process spent, from results that count in different ways: `total_cost_usd` over all results and earlier
+//! processes of a resumed session, `usage` for one result, the use by model for this process, which older clients do
+//! not state. The usage of single messages is a guess, which counts until a result says better.
 
 use super::line::{Line, Message, ModelUsage, Usage};
 use crate::json::Raw;

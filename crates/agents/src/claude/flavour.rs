@@ -7,12 +7,10 @@ use crate::complaint::Complaint;
 use crate::dialect::{Reader, Told};
 use crate::stream::StreamReader;
 
-/// One program's way to print this kind of stream.
 #[derive(Clone, Copy)]
 pub(crate) struct Flavour {
     /// What an object of an unknown kind is called.
     pub(crate) unknown: &'static str,
-    /// Tools that do nothing but write the todo list.
     pub(crate) todo_tools: &'static [&'static str],
     /// Whether a tool's description is too long to be shown as its input.
     pub(crate) hides_description: bool,

@@ -1,7 +1,5 @@
-//! The shapes of Claude Code's stream and of those that are like it, as far as they are read.
-//!
-//! One struct holds the fields of all kinds of lines: the kind is a field like the others, and the
-//! line with the result states it behind eighteen others.
+//! The shapes of Claude Code's stream and of those like it. One struct holds the fields of all kinds of lines, because
+//! the kind is a field like the others and may stand behind eighteen of them.
 
 use crate::json::{Entries, List, Loose, Raw, fields};
 use crate::tool::Input;
@@ -88,7 +86,6 @@ fields! {
         input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens,
     }
 
-    /// Tokens and money of one model since the last result.
     pub(crate) struct ModelUsage<'a> {
         input_tokens = "inputTokens", output_tokens = "outputTokens",
         cache_read_input_tokens = "cacheReadInputTokens", cache_creation_input_tokens = "cacheCreationInputTokens",

@@ -1,8 +1,6 @@
-//! Claude Code's stream, and those like it: one JSON object a line, from `system/init` to `result`.
-//!
-//! Only the main agent's own words become its text. Thinking, the prompt, what tools print, what
-//! the client writes in the model's place and what sub-agents say are something else, and a claim
-//! in them is none.
+//! Claude Code's stream, and those like it: one JSON object a line, from `system/init` to `result`. Only the main
+//! agent's own words become its text: a claim in thinking, the prompt, tools, the client's or a sub-agent's words is
+//! none.
 
 use super::account::Account;
 use super::flavour::Flavour;

@@ -1,7 +1,5 @@
-//! Claude Code: its command line. [`messages`] reads its stream, in the shapes of [`mod@line`].
-//!
-//! Measured with 2.1.325 and 2.1.197. The prompt goes in by standard input, which has no length
-//! limit and cannot be taken for a flag.
+//! Claude Code, measured with 2.1.325 and 2.1.197: its command line. [`messages`] reads its stream. The prompt goes in
+//! by standard input, which has no length limit and cannot be taken for a flag.
 
 mod account;
 pub(crate) mod flavour;

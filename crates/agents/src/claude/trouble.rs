@@ -1,9 +1,5 @@
-//! Why Claude Code, or a program like it, gave up, from the fields in which it says so.
-//!
-//! The client writes the provider's error as a sentence where the model's words would stand, and
-//! beside it states the cause in fields. The fields decide. A sentence is looked at only in the
-//! place of an error result, where the model cannot have written it, and only for clients that
-//! state no cause.
+//! Why Claude Code, or a program like it, gave up. The fields in which it says so decide; its sentence is looked at
+//! only in place of an error result, where the model cannot have written it, and only for clients that state no cause.
 
 use super::flavour::Flavour;
 use super::line::Line;

@@ -1,7 +1,5 @@
-//! How the current turn of a process stands: refused, in trouble, answered, failed.
-//!
-//! Only a result ends a turn well, and only the last turn counts: a process can wake up after its
-//! result and begin another one.
+//! How the current turn stands. Only a result ends a turn well, and only the last turn counts: a process can wake up
+//! after its result and begin another one.
 
 use super::flavour::Flavour;
 use super::line::{LimitInfo, Line};

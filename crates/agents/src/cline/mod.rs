@@ -1,7 +1,5 @@
-//! Cline's command line program: how it is started. [`reader`] reads its stream.
-//!
-//! Measured with 3.0.65. The prompt is its argument; without the two dashes one that begins with a dash would be taken
-//! for a flag. It asks for nothing unless it is told to.
+//! Cline's command line program, measured with 3.0.65. [`reader`] reads its stream. The prompt follows two dashes, so
+//! that it cannot be taken for a flag. It asks for nothing unless it is told to.
 
 mod reader;
 

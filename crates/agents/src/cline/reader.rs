@@ -220,7 +220,6 @@ impl Events {
     }
 }
 
-/// The id of one command of a shell call.
 fn part(call: &str, number: usize) -> String {
     if number == 0 { call.to_owned() } else { format!("{call}/{number}") }
 }

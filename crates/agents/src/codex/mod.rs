@@ -1,7 +1,5 @@
-//! Codex: its command line. [`reader`] reads its stream, [`limit`] finds when a limit ends.
-//!
-//! Measured with 0.166.0. The prompt goes in by standard input, named by a dash: with a prompt among
-//! the arguments the program waits for standard input to end as well.
+//! Codex, measured with 0.166.0: its command line. [`reader`] reads its stream, [`limit`] finds when a limit ends. A
+//! dash names standard input as the prompt: with one among the arguments it waits for standard input to end as well.
 
 mod limit;
 mod line;

@@ -1,7 +1,5 @@
-//! Codex's stream: threads, turns and the items in them.
-//!
-//! An `error` is a retry that is going on and an item of that name a mere warning; only the end of
-//! the turn decides. Reasoning is shown, but it is no answer.
+//! Codex's stream: threads, turns and the items in them. Only the end of the turn decides: an `error` is a retry that
+//! goes on, and an item of that name a warning. Reasoning is shown, but is no answer.
 
 use super::limit;
 use super::line::{Item, Line};

@@ -1,6 +1,4 @@
-//! GitHub Copilot CLI: its command line. [`reader`] reads its stream.
-//!
-//! Measured with 1.0.102. A prompt on standard input needs no flag.
+//! GitHub Copilot CLI, measured with 1.0.102: its command line. [`reader`] reads its stream.
 
 mod reader;
 

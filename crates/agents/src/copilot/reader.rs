@@ -1,7 +1,5 @@
-//! GitHub Copilot CLI's stream: dotted names, most of them the client's own bookkeeping.
-//!
-//! The prompt stands in it as a message of the user, and messages come piece by piece and as a whole;
-//! only the whole of the assistant's is read.
+//! GitHub Copilot CLI's stream: dotted names, most of them the client's own bookkeeping. Of the messages only the
+//! assistant's are read, and only as a whole.
 
 use crate::advice::Help;
 use crate::complaint::{Complaint, status_of};

@@ -1,6 +1,4 @@
-//! Gemini CLI: its command line. [`reader`] reads its stream.
-//!
-//! Measured with 0.61.0. A prompt on standard input needs no flag.
+//! Gemini CLI, measured with 0.61.0: its command line. [`reader`] reads its stream.
 
 mod reader;
 

@@ -1,8 +1,5 @@
-//! Gemini CLI's stream: messages in pieces, tools, and a result that holds no text.
-//!
-//! The prompt stands in it as a message of the user. A shell command that failed is called a success
-//! and its exit code is nowhere, so the commands of this program prove nothing and are not passed on
-//! as evidence.
+//! Gemini CLI's stream: messages in pieces, tools, and a result without text. A shell command that failed is called a
+//! success without an exit code, so commands of this program are not passed on as evidence.
 
 use crate::advice::Help;
 use crate::complaint::{Complaint, ErrorObject};

@@ -175,7 +175,6 @@ impl<'a> Cursor<'a> {
         (self.peek()? == byte).then(|| self.pass())
     }
 
-    /// Passes over the next byte if it is one of these.
     fn eats(&mut self, bytes: &[u8]) -> bool {
         let is_next = self.rest.first().is_some_and(|next| bytes.contains(next));
         if is_next {

@@ -1,8 +1,5 @@
-//! Reading JSON that somebody else shapes and changes.
-//!
-//! A dialect names the fields it reads; everything else is passed over without being built. A field
-//! of an unexpected type is an absent field, never an error. Strings stay as they stand in the line
-//! until somebody wants them, so that megabytes of tool output are measured and not copied.
+//! Reading JSON that somebody else shapes and changes: a dialect names the fields it reads, and one of another type is
+//! absent. Strings stay as they are in the line until somebody wants them: megabytes are measured, not copied.
 
 mod cursor;
 #[cfg(any(test, fuzzing))]

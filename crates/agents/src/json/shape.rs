@@ -111,7 +111,6 @@ fn item<'a, T: Fields<'a>>(items: &mut Vec<T>, cursor: &mut Cursor<'a>) -> Optio
     fill(items.last_mut()?, cursor)
 }
 
-/// Reads the fields of the object that comes next.
 fn fill<'a>(object: &mut impl Fields<'a>, cursor: &mut Cursor<'a>) -> Option<()> {
     cursor.object(|name, cursor| object.take_field(name, cursor))
 }

@@ -1,7 +1,5 @@
-//! Kimi Code: its command line. [`reader`] reads its stream.
-//!
-//! Measured with 2.1.0. With `-p` it never asks, and refuses the flags that say so. It takes the prompt only as the
-//! value of `-p`, which must therefore stand last.
+//! Kimi Code, measured with 2.1.0: its command line. [`reader`] reads its stream. It takes the prompt only as the value
+//! of `-p`, which must stand last; with it it never asks, and refuses the flags that say so.
 
 mod reader;
 

@@ -44,7 +44,6 @@ pub(super) struct Messages {
     answer: String,
     /// A todo list that was handed in and not yet taken, by its call.
     todo: Option<(String, AgentEvent)>,
-    /// Why the last request is repeated.
     trouble: Option<Complaint>,
     /// Whether anything followed the version, which is printed before the settings are looked at.
     begun: bool,

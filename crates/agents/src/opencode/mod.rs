@@ -1,7 +1,5 @@
-//! opencode: its command line. [`reader`] reads its stream.
-//!
-//! Measured with 1.18.33. With a prompt among the arguments it waits for standard input to end as
-//! well, so the prompt goes in there.
+//! opencode, measured with 1.18.33: its command line. [`reader`] reads its stream. The prompt goes in by standard
+//! input, for whose end it waits anyway.
 
 mod reader;
 

@@ -1,7 +1,5 @@
-//! opencode's stream: steps, with texts and finished tools in them.
-//!
-//! It has no last event. A run is over when a step ended for another reason than a tool's call and
-//! no further one began; the text of that step is the answer.
+//! opencode's stream: steps, with texts and finished tools in them. It has no last event: a run is over when a step
+//! ended for another reason than a tool's call and no further one began. The text of that step is the answer.
 
 use crate::advice::Help;
 use crate::complaint::{Complaint, status_of};
@@ -71,7 +69,6 @@ pub(super) struct Steps {
     greeted: bool,
     answer: String,
     over: bool,
-    /// Why nothing follows, if nothing follows.
     trouble: Option<Trouble>,
     cost: f64,
     tokens: Tokens,

@@ -1,6 +1,4 @@
-//! pi: its command line. [`reader`] reads its stream.
-//!
-//! Measured with 0.73.1. It asks for nothing while it works, so it needs no flag for that.
+//! pi, measured with 0.73.1: its command line. [`reader`] reads its stream. It needs no flag to act without asking.
 
 mod reader;
 

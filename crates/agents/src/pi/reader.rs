@@ -1,7 +1,5 @@
-//! pi's stream: sessions, turns, messages and tools.
-//!
-//! A message is told of piece by piece and as a whole; only the whole is read. The program exits
-//! with 0 whatever happened: its last message says whether it was an error.
+//! pi's stream: sessions, turns, messages and tools. Only whole messages are read. The program exits with 0 whatever
+//! happened: its last message says whether it was an error.
 
 use crate::advice::Help;
 use crate::complaint::Complaint;

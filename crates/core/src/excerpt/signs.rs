@@ -1,7 +1,5 @@
-//! Which lines of an output look like errors.
-//!
-//! No list of words is right for every program, so this is generous with what fails and strict with
-//! what says that nothing failed: a wrong line costs a little room, a missed one the reason.
+//! Which lines of an output look like errors. Generous with what fails and strict with what says that nothing failed: a
+//! wrong line costs a little room, a missed one the reason.
 
 use regex::bytes::Regex;
 use std::sync::LazyLock;

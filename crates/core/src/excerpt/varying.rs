@@ -1,7 +1,5 @@
-//! What differs between two runs of the same failing command: durations, times, addresses, ids,
-//! temporary paths, places in files. Without it two outputs can be compared.
-//!
-//! Small numbers stay: three failures are not two, and exit code 1 is not 2.
+//! What differs between two runs of the same failing command: durations, times, addresses, ids, temporary paths, places
+//! in files. Small numbers stay: three failures are not two, and exit code 1 is not 2.
 
 use regex::{Captures, Regex};
 use std::sync::LazyLock;

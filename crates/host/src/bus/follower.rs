@@ -18,7 +18,6 @@ const MARK: usize = 64;
 pub struct Follower {
     bus: Bus,
     offset: u64,
-    /// The bytes before the offset.
     mark: Vec<u8>,
     skipped: u64,
     /// The file that was read last, which may be moved or deleted by now.
@@ -34,7 +33,6 @@ impl Follower {
         self.offset
     }
 
-    /// How many bytes were no whole entry.
     pub fn skipped(&self) -> u64 {
         self.skipped
     }

@@ -60,7 +60,6 @@ impl fmt::Display for Header {
     }
 }
 
-/// The words of a line that has exactly so many.
 fn words<const N: usize>(line: &[u8]) -> Option<[&str; N]> {
     <[&str; N]>::try_from(std::str::from_utf8(line).ok()?.split_ascii_whitespace().collect::<Vec<_>>()).ok()
 }
@@ -89,7 +88,6 @@ pub fn last_logged(run_folder: &Path) -> Option<u32> {
     last_entry(run_folder).map(|last| last.iteration)
 }
 
-/// When an agent of the run last printed anything.
 pub fn last_output(run_folder: &Path) -> Option<SystemTime> {
     std::fs::metadata(run_folder.join(log_name(last_entry(run_folder)?.log))).ok()?.modified().ok()
 }
@@ -154,7 +152,6 @@ impl LogReader {
         }
     }
 
-    /// Reads what was added to the index; false if nothing was.
     fn look_at_index(&mut self) -> io::Result<bool> {
         let (entries, index) = entries(&self.folder, self.index)?;
         self.index = index;

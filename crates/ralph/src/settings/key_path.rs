@@ -34,7 +34,6 @@ impl KeyPath {
         &self.0
     }
 
-    /// Whether this is a place inside of any list.
     pub(super) fn is_in_a_list(&self) -> bool {
         self.0.iter().any(|step| matches!(step, Step::Index(_)))
     }

@@ -1,7 +1,5 @@
-//! Layers of settings: defaults below, then the two files, then flags.
-//!
-//! Objects merge; everything else replaces what lies below it. Each layer keeps its own value, so
-//! that the origin of any value can be told afterwards by looking which layer it shows through from.
+//! Layers of settings: defaults, then the two files, then flags. Objects merge, everything else replaces what lies
+//! below. Each layer keeps its own value, so that the origin of any value can be told.
 
 use super::key_path::{KeyPath, Step};
 use super::keys::Settings;

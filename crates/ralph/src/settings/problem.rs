@@ -13,11 +13,9 @@ pub struct SettingsError(Vec<Problem>);
 /// One problem: where it is, what is there, what should be.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Problem {
-    /// The file or flag that held the value.
     pub(super) place: String,
     /// The key, or nothing if it is about the whole file.
     pub(super) key: String,
-    /// What was found and what is expected.
     pub(super) reason: String,
     /// The line in question with a caret below it, or nothing.
     pub(super) excerpt: String,
@@ -42,7 +40,6 @@ impl SettingsError {
         if self.0.iter().any(|problem| problem.machine) { exit::IO } else { exit::USAGE }
     }
 
-    /// The problems that are told, one text each.
     pub fn errors(&self) -> Vec<String> {
         let mut errors: Vec<String> = self.0.iter().take(MOST_TOLD).map(Problem::to_string).collect();
         let untold = self.0.len().saturating_sub(MOST_TOLD);
@@ -68,7 +65,6 @@ impl SettingsError {
 }
 
 impl Problem {
-    /// A problem with a file as a whole.
     pub(super) fn with_file(file: &str, reason: impl Into<String>) -> Problem {
         Problem { place: file.to_owned(), reason: reason.into(), ..Problem::default() }
     }

@@ -1,8 +1,5 @@
-//! The JSON Schema of settings, made from the types of the keys, and a small way of reading it.
-//!
-//! The schema is published for editors and is at the same time what ralph itself goes by: checks,
-//! unknown keys and the reference page walk it. It must therefore stay within the few keywords that
-//! [`Node`] reads; a test sees to that.
+//! The JSON Schema of settings, made from the types of the keys: for editors, for checks, unknown keys and the
+//! reference page. It stays within the few keywords that [`Node`] reads; a test sees to that.
 
 use super::keys::Settings;
 use schemars::generate::SchemaSettings;

@@ -45,7 +45,6 @@ pub struct FaceOptions {
     pub json: bool,
     pub volume: Volume,
     pub stream: bool,
-    /// Whether there is a terminal that can show a live line.
     pub live: bool,
     /// How narration on standard error looks.
     pub style: Style,

@@ -1,7 +1,5 @@
-//! Writing to standard output and standard error without ever making the agent wait.
-//!
-//! A thread writes; a bounded queue stands before it. When the reader is slow, what can be read
-//! elsewhere (the agent's output is in the raw log) is skipped and counted; what cannot be is kept.
+//! Writes to standard output and standard error without making the agent wait: a thread behind a bounded queue. For a
+//! slow reader, what stands in a log too is skipped and counted; the rest is kept.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -47,7 +45,6 @@ impl Out {
         self.lane(target).write(target, worth, text.into());
     }
 
-    /// How many texts were skipped since this was last asked.
     pub fn take_skipped(&self) -> u64 {
         std::mem::take(&mut self.stdout.lock().skipped)
     }

@@ -55,7 +55,6 @@ impl People {
         }
     }
 
-    /// A line of narration, which the quiet do not want.
     fn narrate(&mut self, said: Said) {
         if self.volume != Volume::Quiet || !matches!(said, Said::Line(_)) {
             self.show(said);

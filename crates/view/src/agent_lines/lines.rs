@@ -40,7 +40,6 @@ pub fn one_line(text: &str, chars: usize) -> String {
     shorten(&clean, chars)
 }
 
-/// A clean line of at most so many characters.
 pub fn shorten(line: &str, chars: usize) -> String {
     if line.chars().count() <= chars { line.to_owned() } else { text::cut(line, chars.saturating_sub(3), "...") }
 }

@@ -1,8 +1,5 @@
-//! An agent's events as lines for people: tools folded to one line, results to a few. The one
-//! formatter, for a run as it goes on and for its log afterwards.
-//!
-//! Nothing that comes from the agent gets out of here as it is: whatever is shown went through
-//! [`ralph_core::text::for_terminal`], piece by piece or as one line.
+//! An agent's events as lines for people, in a run as it goes on and in its log afterwards. Nothing of the agent gets
+//! out of here but through [`ralph_core::text::for_terminal`].
 
 mod flow;
 mod lines;
@@ -20,7 +17,6 @@ use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
 use std::collections::HashMap;
 
-/// The longest tool name and tool input on a line.
 const NAME_CHARS: usize = 80;
 const INPUT_CHARS: usize = 80;
 /// The longest sentence about an error, and the longest remark.
@@ -31,14 +27,12 @@ const OPEN_TOOLS: usize = 200;
 
 #[derive(Debug, Clone, Default)]
 pub struct RenderOptions {
-    /// Colours and marks of the end to which they go.
     pub paint: Paint,
     pub zone: Zone,
     pub timestamps: bool,
     pub text: bool,
     pub max_output_lines: usize,
     pub max_output_chars: usize,
-    /// Whether remarks and unknown events are shown too.
     pub verbose: bool,
 }
 
@@ -52,7 +46,6 @@ pub struct Renderer {
     names: HashMap<String, String>,
     tools: u64,
     errors: u64,
-    /// Whether the agent has said anything.
     spoke: bool,
     /// The last error that was told; a result may repeat it.
     told: String,

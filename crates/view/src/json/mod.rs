@@ -14,7 +14,6 @@ use ralph_core::time::{Millis, WallTime};
 use ralph_core::words::Reason;
 use serde_json::{Value, json};
 
-/// The version of the contract.
 pub const VERSION: u32 = 1;
 
 /// A run at a glance: the contract of `ralph status --json`, with more fields behind it.
@@ -108,7 +107,6 @@ pub fn iteration(attempt: &AttemptView) -> Value {
     })
 }
 
-/// Everything that was seen of an iteration's agent.
 pub fn observation(seen: &Observation) -> Value {
     let result = |result| match result {
         ToolResult::Passed => "passed",

@@ -152,7 +152,6 @@ fn plots(case: &Explanation) -> Section {
     section("Plots", blocks)
 }
 
-/// The number, and which try of it if not the first.
 pub(super) fn number(iteration: u32, attempt: u32) -> String {
     match (iteration, attempt) {
         (0, _) => "before the first".to_owned(),

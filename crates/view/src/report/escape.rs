@@ -5,7 +5,6 @@ use ralph_core::text;
 
 /// The longest piece on one line; whole texts are in the journal and in `--json`.
 const PIECE_CHARS: usize = 400;
-/// The longest quoted text.
 const QUOTE_CHARS: usize = 8000;
 
 /// Words on one line, without controls and of bounded length.
@@ -25,7 +24,6 @@ pub fn html(words: &str) -> String {
     html_entities(&one_line(words))
 }
 
-/// Lines for HTML, inside of `pre`.
 pub fn html_lines(words: &str) -> String {
     html_entities(&lines(words))
 }

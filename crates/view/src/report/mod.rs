@@ -28,11 +28,8 @@ pub struct Section {
 
 pub enum Block {
     Line(Vec<Piece>),
-    /// Names with what belongs to them.
     Facts(Vec<(&'static str, Piece)>),
-    /// One below the other.
     List(Vec<Piece>),
-    /// A text of several lines, as it is.
     Quote(String),
     Table(Table),
     Plot(Plot),
@@ -60,7 +57,6 @@ pub enum Look {
     Code,
     Good,
     Bad,
-    /// Nobody can say.
     Unsure,
 }
 
@@ -100,7 +96,6 @@ struct Fold {
 
 enum Shown<'t, T> {
     One(&'t T),
-    /// So many were left out here.
     LeftOut(usize),
 }
 

@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 
 /// Bars of a plot in text: what fits onto a screen.
 const TEXT_BARS: usize = 40;
-/// The longest bar in text, in characters.
 const TEXT_WIDTH: usize = 40;
 /// Bars of a picture: more would be thinner than its pixels.
 const PICTURE_BARS: usize = 200;

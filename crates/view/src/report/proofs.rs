@@ -44,7 +44,6 @@ fn look(how: How) -> Look {
     }
 }
 
-/// Every receipt, in the order in which the checks ended.
 pub fn receipts(case: &Explanation) -> Section {
     let rows = case.view.executed().map(|check| receipt(check, case.view.settings())).collect();
     let heads = ["iteration", "command", "result", "exit code", "time", "output", "size", "tree", "settings", "log"];

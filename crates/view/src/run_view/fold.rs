@@ -21,7 +21,6 @@ struct Brought {
 }
 
 impl RunView {
-    /// Takes an entry and what it led to.
     pub(super) fn take(&mut self, entry: Entry, step: RunStep) {
         self.end_wait(&entry);
         let Entry { at, elapsed, event, .. } = entry;
@@ -156,7 +155,6 @@ impl RunView {
     }
 }
 
-/// What a run that asked for this is doing.
 fn in_flight(activity: Activity) -> InFlight {
     match activity {
         Activity::Gather(_) => InFlight::Prompt,

@@ -1,7 +1,5 @@
-//! The agents: which there are, how old they are, and whether they are logged in.
-//!
-//! Only programs that ralph knows are asked for their version. What an unknown one makes of
-//! `--version` is anybody's guess, and it might be work; that it is there must be enough.
+//! The agents: which there are, how old they are, and whether they are logged in. Only programs that ralph knows are
+//! asked for their version: what another one makes of `--version` might be work.
 
 use super::Setup;
 use super::asking::{Answers, Asking, Question};
@@ -19,7 +17,6 @@ use ralph_view::findings::Finding;
 use std::io;
 
 pub(super) struct Agents {
-    /// The one that a run would start.
     chosen: Option<Agent>,
     others: Vec<Agent>,
     /// Programs that ralph knows and that are there, but cannot be executed.

@@ -6,10 +6,8 @@ use ralph_core::policy::AgentPolicy;
 use ralph_host::look;
 use std::path::PathBuf;
 
-/// What the signs say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// There is a sign; its name.
     LoggedIn(String),
     /// There is none, and there is no other way.
     LoggedOut,

@@ -1,7 +1,5 @@
-//! `ralph doctor`: says whether a run could start here, and what to type where it could not.
-//!
-//! It looks and asks, and changes nothing: agents are asked for their version and never for work,
-//! and whether they are logged in is told by signs that cost nothing.
+//! `ralph doctor`: says whether a run could start here, and what to type where it could not. It changes nothing, and
+//! asks agents for their version and never for work.
 
 mod agents;
 mod asking;

@@ -114,7 +114,6 @@ fn hidden(project: &Project, store: &Store) -> Result<Vec<String>, StoreError> {
 #[derive(Debug, Default)]
 struct Repaired {
     why: Vec<String>,
-    /// Where the damaged database is now.
     aside: Vec<PathBuf>,
     runs: Vec<Kept>,
 }

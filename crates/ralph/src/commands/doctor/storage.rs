@@ -12,7 +12,6 @@ use std::path::Path;
 const TOO_LITTLE: u64 = 16 << 20;
 /// Below this a night of logs may not fit.
 const LITTLE: u64 = 1 << 30;
-/// What is typed to put the state elsewhere.
 const ELSEWHERE: &str = "export RALPH_STATE_DIR=/a/folder/outside/the/project";
 
 pub(super) fn findings(project: &Project) -> Vec<Finding> {

@@ -13,7 +13,6 @@ pub(super) struct Proposals {
 }
 
 impl Proposals {
-    /// Looks at the machine and the project.
     pub(super) fn find(project: &Project) -> Proposals {
         Proposals {
             agents: ralph_agents::programs().filter(|name| project::program(name, &project.root).is_ok()).collect(),

@@ -99,7 +99,6 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// The text of a line, or why it cannot be an answer.
 fn understood(line: &[u8]) -> Result<String, &'static str> {
     if line.len() > LONGEST {
         return Err(

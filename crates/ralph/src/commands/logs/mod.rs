@@ -160,7 +160,6 @@ impl Viewer<'_> {
         Ok(())
     }
 
-    /// Refuses a name that no guardrail of this run has.
     fn know_check(&self, name: &str) -> Result<(), CommandError> {
         let rules = &self.view.machine.policy().guardrails;
         if rules.iter().any(|rule| rule.command.contains(name)) {
