@@ -85,8 +85,7 @@ impl Complaint {
         complaint
     }
 
-    /// The error that is stated in these fields, with the sentence that stands beside them: nothing in it is believed
-    /// but what counts against fields, too.
+    /// The error that these fields state; of the sentence beside them counts only what counts against fields, too.
     pub(crate) fn stated(status: Option<u16>, kinds: Vec<String>, sentence: &str) -> Complaint {
         let sentence = text::prefix(sentence, LOOKED_AT);
         let (message, reset) = (quoted(sentence), reset::stated(sentence));

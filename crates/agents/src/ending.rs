@@ -99,9 +99,8 @@ pub(crate) fn cause_of_code(ending: &Ending) -> Option<Cause> {
     }
 }
 
-/// Why a program would not start: the line that calls itself an error, else the one that names a known
-/// cause, else the last one that is no mere warning. Argument parsers print their usage around it, and
-/// some print nothing else.
+/// Why a program would not start: the line that calls itself an error, else one that names a known cause, else the last
+/// one that is no warning. Argument parsers print their usage around it, and some print nothing else.
 pub(crate) fn reason_to_refuse(stderr: &str) -> Option<String> {
     let begins_with = |line: &str, word: &str| {
         let head = line.trim_start().get(..word.len());

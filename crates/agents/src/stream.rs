@@ -148,9 +148,8 @@ impl<S: Stream> Reader for StreamReader<S> {
 }
 
 impl<S: Stream> StreamReader<S> {
-    /// Reads the objects of a line, or of one array around all of them, which some programs print
-    /// when they are asked for JSON without a stream; says whether there was any. Nothing but what tells a terminal
-    /// something may stand before an object, or what it writes over.
+    /// Reads the objects of a line, or of one array around all of them; says whether there was any. Before an object
+    /// may stand only what tells a terminal something, and what it writes over.
     fn objects(&mut self, text: &[u8], out: &mut Told) -> bool {
         let (mut rest, mut line, mut any) = (text, Loose::<S::Line<'_>>::default(), false);
         let mut overwritten = 0;

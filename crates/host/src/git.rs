@@ -66,9 +66,8 @@ impl Unlisted {
     }
 }
 
-/// Lists the files of a work tree. Where git fails, the repository itself is looked at: what was done to it since the
-/// start is told as a change; an index that cannot be read is replaced by one made of HEAD, which shows the files as
-/// well; everything else is a fault of the machine.
+/// Lists the files of a work tree. Where git fails, changes to the repository since the start are told, an index that
+/// cannot be read is made anew from HEAD, and everything else is a fault of the machine.
 pub async fn list_tree(keeper: &mut Keeper, on: Inquiry<'_>) -> Result<Listing, Unlisted> {
     let mut listed = list(keeper, on, None).await;
     if matches!(listed, Err(GitError::Fault(_))) {

@@ -65,10 +65,9 @@ pub struct Sweep {
     pub left: Vec<i32>,
 }
 
-/// Ends every process that carries the marker of `run` or is in its control group: politely first, then
-/// for sure, and again for what they start meanwhile, until none is left or `limit` has passed. Blocks that long. Child
-/// runs carry it too, because an agent of this run started them; those that registered in its folder
-/// are spared with everything below them.
+/// Ends every process of `run`, found by marker or control group, and what they start meanwhile: by SIGTERM, then
+/// SIGKILL, until none is left or `limit` has passed. Spares child runs that registered in its folder, and everything
+/// below them.
 pub fn end_marked(run: &RunId, run_folder: &Path, limit: Duration) -> Sweep {
     let marker = marker(run);
     let clock = Clock::start();

@@ -117,8 +117,7 @@ impl Folder {
         format!(".ralph/{name}")
     }
 
-    /// What was found out of place since the last call, one sentence each: folders that were deleted
-    /// and made again, files that could not be read as what they should be.
+    /// What was found out of place since the last call: folders that were made again, files that could not be read.
     pub fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
@@ -423,9 +422,8 @@ fn write_temporary(folder: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<String> {
     Ok(name)
 }
 
-/// Puts the temporary file in its place, and returns the one that stood there if it can be used again.
-/// Renaming over a file makes some file systems (ext4) write the new content out at once, about a
-/// millisecond; exchanging both does not, and no reader sees a gap either way.
+/// Puts the temporary file in its place, and returns the one that stood there if it can be used again: ext4 writes
+/// content out at once when a rename replaces a file, which takes a millisecond, but not when two are exchanged.
 fn put(folder: BorrowedFd<'_>, temporary: &str, name: &str, content: Content) -> Result<Option<Spare>, Errno> {
     if content == Content::Derived && exchange(folder, temporary, name).is_ok() {
         if let Some(spare) = Spare::at(folder, temporary) {

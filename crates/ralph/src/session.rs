@@ -67,9 +67,8 @@ pub struct Claimed {
 }
 
 impl Claimed {
-    /// Registers a run, locks what it owns and opens the store. Nothing else has been written then, but for
-    /// a supervised agent's task folder, which must be there to be locked. Registering comes first: until then
-    /// a run inside a run is a leftover of its parent's agent.
+    /// Registers a run, locks what it owns and opens the store; only a supervised agent's task folder is written
+    /// before. Registering comes first: until then a run inside a run is a leftover of its parent's agent.
     pub fn take(project: &Project, run: &RunId, policy: &Policy) -> Result<Claimed, CommandError> {
         let (clock, registration) = begin(project, run)?;
         if policy.supervision().is_some() {

@@ -49,9 +49,8 @@ pub(crate) fn file_id(path: &Path) -> FileId {
 }
 
 impl Store {
-    /// Opens `<folder>/ralph.db` for reading and writing, and makes it, and the folder with its
-    /// parents, if needed: folders with mode 0700, files with 0600. A database of an older ralph is
-    /// copied aside and brought up to date; one of a newer ralph is refused.
+    /// Opens `<folder>/ralph.db`, and makes it and its folders if needed, for their owner only (0700, 0600). A database
+    /// of an older ralph is copied aside and brought up to date; one of a newer ralph is refused.
     pub fn open(folder: &Path) -> Result<Store, StoreError> {
         let path = folder.join(FILE);
         replace::finish(folder)?;
@@ -66,9 +65,8 @@ impl Store {
         Ok(Store { conn, path, durability: Durability::Written, tail: None, suspect: false, file })
     }
 
-    /// Opens the database for looking only, beside a live writer or after its death; `None` if there
-    /// is none. Nothing is changed, and nothing new is left behind. A database of a newer ralph is
-    /// refused.
+    /// Opens the database for looking only; `None` if there is none. Nothing is changed and nothing new is left behind.
+    /// A database of a newer ralph is refused.
     pub fn open_existing(folder: &Path) -> Result<Option<Store>, StoreError> {
         let path = folder.join(FILE);
         replace::finish(folder)?;
@@ -207,9 +205,8 @@ fn create_database(path: &Path) -> Result<(), StoreError> {
     named
 }
 
-/// Syncing once at the end is enough for a file that has no name yet, and much faster. The log is
-/// switched on last: what goes through it reaches the file when it closes, and closing tells of no
-/// failure.
+/// A file without a name needs one sync, at its end. The log is switched on last: what goes through it reaches the file
+/// when it closes, and closing tells of no failure.
 fn fill(unfinished: &Path) -> Result<(), StoreError> {
     let failed = StoreError::sqlite(unfinished, "create");
     let mut conn = Connection::open_with_flags(unfinished, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(&failed)?;

@@ -303,9 +303,8 @@ fn read_row<R: Row>(conn: &Connection, row: &rusqlite::Row<'_>) -> rusqlite::Res
     }))
 }
 
-/// The ids that need the fewest changes of one letter, newest first among equals, and only those in which
-/// two thirds of what was typed can stay: ids are random, and any two have a letter or two in common.
-/// Only as much of an id is compared as was typed, because people type beginnings.
+/// The ids that need the fewest changes to begin as typed, newest first among equals. Two thirds of what was typed must
+/// stay: ids are random, and any two have a letter or two in common.
 fn nearest(typed: &str, newest_first: Vec<RunId>) -> Vec<RunId> {
     let typed: String = typed.chars().take(64).collect();
     let length = typed.chars().count();

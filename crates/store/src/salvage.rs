@@ -364,8 +364,7 @@ impl Pages {
         kinds(page, at + more + payload).map(|(kinds, _)| (rowid, kinds))
     }
 
-    /// A record's values. One that goes on elsewhere is tried with what the log and with what the database
-    /// has of those pages, because a page may be in use anew.
+    /// A record's values; of one that goes on elsewhere, both with the pages of the log and with those of the database.
     fn values(&self, cell: Cell) -> Vec<Vec<Value>> {
         [true, false].into_iter().filter_map(|of_the_log| values(&self.payload(cell, of_the_log)?)).collect()
     }

@@ -27,9 +27,8 @@ pub(crate) struct Tail {
 }
 
 impl Store {
-    /// Appends entries to the stream of the row, replaces the row and adds receipts, in one transaction. What is
-    /// guaranteed afterwards is said by `durability`; after an error nothing of it is there. The first entry must
-    /// follow the stream's last one, else it is a gap.
+    /// Appends entries, replaces the row and adds receipts, in one transaction: all or nothing, as durable as asked
+    /// for. The first entry must follow the stream's last one, else it is a gap.
     pub fn append<E: Serialize, R: Row>(
         &mut self,
         entries: &[Entry<E>],

@@ -18,8 +18,7 @@ pub(crate) struct Flavour {
     pub(crate) sentence: fn(&str) -> Complaint,
     /// Whether the stated input includes what was read from the cache.
     pub(crate) input_with_cache: bool,
-    /// Tools that start sub-agents whose words are printed as the main agent's. From the first such call on only the
-    /// result is known to be the main agent's own.
+    /// Tools that start sub-agents whose words look like the main agent's: from then on only the result is its own.
     pub(crate) sub_agents: &'static [&'static str],
     /// Whether a cost of 0 means that nobody knows it.
     pub(crate) cost_may_be_unknown: bool,

@@ -33,8 +33,7 @@ impl Layers {
         self.0.push((origin, value));
     }
 
-    /// All layers in one. The defaults come last and from below, so that a section which one file
-    /// spoils and the next one repairs still has its defaults.
+    /// All layers in one. Defaults come last, so that a section which one file spoils and another mends has them.
     pub(super) fn merged(&self) -> Value {
         overlay(defaults(), self.alone())
     }

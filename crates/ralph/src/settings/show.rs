@@ -38,8 +38,7 @@ impl Loaded {
         merged
     }
 
-    /// The merged settings with defaults, for people: as JSON, or a line for each value, `key = value  # origin`. A list
-    /// is one value, for layers replace it whole.
+    /// The merged settings for people: as JSON, or one line a value, `key = value  # origin`. A list is one value.
     pub fn show(&self, with_origin: bool) -> String {
         if !with_origin {
             // `{:#}` of a JSON value is the pretty form, and formatting a value cannot fail.

@@ -91,8 +91,7 @@ fn damage(project: &Project) -> Result<Option<Vec<String>>, CommandError> {
     }
 }
 
-/// SQLite reads a log up to the first place that is damaged and says nothing about the rest. Where a run left
-/// more than the journal knows, the rest may hold it.
+/// SQLite stops silently at damage in a log; what a run left beyond the journal may stand behind it.
 fn hidden(project: &Project, store: &Store) -> Result<Vec<String>, StoreError> {
     let live = Live::look(project);
     let newest = missing::newest(store)?;
