@@ -85,6 +85,7 @@ pub fn disk(path: &Path) -> Disk {
 }
 
 /// What kind of file system a path is on, which nobody tells in the same way elsewhere.
+/// Elsewhere systems do not tell it alike.
 #[cfg(not(target_os = "linux"))]
 pub fn disk(_: &Path) -> Disk {
     Disk::Local
