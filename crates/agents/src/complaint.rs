@@ -228,10 +228,9 @@ impl Marks {
         const SPENT: &[&str] = &[
             "insufficient_quota", "insufficient quota", "insufficient_credit", "insufficient credit",
             "insufficient_balance", "insufficient balance", "insufficient funds", "credit balance",
-            "billing hard limit", "billing_hard_limit", "billing_not_active",
-            "account is not active, please check your billing", "out of credits", "out of credit ",
-            "run out of credit", "ran out of credit", "no credits left", "no remaining credits", "not enough credits",
-            "requires more credits", "payment required",
+            "billing hard limit", "billing_hard_limit", "billing_not_active", "not active, please check your billing",
+            "out of credits", "out of credit ", "run out of credit", "ran out of credit", "no credits left",
+            "no remaining credits", "not enough credits", "requires more credits", "payment required",
         ];
         const NO_MODEL: &[&str] =
             &["not found", "not exist", "not available", "not supported", "unknown", "no access", "model:"];

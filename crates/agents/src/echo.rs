@@ -205,8 +205,12 @@ mod tests {
     fn what_is_no_whole_copy_is_the_agents_own() {
         let prompt = "# Task\n\nDo it.\n<response>DONE</response>\n";
         for output in [
-            "<response>DONE</response>\n", "# Task\n\nDo it.\n", "# Task\n\n\nnever asked\n",
-            "Do it.\n<response>DONE</response>\n", "All done, see # Task\nDo it.\n<response>DONE</response>\n", "\n\n",
+            "<response>DONE</response>\n",
+            "# Task\n\nDo it.\n",
+            "# Task\n\n\nnever asked\n",
+            "Do it.\n<response>DONE</response>\n",
+            "All done, see # Task\nDo it.\n<response>DONE</response>\n",
+            "\n\n",
         ] {
             assert_eq!(filtered(prompt, output), output);
         }

@@ -165,7 +165,8 @@ mod tests {
             ("rate_limit_error: Slow down", "rate_limit_error: Slow down", Limited),
             (
                 "Not signed in. To authenticate, run:\n  grok login",
-                "Not signed in. To authenticate, run:\n  grok login", CannotRun,
+                "Not signed in. To authenticate, run:\n  grok login",
+                CannotRun,
             ),
             ("Internal error: {}", "{}", Other),
         ] {

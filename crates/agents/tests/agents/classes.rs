@@ -333,8 +333,11 @@ fn i07_a_program_that_tells_of_refusals_on_standard_error_only_failed_for_that_r
 #[test]
 fn i03_a_number_or_a_word_in_a_sentence_is_no_status_and_no_cause() {
     for message in [
-        "500 lines of patch could not be applied", "Error: 401 files changed, aborting", "failed to parse login.rs",
-        "apply_patch failed: connection.rs not found", "the command ended with exit status 503",
+        "500 lines of patch could not be applied",
+        "Error: 401 files changed, aborting",
+        "failed to parse login.rs",
+        "apply_patch failed: connection.rs not found",
+        "the command ended with exit status 503",
     ] {
         let failure = exit(&hear("codex", "", failed_turn(message).as_bytes()), 1);
         assert_eq!(failure.class, Other, "{message}: {failure:?}");

@@ -90,9 +90,13 @@ mod tests {
         loaded.layers.add(Origin::Flag("--maximum-iterations"), json!({"maximumIterations": 3}));
         let shown = loaded.show(true);
         for line in [
-            "maximumIterations = 3  # flag --maximum-iterations", "completionResponse = \"DONE\"  # defaults",
-            "agent.command = \"c\"  # f", "agent.flags = [\"a\"]  # f", "agent.env = {}  # defaults",
-            "guardrails = null  # defaults", "loop.stopCriteria.requireNoErrors = true  # defaults",
+            "maximumIterations = 3  # flag --maximum-iterations",
+            "completionResponse = \"DONE\"  # defaults",
+            "agent.command = \"c\"  # f",
+            "agent.flags = [\"a\"]  # f",
+            "agent.env = {}  # defaults",
+            "guardrails = null  # defaults",
+            "loop.stopCriteria.requireNoErrors = true  # defaults",
             "sandbox.mode = \"x\"  # f",
         ] {
             assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");

@@ -445,9 +445,15 @@ fn verbose_says_every_step_in_the_seeds_words() {
     let run = env.ralph(["run", "-p", "build it", "-V"]).ends("complete · verified").stderr_has("[ralph] ").run();
     let steps: Vec<&str> = run.stderr.lines().filter_map(|line| line.strip_prefix("[ralph] ")).collect();
     let wanted = [
-        "Loading settings from .ralph/settings.json", "Loading settings from .ralph/settings.local.json",
-        "Agent command: ", "Iteration 1/10 starting", "Prompt: build it", "Running guardrail: test -f built",
-        "Guardrail exited with code 1 (", "Iteration 2/10 starting", "Running guardrail: test -f built",
+        "Loading settings from .ralph/settings.json",
+        "Loading settings from .ralph/settings.local.json",
+        "Agent command: ",
+        "Iteration 1/10 starting",
+        "Prompt: build it",
+        "Running guardrail: test -f built",
+        "Guardrail exited with code 1 (",
+        "Iteration 2/10 starting",
+        "Running guardrail: test -f built",
         "Guardrail exited with code 0 (",
     ];
     let mut steps = steps.into_iter();

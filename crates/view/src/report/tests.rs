@@ -8,11 +8,20 @@ use ralph_core::time::WallTime;
 
 /// Text that agents, commands and people could write.
 const NASTY: [&str; 14] = [
-    "a | b || c", "`code` and ```fence``` and `", "</pre></td></table><script>alert(1)</script>",
-    "<img src=x onerror='x()'>\" onload=\"y()", "one\ntwo\r\n\n# three\n- four",
-    "\u{1b}[31mred\u{1b}[0m\u{1b}]0;title\u{7} \u{202e}back", "&lt;b&gt; &#60; &amp;",
-    "[link](javascript:x) ![image](http://x)", "**bold** _under_ ~~gone~~ $math$ $more$", "# heading", "- list",
-    "1. list", "\\| \\` \\", "thanks @somebody, mail a@b.c",
+    "a | b || c",
+    "`code` and ```fence``` and `",
+    "</pre></td></table><script>alert(1)</script>",
+    "<img src=x onerror='x()'>\" onload=\"y()",
+    "one\ntwo\r\n\n# three\n- four",
+    "\u{1b}[31mred\u{1b}[0m\u{1b}]0;title\u{7} \u{202e}back",
+    "&lt;b&gt; &#60; &amp;",
+    "[link](javascript:x) ![image](http://x)",
+    "**bold** _under_ ~~gone~~ $math$ $more$",
+    "# heading",
+    "- list",
+    "1. list",
+    "\\| \\` \\",
+    "thanks @somebody, mail a@b.c",
 ];
 
 #[test]
