@@ -12,13 +12,11 @@ pub struct SettingsWatch {
 }
 
 impl SettingsWatch {
-    /// Watches these files from now on.
     pub fn new(files: Vec<PathBuf>) -> SettingsWatch {
         let files = files.into_iter().map(|file| (file.clone(), std::fs::metadata(&file).ok())).collect();
         SettingsWatch { files, told: false }
     }
 
-    /// The file that was edited, once.
     pub fn edited(&mut self) -> Option<String> {
         // The time of change cannot be set back, unlike the time of modification.
         let stamp = |meta: &Option<Metadata>| {
