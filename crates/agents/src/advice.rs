@@ -1,25 +1,17 @@
-//! What is wrong with an agent that failed, and what a person can do about it.
-//!
-//! A cause decides the class of a failure, and with it the next step: a refused key wants a login, a missing
-//! program an installation. How both are done is data of each dialect.
+//! What is wrong with an agent that failed: a cause decides the class of the failure and what a person can do about it.
 
 use ralph_core::observation::FailureClass;
 
 /// How to get a program and how to log in; each dialect has its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Help {
-    /// How to install the program, as an order to a person.
     pub install: &'static str,
-    /// How to log in, as an order to a person.
     pub login: &'static str,
 }
 
-/// Why an agent failed, as far as it was stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// The program is not there.
     Missing,
-    /// The program is there and may not be executed.
     NotExecutable,
     /// The program does not know one of the flags.
     Flag,
@@ -27,24 +19,18 @@ pub(crate) enum Cause {
     Version,
     /// Nobody is logged in, or the login is refused or has expired.
     Login,
-    /// A variable that holds a key is not set.
     Variable,
     /// The account may not do what was asked for.
     Forbidden,
-    /// The account is out of credit.
     Credit,
     /// There is no such model, or not for this account.
     Model,
-    /// A rate or usage limit.
     Limit,
-    /// The network or the provider is in trouble.
     Transient,
-    /// Anything else.
     Other,
 }
 
 impl Cause {
-    /// What it means for the run.
     pub(crate) fn class(self) -> FailureClass {
         match self {
             Cause::Missing | Cause::NotExecutable | Cause::Flag | Cause::Version => FailureClass::CannotRun,

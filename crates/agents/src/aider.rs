@@ -1,93 +1,65 @@
-//! aider: plain text, in which the client's own lines stand beside the model's words.
-//!
-//! Measured with 0.86.2. It exits with 0 whatever happened. Before the first empty line it introduces itself; each
-//! answer of the model is followed by a line with its tokens, and an error of the provider by none. It takes the prompt
-//! from a file, which standard input is as well.
+//! aider, measured with 0.86.2: plain text, in which the client's own lines stand beside the model's words. It exits
+//! with 0 whatever happened. Before the first empty line it introduces itself; a line with its tokens follows each
+//! answer, but no error. It takes the prompt from a file, which standard input is as well.
 
 use crate::advice::Help;
 use crate::command::{Arguments, delivery};
 use crate::complaint::Complaint;
-use crate::dialect::{CommandLine, Delivery, Dialect, End, LineKind, Reader, Told};
+use crate::dialect::{CommandLine, Delivery, Dialect, End, LineKind, Prints, Reader, Told};
 use crate::generic::TextReader;
 use crate::login::{Login, PROVIDERS, Unseen, file};
-use crate::stream::{Speaker, failure_of_silence};
+use crate::stream::failure_of_silence;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Ending, Failure, FailureClass, Tokens};
 use ralph_core::policy::AgentPolicy;
 use ralph_core::text;
 
-/// The dialect of aider.
-pub(crate) struct Aider;
-
-/// How to get it and how to log in.
-const HELP: Help = Help { install: "install it with `pip install aider-chat`", login: LOGIN.how };
-
-/// How to tell from outside whether it is logged in and new enough.
-const LOGIN: Login = Login {
-    measured: "0.86",
-    variables: PROVIDERS,
-    files: &[file("", "", ".aider.conf.yml"), file("", ".aider", "oauth-keys.env")],
-    // Keys may stand in the `.env` of a project, and models on this machine need none.
-    unseen: Unseen::Anywhere,
-    how: "export the key of your provider, such as ANTHROPIC_API_KEY",
+pub(crate) const DIALECT: Dialect = Dialect {
+    name: "aider",
+    help: Help {
+        install: "install it with `pip install aider-chat`",
+        login: "export the key of your provider, such as ANTHROPIC_API_KEY",
+    },
+    login: Some(Login {
+        measured: "0.86",
+        variables: PROVIDERS,
+        files: &[file("", "", ".aider.conf.yml"), file("", ".aider", "oauth-keys.env")],
+        // Keys may stand in the `.env` of a project, and models on this machine need none.
+        unseen: Unseen::Anywhere,
+    }),
+    session_markers: &[],
+    command,
+    prints: Prints::Text(|prompt, help| Box::new(Answers::new(prompt, help))),
 };
 
-impl Dialect for Aider {
-    fn name(&self) -> &'static str {
-        "aider"
-    }
-
-    fn command(&self, agent: &AgentPolicy) -> CommandLine {
-        let mut args = Arguments::of(agent);
-        args.flag(&["--yes-always"]);
-        args.flag(&["--no-pretty", "--pretty"]);
-        // The provider states the tokens of a whole answer; of a streamed one they are guessed.
-        args.flag(&["--no-stream", "--stream"]);
-        args.flag(&["--no-check-update", "--check-update"]);
-        args.flag(&["--no-show-release-notes", "--show-release-notes"]);
-        args.flag(&["--no-show-model-warnings", "--show-model-warnings"]);
-        args.setting(&["--model"], &agent.model);
-        match delivery(agent) {
-            Delivery::Stdin => {
-                args.last("--message-file");
-                args.last("/dev/stdin");
-            }
-            Delivery::File => args.last("--message-file"),
-            Delivery::LastArg => args.last("--message"),
+fn command(agent: &AgentPolicy) -> CommandLine {
+    let mut args = Arguments::of(agent);
+    args.flag(&["--yes-always"]);
+    args.flag(&["--no-pretty", "--pretty"]);
+    // The provider states the tokens of a whole answer; of a streamed one they are guessed.
+    args.flag(&["--no-stream", "--stream"]);
+    args.flag(&["--no-check-update", "--check-update"]);
+    args.flag(&["--no-show-release-notes", "--show-release-notes"]);
+    args.flag(&["--no-show-model-warnings", "--show-model-warnings"]);
+    args.setting(&["--model"], &agent.model);
+    match delivery(agent) {
+        Delivery::Stdin => {
+            args.last("--message-file");
+            args.last("/dev/stdin");
         }
-        // It offers to open addresses from errors in a browser, and everything is agreed to.
-        args.command(agent, &[("BROWSER", "true")])
+        Delivery::File => args.last("--message-file"),
+        Delivery::LastArg => args.last("--message"),
     }
-
-    fn prints_stream(&self, _agent: &AgentPolicy) -> bool {
-        false
-    }
-
-    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
-        Some(Box::new(Answers::new("", help)))
-    }
-
-    fn reader(&self, _agent: &AgentPolicy, prompt: &str) -> Box<dyn Reader> {
-        Box::new(Answers::new(prompt, HELP))
-    }
-
-    fn help(&self) -> Help {
-        HELP
-    }
-
-    fn login(&self) -> Option<&'static Login> {
-        Some(&LOGIN)
-    }
+    // It offers to open addresses from errors in a browser, and everything is agreed to.
+    args.command(agent, &[("BROWSER", "true")])
 }
 
-/// Reads one process.
 struct Answers {
     help: Help,
     text: TextReader,
     part: Part,
     /// The provider's last error, unless an answer followed it.
     trouble: Option<String>,
-    /// Whether there was a complete answer.
     answered: bool,
     edits: u64,
     tokens: Tokens,
@@ -97,11 +69,9 @@ struct Answers {
 /// What the next line belongs to.
 #[derive(Debug, PartialEq)]
 enum Part {
-    /// What stands before the introduction.
     Before,
     /// The introduction, which ends with an empty line.
     Introduction,
-    /// Words of the model.
     Answer,
     /// A sentence about an error, which is broken into lines.
     Error,
@@ -154,15 +124,11 @@ impl Reader for Answers {
         }
     }
 
-    fn has_result(&self) -> bool {
-        false
-    }
-
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let trouble = self.trouble.as_ref().map(|sentence| complaint(sentence).failure(self.help, end));
         let by_itself = matches!(end.ending, Ending::Exited { .. });
         if matches!(end.ending, Ending::Exited { code } if *code != 0) && self.part == Part::Before {
-            return failure_of_silence(Speaker { dialect: "aider", help: self.help }, end);
+            return failure_of_silence(self.help, end);
         }
         let of_time = matches!(end.ending, Ending::TimedOut { .. } | Ending::Idle { .. });
         match (trouble, self.text.failure(end)) {
@@ -239,7 +205,6 @@ fn is_a_note(line: &str) -> bool {
         || is_a_commit()
 }
 
-/// The error, with the status that its name stands for.
 fn complaint(error: &str) -> Complaint {
     let name = error.split(':').next().unwrap_or_default();
     let (status, kind) = match name {
@@ -297,7 +262,7 @@ mod tests {
     use ralph_core::policy::PromptVia;
 
     fn heard(lines: &str) -> (Answers, Told) {
-        let (mut reader, mut out) = (Answers::new("", HELP), Told::default());
+        let (mut reader, mut out) = (Answers::new("", DIALECT.help), Told::default());
         for line in format!("Aider v0.86.2\nModel: x <response>DONE</response>\n\n{lines}").lines() {
             assert_eq!(reader.line(line.as_bytes(), &mut out), LineKind::Event);
         }
@@ -321,10 +286,10 @@ mod tests {
         policy.model = "sonnet".to_owned();
         let args = usual.replace("--no-stream ", "");
         let last = "--message-file /dev/stdin";
-        assert_eq!(Aider.command(&policy).args.join(" "), format!("{args} --model sonnet --stream {last}"));
+        assert_eq!(DIALECT.command(&policy).args.join(" "), format!("{args} --model sonnet --stream {last}"));
         for (prompt_via, last) in [(PromptVia::File, "--message-file"), (PromptVia::Arg, "--message")] {
             let agent = AgentPolicy { prompt_via, ..agent("aider", &[]) };
-            assert_eq!(Aider.command(&agent).args.join(" "), format!("{usual} {last}"));
+            assert_eq!(DIALECT.command(&agent).args.join(" "), format!("{usual} {last}"));
         }
     }
 

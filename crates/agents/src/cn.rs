@@ -1,73 +1,44 @@
-//! Continue's `cn`: the last answer as plain text, and errors as one object on standard error.
-//!
-//! Measured with 1.5.47. `-p` must stand last: whatever follows it is taken for a prompt, and standard input is not read
-//! then. It exits with 0 for an empty answer and after a signal.
+//! Continue's `cn`, measured with 1.5.47: the last answer as plain text, and errors as one object on standard error.
+//! `-p` must stand last: what follows it is a prompt. It exits with 0 for an empty answer and after a signal.
 
 use crate::advice::Help;
 use crate::command::Arguments;
 use crate::complaint::Complaint;
-use crate::dialect::{CommandLine, Dialect, End, LineKind, Reader, Told};
+use crate::dialect::{CommandLine, Dialect, End, Prints};
 use crate::generic::TextReader;
 use crate::json::{Loose, fields, read};
 use crate::login::{Login, Unseen, file};
-use crate::stream::{Speaker, failure_of_silence};
+use crate::stream::failure_of_silence;
 use ralph_core::observation::{Ending, Failure};
 use ralph_core::policy::AgentPolicy;
 
-/// The dialect of Continue's `cn`.
-pub(crate) struct Cn;
-
-/// How to get it and how to log in.
-const HELP: Help = Help { install: "install it with `npm install -g @continuedev/cli`", login: LOGIN.how };
-
-/// How to tell from outside whether it is logged in and new enough.
-const LOGIN: Login = Login {
-    measured: "1.5",
-    variables: &["CONTINUE_API_KEY", "ANTHROPIC_API_KEY"],
-    files: &[
-        file("CONTINUE_GLOBAL_DIR", ".continue", "auth.json"),
-        file("CONTINUE_GLOBAL_DIR", ".continue", "config.yaml"),
-    ],
-    unseen: Unseen::Anywhere,
-    how: "cn login",
-};
-
 const PRINT: &[&str] = &["-p", "--print"];
 
-impl Dialect for Cn {
-    fn name(&self) -> &'static str {
-        "cn"
-    }
+pub(crate) const DIALECT: Dialect = Dialect {
+    name: "cn",
+    help: Help { install: "install it with `npm install -g @continuedev/cli`", login: "cn login" },
+    login: Some(Login {
+        measured: "1.5",
+        variables: &["CONTINUE_API_KEY", "ANTHROPIC_API_KEY"],
+        files: &[
+            file("CONTINUE_GLOBAL_DIR", ".continue", "auth.json"),
+            file("CONTINUE_GLOBAL_DIR", ".continue", "config.yaml"),
+        ],
+        unseen: Unseen::Anywhere,
+    }),
+    session_markers: &[],
+    command,
+    prints: Prints::Text(|prompt, help| Box::new(TextReader::new(prompt, help).stating(stated))),
+};
 
-    fn command(&self, agent: &AgentPolicy) -> CommandLine {
-        let mut args = Arguments::of(agent);
-        args.flag(&["--auto", "--readonly"]);
-        args.setting(&["--model"], &agent.model);
-        if !args.users().iter().any(|arg| PRINT.contains(&arg.as_str())) {
-            args.last("-p");
-        }
-        args.command(agent, &[])
+fn command(agent: &AgentPolicy) -> CommandLine {
+    let mut args = Arguments::of(agent);
+    args.flag(&["--auto", "--readonly"]);
+    args.setting(&["--model"], &agent.model);
+    if !args.users().iter().any(|arg| PRINT.contains(&arg.as_str())) {
+        args.last("-p");
     }
-
-    fn prints_stream(&self, _agent: &AgentPolicy) -> bool {
-        false
-    }
-
-    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
-        Some(Box::new(LastAnswer { help, text: TextReader::new("", help) }))
-    }
-
-    fn reader(&self, _agent: &AgentPolicy, prompt: &str) -> Box<dyn Reader> {
-        Box::new(LastAnswer { help: HELP, text: TextReader::new(prompt, HELP) })
-    }
-
-    fn help(&self) -> Help {
-        HELP
-    }
-
-    fn login(&self) -> Option<&'static Login> {
-        Some(&LOGIN)
-    }
+    args.command(agent, &[])
 }
 
 fields! {
@@ -77,45 +48,21 @@ fields! {
     }
 }
 
-/// Reads one process.
-struct LastAnswer {
-    help: Help,
-    text: TextReader,
-}
-
-impl Reader for LastAnswer {
-    fn line(&mut self, line: &[u8], out: &mut Told) -> LineKind {
-        self.text.line(line, out)
-    }
-
-    fn long_line(&mut self, head: &[u8], out: &mut Told) {
-        self.text.long_line(head, out);
-    }
-
-    fn end(&mut self, out: &mut Told) {
-        self.text.end(out);
-    }
-
-    fn has_result(&self) -> bool {
-        false
-    }
-
-    fn failure(&self, end: &End<'_>) -> Option<Failure> {
-        let failed = matches!(end.ending, Ending::Exited { code } if *code != 0);
-        let stated = end.stderr_tail.lines().rev().filter(|_| failed).find_map(|line| {
-            let Loose(trouble): Loose<Trouble<'_>> = read(line.trim())?;
-            let trouble = trouble.filter(|trouble| trouble.status.is("error"))?;
-            Some(Complaint::new(&trouble.message.text_within(2000)).failure(self.help, end))
-        });
-        let speaker = Speaker { dialect: "cn", help: self.help };
-        let silent = || if failed && !end.heard { failure_of_silence(speaker, end) } else { None };
-        stated.or_else(silent).or_else(|| self.text.failure(end))
-    }
+/// Why a process failed, as it states on standard error, or by what it would not begin.
+fn stated(end: &End<'_>, help: Help) -> Option<Failure> {
+    let failed = matches!(end.ending, Ending::Exited { code } if *code != 0);
+    let stated = end.stderr_tail.lines().rev().filter(|_| failed).find_map(|line| {
+        let Loose(trouble): Loose<Trouble<'_>> = read(line.trim())?;
+        let trouble = trouble.filter(|trouble| trouble.status.is("error"))?;
+        Some(Complaint::new(&trouble.message.text_within(2000)).failure(help, end))
+    });
+    stated.or_else(|| if failed && !end.heard { failure_of_silence(help, end) } else { None })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Reader as _;
     use crate::dialect::tests::{agent, end_of};
     use ralph_core::observation::FailureClass;
 
@@ -127,7 +74,7 @@ mod tests {
             (&["-p", "--model y"], "", "--auto -p --model y"),
         ] {
             let agent = AgentPolicy { model: model.to_owned(), ..agent("cn", flags) };
-            assert_eq!(Cn.command(&agent).args.join(" "), args);
+            assert_eq!(DIALECT.command(&agent).args.join(" "), args);
         }
     }
 
@@ -144,7 +91,7 @@ mod tests {
             (error("401 Incorrect API key provided."), 0, None),
         ] {
             let ending = Ending::Exited { code };
-            let reader = LastAnswer { help: HELP, text: TextReader::new("", HELP) };
+            let reader = TextReader::new("", DIALECT.help).stating(stated);
             let failure = reader.failure(&End { heard: true, ..end_of(&ending, &stderr) });
             assert_eq!(failure.map(|failure| failure.class), class, "{stderr}");
         }

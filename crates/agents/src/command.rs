@@ -46,7 +46,6 @@ pub(crate) fn value_of<'a>(args: &'a [String], names: &[&str]) -> Option<&'a str
     found
 }
 
-/// The arguments less a flag and its value.
 fn without(args: Vec<String>, names: &[&str]) -> Vec<String> {
     let mut kept = Vec::with_capacity(args.len());
     let mut rest = args.into_iter();
@@ -69,13 +68,11 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Nothing but the user's flags.
     pub(crate) fn of(agent: &AgentPolicy) -> Arguments {
         let users = if agent.whole_flags { agent.flags.clone() } else { arguments(&agent.flags) };
         Arguments { own: Vec::new(), users, last: Vec::new() }
     }
 
-    /// The user's flags.
     pub(crate) fn users(&self) -> &[String] {
         &self.users
     }
@@ -111,11 +108,6 @@ impl Arguments {
         }
     }
 
-    /// A flag that may stand several times, each time with another value.
-    pub(crate) fn config(&mut self, name: &str, value: &str) {
-        self.set(&[name], value);
-    }
-
     /// Something behind the user's flags.
     pub(crate) fn last(&mut self, arg: &str) {
         self.last.push(arg.to_owned());
@@ -138,14 +130,14 @@ impl Arguments {
         }
     }
 
-    fn set(&mut self, names: &[&str], value: &str) {
+    /// The first of these flags with a value, whatever the user gives: it may stand several times.
+    pub(crate) fn set(&mut self, names: &[&str], value: &str) {
         self.own.extend(names.first().map(|&name| name.to_owned()));
         self.own.push(value.to_owned());
     }
 }
 
-/// How the prompt gets in: as the user says, else by standard input, which has no length limit and
-/// cannot be taken for a flag.
+/// How the prompt gets in: as the user says, else by stdin, which has no length limit and no flags.
 pub(crate) fn delivery(agent: &AgentPolicy) -> Delivery {
     match agent.prompt_via {
         PromptVia::Auto | PromptVia::Stdin => Delivery::Stdin,

@@ -21,10 +21,8 @@ const LOOKED_AT: usize = 1 << 14;
 /// Responses that stand in the message of another one are read this deep.
 const NESTED: u8 = 3;
 
-/// An error that a client reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Complaint {
-    /// The HTTP status, where stated.
     pub(crate) status: Option<u16>,
     pub(crate) message: String,
     /// Words for the kind of error, from the most precise to the least.
@@ -33,7 +31,6 @@ pub(crate) struct Complaint {
     by_words: Cause,
     /// What in the sentence counts whatever the fields say.
     marks: Marks,
-    /// When a limit ends.
     reset: Option<Reset>,
 }
 
@@ -54,7 +51,6 @@ fields! {
         retry_after, resets_at, resets_in_seconds,
     }
 
-    /// What Google states beside its errors.
     struct Detail<'a> {
         reason, retry_delay = "retryDelay",
     }
@@ -66,7 +62,6 @@ fields! {
 }
 
 impl ErrorObject<'_> {
-    /// The error, if it says anything.
     pub(crate) fn complaint(&self) -> Option<Complaint> {
         let sentence = self.message.text_within(LOOKED_AT);
         let complaint = Complaint::new(&sentence)
@@ -90,8 +85,7 @@ impl Complaint {
         complaint
     }
 
-    /// The error that is stated in these fields, with the sentence that stands beside them: nothing in it is believed
-    /// but what counts against fields, too.
+    /// The error that these fields state; of the sentence beside them counts only what counts against fields, too.
     pub(crate) fn stated(status: Option<u16>, kinds: Vec<String>, sentence: &str) -> Complaint {
         let sentence = text::prefix(sentence, LOOKED_AT);
         let (message, reset) = (quoted(sentence), reset::stated(sentence));
@@ -126,12 +120,10 @@ impl Complaint {
         self.read_body(&message, deeper - 1);
     }
 
-    /// The same with the status that the client states beside it.
     pub(crate) fn with_status(self, status: Option<u16>) -> Complaint {
         Complaint { status: status.or(self.status), ..self }
     }
 
-    /// The same with the client's word for the kind of error.
     pub(crate) fn with_kind(mut self, kind: &str) -> Complaint {
         self.add_kind(kind);
         self
@@ -164,12 +156,10 @@ impl Complaint {
         Complaint { by_words: Cause::Other, ..self }
     }
 
-    /// Whether it says when a limit ends.
     pub(crate) fn says_when(&self) -> bool {
         self.reset.is_some()
     }
 
-    /// Whether a field says anything.
     pub(crate) fn says_why(&self) -> bool {
         self.status.is_some() || !self.kinds.is_empty()
     }
@@ -180,19 +170,16 @@ impl Complaint {
         }
     }
 
-    /// The failure that this amounts to, for a process that ended like that.
     pub(crate) fn failure(&self, help: Help, end: &End<'_>) -> Failure {
         self.failure_of(&self.message, help, end)
     }
 
-    /// The same failure, told in a longer sentence.
     pub(crate) fn failure_of(&self, sentence: &str, help: Help, end: &End<'_>) -> Failure {
         let cause = self.cause();
         let resets_at = self.reset.filter(|_| cause == Cause::Limit).and_then(|reset| reset.seconds(end));
         Failure { resets_at, ..Failure::new(cause.class(), cause.advise(sentence, help)) }
     }
 
-    /// Tells of it, and of the limit if it is one.
     pub(crate) fn tell(&self, out: &mut Told) {
         if self.class() == FailureClass::Limited {
             let kind = self.kinds.iter().find(|kind| cause_of_kind(kind) == Some(Cause::Limit));
@@ -203,12 +190,10 @@ impl Complaint {
         out.push(AgentEvent::Error { message: self.message.clone() });
     }
 
-    /// What kind of failure it is.
     pub(crate) fn class(&self) -> FailureClass {
         self.cause().class()
     }
 
-    /// What is wrong.
     pub(crate) fn cause(&self) -> Cause {
         let kind = self.kinds.iter().find_map(|kind| cause_of_kind(kind));
         let spent = self.marks.spent_credit;
@@ -241,27 +226,11 @@ fn quoted(sentence: &str) -> String {
 impl Marks {
     fn of(sentence: &str) -> Marks {
         const SPENT: &[&str] = &[
-            "insufficient_quota",
-            "insufficient quota",
-            "insufficient_credit",
-            "insufficient credit",
-            "insufficient_balance",
-            "insufficient balance",
-            "insufficient funds",
-            "credit balance",
-            "billing hard limit",
-            "billing_hard_limit",
-            "billing_not_active",
-            "account is not active, please check your billing",
-            "out of credits",
-            "out of credit ",
-            "run out of credit",
-            "ran out of credit",
-            "no credits left",
-            "no remaining credits",
-            "not enough credits",
-            "requires more credits",
-            "payment required",
+            "insufficient_quota", "insufficient quota", "insufficient_credit", "insufficient credit",
+            "insufficient_balance", "insufficient balance", "insufficient funds", "credit balance",
+            "billing hard limit", "billing_hard_limit", "billing_not_active", "not active, please check your billing",
+            "out of credits", "out of credit ", "run out of credit", "ran out of credit", "no credits left",
+            "no remaining credits", "not enough credits", "requires more credits", "payment required",
         ];
         const NO_MODEL: &[&str] =
             &["not found", "not exist", "not available", "not supported", "unknown", "no access", "model:"];
@@ -292,25 +261,9 @@ const WORDS: &[(Cause, &[&str])] = &[
     (
         Cause::Login,
         &[
-            "not logged in",
-            "log in",
-            "login",
-            "logged out",
-            "sign in",
-            "api key",
-            "api_key",
-            "apikey",
-            "x-api-key",
-            "authenticat",
-            "unauthorized",
-            "auth method",
-            "auth type",
-            "credentials",
-            "token has expired",
-            "expired token",
-            "token expired",
-            "session expired",
-            "session has expired",
+            "not logged in", "log in", "login", "logged out", "sign in", "api key", "api_key", "apikey", "x-api-key",
+            "authenticat", "unauthorized", "auth method", "auth type", "credentials", "token has expired",
+            "expired token", "token expired", "session expired", "session has expired",
         ],
     ),
     (Cause::Credit, &["billing"]),
@@ -318,38 +271,12 @@ const WORDS: &[(Cause, &[&str])] = &[
     (
         Cause::Transient,
         &[
-            "high demand",
-            "overloaded",
-            "at capacity",
-            "stream disconnected",
-            "stream closed",
-            "premature close",
-            "unexpected eof",
-            "invalid eof",
-            "incomplete chunked",
-            "error decoding response body",
-            "other side closed",
-            "und_err_",
-            "server had an error",
-            "connection",
-            "connect to",
-            "unable to connect",
-            "socket hang up",
-            "getaddrinfo",
-            "name resolution",
-            "network is unreachable",
-            "fetch failed",
-            "network error",
-            "error sending request",
-            "tls",
-            "ssl",
-            "certificate",
-            "timed out",
-            "timeout",
-            "internal server error",
-            "bad gateway",
-            "service unavailable",
-            "temporarily unavailable",
+            "high demand", "overloaded", "at capacity", "stream disconnected", "stream closed", "premature close",
+            "unexpected eof", "invalid eof", "incomplete chunked", "error decoding response body", "other side closed",
+            "und_err_", "server had an error", "connection", "connect to", "unable to connect", "socket hang up",
+            "getaddrinfo", "name resolution", "network is unreachable", "fetch failed", "network error",
+            "error sending request", "tls", "ssl", "certificate", "timed out", "timeout", "internal server error",
+            "bad gateway", "service unavailable", "temporarily unavailable",
         ],
     ),
 ];
@@ -386,47 +313,19 @@ const KINDS: &[(Cause, &[&str])] = &[
     (
         Cause::Credit,
         &[
-            "insufficientquota",
-            "insufficientcredits",
-            "insufficientcredit",
-            "insufficientbalance",
-            "insufficientfunds",
-            "billingerror",
-            "billinghardlimitreached",
-            "billingnotactive",
-            "billinglimitreached",
-            "paymentrequired",
-            "paymentrequirederror",
-            "creditbalancetoolow",
-            "creditsexhausted",
-            "outofcredits",
-            "usagenotincluded",
-            "budgetexceedederror",
+            "insufficientquota", "insufficientcredits", "insufficientcredit", "insufficientbalance",
+            "insufficientfunds", "billingerror", "billinghardlimitreached", "billingnotactive", "billinglimitreached",
+            "paymentrequired", "paymentrequirederror", "creditbalancetoolow", "creditsexhausted", "outofcredits",
+            "usagenotincluded", "budgetexceedederror",
         ],
     ),
     (
         Cause::Login,
         &[
-            "authentication",
-            "authenticationerror",
-            "authenticationfailed",
-            "authenticationrequired",
-            "autherror",
-            "providerautherror",
-            "fatalauthenticationerror",
-            "unauthorized",
-            "unauthenticated",
-            "invalidapikey",
-            "apikeyinvalid",
-            "apikeyexpired",
-            "invalidauthentication",
-            "invalidauthenticationerror",
-            "tokenexpired",
-            "expiredtoken",
-            "expiredtokenexception",
-            "invalidtoken",
-            "tokeninvalidated",
-            "notloggedin",
+            "authentication", "authenticationerror", "authenticationfailed", "authenticationrequired", "autherror",
+            "providerautherror", "fatalauthenticationerror", "unauthorized", "unauthenticated", "invalidapikey",
+            "apikeyinvalid", "apikeyexpired", "invalidauthentication", "invalidauthenticationerror", "tokenexpired",
+            "expiredtoken", "expiredtokenexception", "invalidtoken", "tokeninvalidated", "notloggedin",
         ],
     ),
     (
@@ -440,52 +339,19 @@ const KINDS: &[(Cause, &[&str])] = &[
     (
         Cause::Limit,
         &[
-            "usagelimitreached",
-            "usagelimit",
-            "quota",
-            "quotaexceeded",
-            "quotaexceedederror",
-            "terminalquotaerror",
-            "retryablequotaerror",
-            "resourceexhausted",
-            "toomanyrequests",
-            "toomanyrequestserror",
-            "throttlingexception",
-            "throttled",
-            "tokens",
-            "requests",
+            "usagelimitreached", "usagelimit", "quota", "quotaexceeded", "quotaexceedederror", "terminalquotaerror",
+            "retryablequotaerror", "resourceexhausted", "toomanyrequests", "toomanyrequestserror",
+            "throttlingexception", "throttled", "tokens", "requests",
         ],
     ),
     (
         Cause::Transient,
         &[
-            "overloaded",
-            "overloadederror",
-            "engineoverloaded",
-            "apierror",
-            "servererror",
-            "internalserver",
-            "internalservererror",
-            "internalerror",
-            "internal",
-            "serviceunavailable",
-            "serviceunavailableerror",
-            "unavailable",
-            "badgateway",
-            "badgatewayerror",
-            "gatewaytimeout",
-            "deadlineexceeded",
-            "timeout",
-            "timeouterror",
-            "apitimeouterror",
-            "requesttimeout",
-            "connectionfailed",
-            "connectionerror",
-            "apiconnectionerror",
-            "connecterror",
-            "connecttimeout",
-            "readtimeout",
-            "networkerror",
+            "overloaded", "overloadederror", "engineoverloaded", "apierror", "servererror", "internalserver",
+            "internalservererror", "internalerror", "internal", "serviceunavailable", "serviceunavailableerror",
+            "unavailable", "badgateway", "badgatewayerror", "gatewaytimeout", "deadlineexceeded", "timeout",
+            "timeouterror", "apitimeouterror", "requesttimeout", "connectionfailed", "connectionerror",
+            "apiconnectionerror", "connecterror", "connecttimeout", "readtimeout", "networkerror",
         ],
     ),
 ];
@@ -517,17 +383,8 @@ pub(crate) fn status_of(number: Raw<'_>) -> Option<u16> {
 /// `HTTP 429`, `Request rejected (429)`, `503 Service Unavailable`.
 pub(crate) fn status_in(sentence: &str) -> Option<u16> {
     const BEFORE: [&str; 11] = [
-        "status: ",
-        "status ",
-        "status=",
-        "status code ",
-        "status code: ",
-        "http ",
-        "http error ",
-        "http/1.1 ",
-        "http/2 ",
-        "error code: ",
-        "error code ",
+        "status: ", "status ", "status=", "status code ", "status code: ", "http ", "http error ", "http/1.1 ",
+        "http/2 ", "error code: ", "error code ",
     ];
     let said = text::prefix(sentence.trim_start(), 4000).to_ascii_lowercase();
     let is_apart = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
@@ -552,43 +409,10 @@ pub(crate) fn status_in(sentence: &str) -> Option<u16> {
 /// Whether what stands behind a number is what providers say, and not what was counted.
 fn tells_of_a_request(after: &str) -> bool {
     const WORDS: [&str; 37] = [
-        "key",
-        "token",
-        "auth",
-        "api",
-        "rate",
-        "limit",
-        "quota",
-        "request",
-        "credit",
-        "billing",
-        "payment",
-        "model",
-        "overload",
-        "server",
-        "unavailable",
-        "prompt",
-        "invalid",
-        "incorrect",
-        "too many",
-        "slow",
-        "account",
-        "access",
-        "permission",
-        "gateway",
-        "timeout",
-        "timed out",
-        "retry",
-        "try again",
-        "exhausted",
-        "internal",
-        "login",
-        "expired",
-        "upstream",
-        "forbidden",
-        "denied",
-        "conversation",
-        "capacity",
+        "key", "token", "auth", "api", "rate", "limit", "quota", "request", "credit", "billing", "payment", "model",
+        "overload", "server", "unavailable", "prompt", "invalid", "incorrect", "too many", "slow", "account", "access",
+        "permission", "gateway", "timeout", "timed out", "retry", "try again", "exhausted", "internal", "login",
+        "expired", "upstream", "forbidden", "denied", "conversation", "capacity",
     ];
     let after = after.trim();
     after.is_empty() || after.starts_with(['{', '<']) || WORDS.iter().any(|word| after.contains(word))

@@ -1,83 +1,50 @@
-//! Cursor's agent: messages and a result as Claude Code prints them, and tool calls of its own.
-//!
-//! No package registry has it, so nothing was measured: its flags and its stream are those of its documentation. It
-//! states neither tokens nor money, and after an error it prints no result.
+//! Cursor's agent: messages and a result like Claude Code's, and tool calls of its own. Nothing was measured, because
+//! no registry has it. It states neither tokens nor money, and after an error it prints no result.
 
 use crate::advice::Help;
-use crate::claude::flavour::{Flavour, Habits};
+use crate::claude::flavour::{Flavour, USUAL};
 use crate::claude::line::Line;
-use crate::command::{Arguments, arguments, value_of};
-use crate::complaint::Complaint;
-use crate::dialect::{CommandLine, Delivery, Dialect, Reader, Told};
+use crate::command::Arguments;
+use crate::dialect::{Asked, CommandLine, Delivery, Dialect, Prints, Told};
 use crate::json::{Loose, Raw, fields, read};
 use crate::login::{Login, Unseen, file};
 use crate::tool::{self, Input, Went};
 use ralph_core::policy::AgentPolicy;
 
-/// The dialect of Cursor's agent.
-pub(crate) struct CursorAgent;
-
-/// How to get it and how to log in.
-const HELP: Help = Help { install: "install it with `curl https://cursor.com/install -fsS | bash`", login: LOGIN.how };
-
-/// How to tell from outside whether it is logged in and new enough.
-const LOGIN: Login = Login {
-    measured: "2025.8",
-    variables: &["CURSOR_API_KEY"],
-    files: &[file("XDG_CONFIG_HOME", ".config", "cursor/auth.json")],
-    unseen: Unseen::Anywhere,
-    how: "cursor-agent login",
-};
-
-const FLAVOUR: Flavour = Flavour {
-    dialect: "cursor-agent",
-    help: HELP,
-    unknown: "cursor-agent message type",
-    todo_tools: &[],
-    hides_description: false,
-    sentence: Complaint::new,
-    input_with_cache: false,
-};
+const FLAVOUR: Flavour = Flavour { unknown: "cursor-agent message type", other, ..USUAL };
 
 const FORMAT: &[&str] = &["--output-format"];
 
-impl Dialect for CursorAgent {
-    fn name(&self) -> &'static str {
-        FLAVOUR.dialect
-    }
+pub(crate) const DIALECT: Dialect = Dialect {
+    name: "cursor-agent",
+    help: Help {
+        install: "install it with `curl https://cursor.com/install -fsS | bash`",
+        login: "cursor-agent login",
+    },
+    login: Some(Login {
+        measured: "2025.8",
+        variables: &["CURSOR_API_KEY"],
+        files: &[file("XDG_CONFIG_HOME", ".config", "cursor/auth.json")],
+        unseen: Unseen::Anywhere,
+    }),
+    session_markers: &["CURSOR_AGENT"],
+    command,
+    prints: Prints::Stream {
+        asked_by: Asked::Value(FORMAT, &["stream-json", "json"]),
+        read: |help| FLAVOUR.reader("cursor-agent", help),
+    },
+};
 
-    fn command(&self, agent: &AgentPolicy) -> CommandLine {
-        let mut args = Arguments::of(agent);
-        args.flag(&["-p", "--print"]);
-        args.option(FORMAT, if agent.stream { "stream-json" } else { "text" });
-        args.flag(&["--force", "-f", "--yolo", "--mode", "--plan"]);
-        args.setting(&["--model", "-m"], &agent.model);
-        args.command_by(agent, Delivery::LastArg, &[])
-    }
-
-    fn prints_stream(&self, agent: &AgentPolicy) -> bool {
-        value_of(&arguments(&agent.flags), FORMAT).map_or(agent.stream, |format| format.ends_with("json"))
-    }
-
-    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
-        Some(FLAVOUR.reader_with(help, Habits { other, ..Habits::default() }))
-    }
-
-    fn help(&self) -> Help {
-        HELP
-    }
-
-    fn login(&self) -> Option<&'static Login> {
-        Some(&LOGIN)
-    }
-
-    fn session_markers(&self) -> &'static [&'static str] {
-        &["CURSOR_AGENT"]
-    }
+fn command(agent: &AgentPolicy) -> CommandLine {
+    let mut args = Arguments::of(agent);
+    args.flag(&["-p", "--print"]);
+    args.option(FORMAT, if agent.stream { "stream-json" } else { "text" });
+    args.flag(&["--force", "-f", "--yolo", "--mode", "--plan"]);
+    args.setting(&["--model", "-m"], &agent.model);
+    args.command_by(agent, Delivery::LastArg, &[])
 }
 
 fields! {
-    /// A call, by the kind of tool.
     struct Call<'a> {
         shell: Loose<Tool<'a>> = "shellToolCall",
         write: Loose<Tool<'a>> = "writeToolCall",
@@ -157,13 +124,7 @@ fn tool_ended(id: String, ended: Option<&Ended<'_>>, out: &mut Told) {
         _ => Went::badly_if(!succeeded),
     };
     let said = [
-        output.stdout,
-        output.stderr,
-        output.content,
-        output.message,
-        output.error,
-        output.reason,
-        output.error_message,
+        output.stdout, output.stderr, output.content, output.message, output.error, output.reason, output.error_message,
     ];
     let printed = said.into_iter().find(|said| said.size().chars > 0).unwrap_or_else(Raw::default);
     out.tool_ended(id, printed, went);
@@ -183,7 +144,7 @@ mod tests {
             (&["--print", "--mode plan", "--output-format=json"], "", true, "--print --mode plan --output-format=json"),
         ] {
             let agent = AgentPolicy { model: model.to_owned(), stream, ..agent("cursor-agent", flags) };
-            let command = CursorAgent.command(&agent);
+            let command = DIALECT.command(&agent);
             assert_eq!((command.args.join(" ").as_str(), command.delivery), (args, Delivery::LastArg));
         }
     }

@@ -1,22 +1,10 @@
 //! What every dialect offers, and the one table that knows them all.
 
 use crate::advice::Help;
-use crate::aider::Aider;
-use crate::amp::Amp;
-use crate::claude::Claude;
-use crate::cline::Cline;
-use crate::cn::Cn;
-use crate::codex::Codex;
-use crate::copilot::Copilot;
-use crate::cursor_agent::CursorAgent;
-use crate::gemini::Gemini;
-use crate::generic::{Generic, TextReader};
-use crate::grok::Grok;
-use crate::kimi::Kimi;
+use crate::command::{arguments, value_of};
+use crate::generic::{self, TextReader};
 use crate::login::Login;
-use crate::opencode::Opencode;
-use crate::pi::Pi;
-use crate::qwen::Qwen;
+use crate::{aider, amp, claude, cline, cn, codex, copilot, cursor_agent, gemini, grok, kimi, opencode, pi, qwen};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Ending, Failure};
 use ralph_core::policy::AgentPolicy;
@@ -24,38 +12,71 @@ use ralph_core::time::{LocalTime, WallTime};
 use std::ops::{Deref, DerefMut};
 
 /// One agent program: how it is started and how its output is read.
-pub trait Dialect: Sync {
+pub struct Dialect {
     /// The name in settings, which is also the program's base name.
-    fn name(&self) -> &'static str;
-
-    /// The command line for one iteration; the prompt is not part of it.
-    fn command(&self, agent: &AgentPolicy) -> CommandLine;
-
-    /// Whether that command line asks for the program's stream of events.
-    fn prints_stream(&self, agent: &AgentPolicy) -> bool;
-
-    /// A reader of the stream of events; `None` if there is none. `help` is about the program that prints it.
-    fn stream(&self, help: Help) -> Option<Box<dyn Reader>>;
-
-    /// A reader for one process that was started by [`Dialect::command`] with the same policy.
-    fn reader(&self, agent: &AgentPolicy, prompt: &str) -> Box<dyn Reader> {
-        let stream = if self.prints_stream(agent) { self.stream(self.help()) } else { None };
-        stream.unwrap_or_else(|| Box::new(TextReader::new(prompt, self.help())))
-    }
-
-    /// How to install the program and how to log in.
-    fn help(&self) -> Help;
-
+    pub name: &'static str,
+    pub help: Help,
+    /// The signs of a login and of a version that is too old; `None` for a program that ralph does not know.
+    pub login: Option<Login>,
     /// Variables by which this program marks what runs inside its own session. They are removed for
     /// every agent that ralph starts: a fresh process must not believe that it is nested.
-    fn session_markers(&self) -> &'static [&'static str] {
-        &[]
+    pub session_markers: &'static [&'static str],
+    pub(crate) command: fn(&AgentPolicy) -> CommandLine,
+    pub(crate) prints: Prints,
+}
+
+pub(crate) enum Prints {
+    /// A stream of events if it is asked for one, else plain text.
+    Stream { asked_by: Asked, read: fn(Help) -> Box<dyn Reader> },
+    /// Text in a form of its own; a copy of the prompt in it is none of the agent's words.
+    Text(fn(prompt: &str, Help) -> Box<dyn Reader>),
+    /// Whatever the settings say: the stream of the dialect that they name, or plain text.
+    Named,
+}
+
+/// How the user's flags ask for a stream.
+pub(crate) enum Asked {
+    /// By one of these values of a flag, given here by its names. Without the flag, the policy decides.
+    Value(&'static [&'static str], &'static [&'static str]),
+    /// By one of these flags, which only add to what the policy says.
+    Flag(&'static [&'static str]),
+}
+
+impl Dialect {
+    /// The command line for one iteration; the prompt is not part of it.
+    pub fn command(&self, agent: &AgentPolicy) -> CommandLine {
+        (self.command)(agent)
     }
 
-    /// How to tell from outside whether the program is logged in and new enough; `None` if nobody
-    /// can say, as of a program that ralph does not know.
-    fn login(&self) -> Option<&'static Login> {
-        None
+    /// A reader for one process that was started by [`Dialect::command`] with the same policy.
+    pub fn reader(&self, agent: &AgentPolicy, prompt: &str) -> Box<dyn Reader> {
+        let stream = match self.prints {
+            Prints::Text(read) => return read(prompt, self.help),
+            Prints::Stream { .. } if !self.prints_stream(agent) => None,
+            Prints::Stream { .. } => self.stream(self.help),
+            Prints::Named => by_name(&agent.format).and_then(|dialect| dialect.stream(self.help)),
+        };
+        stream.unwrap_or_else(|| Box::new(TextReader::new(prompt, self.help)))
+    }
+
+    /// A reader of the program's own format, if it has one. `help` is about the program that prints it.
+    pub fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
+        match self.prints {
+            Prints::Stream { read, .. } => Some(read(help)),
+            Prints::Text(read) => Some(read("", help)),
+            Prints::Named => None,
+        }
+    }
+
+    /// Whether the command line asks for the program's stream of events.
+    pub(crate) fn prints_stream(&self, agent: &AgentPolicy) -> bool {
+        let (Prints::Stream { asked_by, .. }, flags) = (&self.prints, arguments(&agent.flags)) else { return false };
+        match asked_by {
+            Asked::Value(names, values) => {
+                value_of(&flags, names).map_or(agent.stream, |value| values.contains(&value))
+            }
+            Asked::Flag(names) => agent.stream || flags.iter().any(|flag| names.contains(&flag.as_str())),
+        }
     }
 }
 
@@ -67,34 +88,30 @@ pub trait Reader: Send {
     /// A line longer than is parsed passed by; its beginning, at most 64 KiB, is given.
     fn long_line(&mut self, head: &[u8], out: &mut Told);
 
-    /// Standard output ended.
     fn end(&mut self, out: &mut Told);
 
     /// Whether the final result was seen, so that the process may be given only a linger time. It
     /// can become false again: some programs wake up and begin another turn.
-    fn has_result(&self) -> bool;
+    fn has_result(&self) -> bool {
+        false
+    }
 
     /// A file that says more about the end than the stream did; asked for after the end, and only then.
     fn side_file(&self) -> Option<SideFile> {
         None
     }
 
-    /// Why the process failed, or `None` if it ended well.
     fn failure(&self, end: &End<'_>) -> Option<Failure>;
 }
 
-/// What a process told, event by event.
 #[derive(Debug, Default)]
 pub struct Told {
     events: Vec<AgentEvent>,
-    /// How much is said about tools.
     pub(crate) detail: Detail,
 }
 
-/// How much of what a tool took and printed is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detail {
-    /// As much as a person wants to see.
     #[default]
     Shown,
     /// Nothing but what counts as evidence: nobody looks.
@@ -102,7 +119,6 @@ pub enum Detail {
 }
 
 impl Told {
-    /// Nothing yet.
     pub fn new(detail: Detail) -> Told {
         Told { events: Vec::new(), detail }
     }
@@ -122,14 +138,10 @@ impl DerefMut for Told {
     }
 }
 
-/// Everything that is known when a process has ended.
 pub struct End<'a> {
     pub ending: &'a Ending,
-    /// The end of what it said on standard error.
     pub stderr_tail: &'a str,
-    /// Whether it said something.
     pub heard: bool,
-    /// Whether it wrote the DONE file.
     pub done_marker: bool,
     /// The end of its [`SideFile`]; empty if there is none.
     pub side_file: &'a [u8],
@@ -147,11 +159,9 @@ pub struct SideFile {
     pub below_home: &'static str,
     /// The folder inside it, which holds folders by year, month and day.
     pub folder: &'static str,
-    /// How the file's name ends.
     pub suffix: String,
 }
 
-/// What a line was worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineKind {
     /// Something of the expected form, or blank. It may have no event worth telling.
@@ -160,23 +170,18 @@ pub enum LineKind {
     Noise,
 }
 
-/// How the prompt reaches the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
     /// On standard input, which is then closed.
     Stdin,
-    /// As the last argument.
     LastArg,
     /// In a file, whose path the engine appends as the last argument.
     File,
 }
 
-/// What to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLine {
-    /// The program, by name or path.
     pub program: String,
-    /// Its arguments, less the prompt.
     pub args: Vec<String>,
     pub env: Vec<(String, String)>,
     /// Variables to remove; none of them is in `env`.
@@ -184,54 +189,52 @@ pub struct CommandLine {
     pub delivery: Delivery,
 }
 
-/// Every dialect there is.
-static DIALECTS: &[&dyn Dialect] = &[
-    &Claude,
-    &Codex,
-    &Amp,
-    &Opencode,
-    &Gemini,
-    &Qwen,
-    &Copilot,
-    &Pi,
-    &Grok,
-    &Cline,
-    &Kimi,
-    &CursorAgent,
-    &Aider,
-    &Cn,
-    &Generic,
+static DIALECTS: &[Dialect] = &[
+    claude::DIALECT,
+    codex::DIALECT,
+    amp::DIALECT,
+    opencode::DIALECT,
+    gemini::DIALECT,
+    qwen::DIALECT,
+    copilot::DIALECT,
+    pi::DIALECT,
+    grok::DIALECT,
+    cline::DIALECT,
+    kimi::DIALECT,
+    cursor_agent::DIALECT,
+    aider::DIALECT,
+    cn::DIALECT,
+    generic::DIALECT,
 ];
 
 /// All dialects' names, for messages and the settings' schema.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    DIALECTS.iter().map(|dialect| dialect.name())
+    DIALECTS.iter().map(|dialect| dialect.name)
 }
 
-/// The programs that have a dialect of their own, in the order in which they are proposed; each
-/// goes by its dialect's name.
+/// The programs that have a dialect of their own and its name, in the order in which they are proposed.
 pub fn programs() -> impl Iterator<Item = &'static str> {
-    DIALECTS.iter().filter(|dialect| dialect.login().is_some()).map(|dialect| dialect.name())
+    DIALECTS.iter().filter(|dialect| dialect.login.is_some()).map(|dialect| dialect.name)
 }
 
 /// The dialect of that name, ignoring case.
-pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
-    DIALECTS.iter().find(|dialect| dialect.name().eq_ignore_ascii_case(name)).copied()
+pub fn by_name(name: &str) -> Option<&'static Dialect> {
+    DIALECTS.iter().find(|dialect| dialect.name.eq_ignore_ascii_case(name))
 }
 
 /// The dialect of an agent: the one it names, else the one of its program's base name, else generic.
-pub fn for_agent(agent: &AgentPolicy) -> &'static dyn Dialect {
+pub fn for_agent(agent: &AgentPolicy) -> &'static Dialect {
     let by_program = || by_name(&base_name(&agent.command));
     let named = if agent.dialect.is_empty() { by_program() } else { by_name(&agent.dialect) };
-    named.unwrap_or(&Generic)
+    named.unwrap_or(&generic::DIALECT)
 }
 
-/// The session markers of all dialects.
 pub(crate) fn session_markers() -> impl Iterator<Item = &'static str> {
-    DIALECTS.iter().flat_map(|dialect| dialect.session_markers().iter().copied())
+    DIALECTS.iter().flat_map(|dialect| dialect.session_markers.iter().copied())
 }
 
-fn base_name(command: &str) -> String {
+/// The name of a program as dialects are chosen by it.
+pub fn base_name(command: &str) -> String {
     let name = command.rsplit(['/', '\\']).next().unwrap_or_default().to_lowercase();
     name.strip_suffix(".exe").unwrap_or(&name).to_owned()
 }
@@ -279,9 +282,9 @@ pub(crate) mod tests {
             ("", "", "generic"),
         ] {
             let agent = AgentPolicy { dialect: dialect.to_owned(), ..agent(command, &[]) };
-            assert_eq!(for_agent(&agent).name(), expected, "{command} {dialect}");
+            assert_eq!(for_agent(&agent).name, expected, "{command} {dialect}");
         }
         assert!(by_name("no-such-dialect").is_none());
-        assert!(names().all(|name| by_name(name).is_some_and(|dialect| !dialect.help().install.is_empty())));
+        assert!(names().all(|name| by_name(name).is_some_and(|dialect| !dialect.help.install.is_empty())));
     }
 }

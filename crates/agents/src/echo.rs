@@ -11,7 +11,6 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::text;
 use std::ops::Range;
 
-/// A filter for one process's output.
 #[derive(Debug)]
 pub(crate) struct EchoFilter {
     prompt: Box<str>,

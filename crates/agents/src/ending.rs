@@ -46,7 +46,6 @@ pub(crate) fn blamed(failure: Failure, ending: &Ending, cause: Option<Failure>) 
     }
 }
 
-/// The failure that an exit code or a signal states.
 pub(crate) fn ended_badly(ending: &Ending, stderr_tail: &str) -> Option<Failure> {
     let what = match *ending {
         Ending::Exited { code: 0 } | Ending::Lingered => return None,
@@ -59,13 +58,8 @@ pub(crate) fn ended_badly(ending: &Ending, stderr_tail: &str) -> Option<Failure>
         }
         _ => return None,
     };
-    Some(Failure::new(
-        FailureClass::Other,
-        match last_line(stderr_tail) {
-            Some(line) => format!("{what}: {line}"),
-            None => what,
-        },
-    ))
+    let message = last_line(stderr_tail).map_or_else(|| what.clone(), |line| format!("{what}: {line}"));
+    Some(Failure::new(FailureClass::Other, message))
 }
 
 /// What an exit code means by the conventions of shells.
@@ -80,29 +74,20 @@ fn meaning(code: i32) -> Option<String> {
 }
 
 fn signal_name(signal: i32) -> String {
-    // Only numbers that Linux and macOS share, and the two places of SIGBUS and SIGSYS.
+    /// By their numbers, as far as Linux and macOS share them.
+    const NAMES: [&str; 16] = [
+        "", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "", "SIGFPE", "SIGKILL", "", "SIGSEGV", "",
+        "SIGPIPE", "SIGALRM", "SIGTERM",
+    ];
+    let (bus, sys) = if cfg!(target_os = "macos") { (10, 12) } else { (7, 31) };
     let name = match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        5 => "SIGTRAP",
-        6 => "SIGABRT",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        14 => "SIGALRM",
-        15 => "SIGTERM",
         24 => "SIGXCPU",
         25 => "SIGXFSZ",
-        7 if !cfg!(target_os = "macos") => "SIGBUS",
-        10 if cfg!(target_os = "macos") => "SIGBUS",
-        31 if !cfg!(target_os = "macos") => "SIGSYS",
-        12 if cfg!(target_os = "macos") => "SIGSYS",
-        _ => return format!("signal {signal}"),
+        _ if signal == bus => "SIGBUS",
+        _ if signal == sys => "SIGSYS",
+        _ => usize::try_from(signal).ok().and_then(|signal| NAMES.get(signal)).copied().unwrap_or_default(),
     };
-    name.to_owned()
+    if name.is_empty() { format!("signal {signal}") } else { name.to_owned() }
 }
 
 /// What the conventions of shells and loaders say about a program that could not run.
@@ -114,9 +99,8 @@ pub(crate) fn cause_of_code(ending: &Ending) -> Option<Cause> {
     }
 }
 
-/// Why a program would not start: the line that calls itself an error, else the one that names a known
-/// cause, else the last one that is no mere warning. Argument parsers print their usage around it, and
-/// some print nothing else.
+/// Why a program would not start: the line that calls itself an error, else one that names a known cause, else the last
+/// one that is no warning. Argument parsers print their usage around it, and some print nothing else.
 pub(crate) fn reason_to_refuse(stderr: &str) -> Option<String> {
     let begins_with = |line: &str, word: &str| {
         let head = line.trim_start().get(..word.len());

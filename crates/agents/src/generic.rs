@@ -1,64 +1,45 @@
-//! Any program that takes a prompt and prints text.
-//!
-//! Nothing is known about it, so its whole output is its own text, less an echoed copy of the
-//! prompt. Its exit code says how it went; what it says about a failure counts as [`crate::plain`] tells.
+//! Any program that takes a prompt and prints text. Its whole output is its own text, less an echoed prompt; its exit
+//! code says how it went, and what it says about a failure counts as [`crate::plain`] tells.
 
 use crate::advice::Help;
 use crate::command::Arguments;
-use crate::dialect::{CommandLine, Dialect, End, LineKind, Reader, Told, by_name};
+use crate::dialect::{Dialect, End, LineKind, Prints, Reader, Told};
 use crate::echo::{EchoFilter, push_text};
 use crate::ending::{blamed, cause_of_code, ended_badly, ended_from_outside};
 use crate::plain::Printed;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Ending, Failure, FailureClass};
-use ralph_core::policy::AgentPolicy;
 
 /// The dialect of any other command.
-pub(crate) struct Generic;
-
-const HELP: Help = Help {
-    install: "a program that is there can be named with --agent, and for later runs with `agent.command`",
-    login: "start the program once by hand, or set its key in `agent.env`",
+pub(crate) const DIALECT: Dialect = Dialect {
+    name: "generic",
+    help: Help {
+        install: "a program that is there can be named with --agent, and for later runs with `agent.command`",
+        login: "start the program once by hand, or set its key in `agent.env`",
+    },
+    login: None,
+    session_markers: &[],
+    command: |agent| Arguments::of(agent).command(agent, &[]),
+    prints: Prints::Named,
 };
-
-impl Dialect for Generic {
-    fn name(&self) -> &'static str {
-        "generic"
-    }
-
-    fn command(&self, agent: &AgentPolicy) -> CommandLine {
-        Arguments::of(agent).command(agent, &[])
-    }
-
-    fn prints_stream(&self, agent: &AgentPolicy) -> bool {
-        !matches!(agent.format.as_str(), "" | "text")
-    }
-
-    fn stream(&self, _help: Help) -> Option<Box<dyn Reader>> {
-        None
-    }
-
-    fn reader(&self, agent: &AgentPolicy, prompt: &str) -> Box<dyn Reader> {
-        let format = by_name(&agent.format).filter(|_| self.prints_stream(agent));
-        format.and_then(|dialect| dialect.stream(HELP)).unwrap_or_else(|| Box::new(TextReader::new(prompt, HELP)))
-    }
-
-    fn help(&self) -> Help {
-        HELP
-    }
-}
 
 /// Reads plain text; also for agents that were asked for text instead of their stream.
 pub(crate) struct TextReader {
     echo: Option<EchoFilter>,
     printed: Printed,
     help: Help,
+    /// What the program says of its failure in a way of its own.
+    stated: fn(&End<'_>, Help) -> Option<Failure>,
 }
 
 impl TextReader {
-    /// A reader for one process that was given this prompt.
     pub(crate) fn new(prompt: &str, help: Help) -> TextReader {
-        TextReader { echo: EchoFilter::for_prompt(prompt), printed: Printed::default(), help }
+        TextReader { echo: EchoFilter::for_prompt(prompt), printed: Printed::default(), help, stated: |_, _| None }
+    }
+
+    /// The same for a program that states its failures in a way of its own.
+    pub(crate) fn stating(self, stated: fn(&End<'_>, Help) -> Option<Failure>) -> TextReader {
+        TextReader { stated, ..self }
     }
 }
 
@@ -89,12 +70,10 @@ impl Reader for TextReader {
         self.look_at(before, out);
     }
 
-    fn has_result(&self) -> bool {
-        // Text has no last line until the process ends.
-        false
-    }
-
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
+        if let Some(failure) = (self.stated)(end, self.help) {
+            return Some(failure);
+        }
         let other = |message| Some(Failure::new(FailureClass::Other, message));
         if let Some(failure) = ended_from_outside(end.ending, self.help) {
             let cause = self.printed.only_error().map(|complaint| complaint.failure(self.help, end));
@@ -141,12 +120,12 @@ mod tests {
     use crate::dialect::Delivery;
     use crate::dialect::tests::{agent, end_of};
     use ralph_core::agent_event::Voice;
-    use ralph_core::policy::PromptVia;
+    use ralph_core::policy::{AgentPolicy, PromptVia};
 
     #[test]
     fn the_command_is_run_as_it_stands() {
         let mut agent = agent("./my agent.sh", &["-c", "echo hi; cat", "--model opus"]);
-        let command = Generic.command(&agent);
+        let command = DIALECT.command(&agent);
         assert_eq!(command.program, "./my agent.sh");
         assert_eq!(command.args, ["-c", "echo hi; cat", "--model", "opus"]);
         assert_eq!(command.delivery, Delivery::Stdin);
@@ -156,13 +135,13 @@ mod tests {
             (PromptVia::File, Delivery::File),
         ] {
             agent.prompt_via = via;
-            assert_eq!(Generic.command(&agent).delivery, delivery);
+            assert_eq!(DIALECT.command(&agent).delivery, delivery);
         }
     }
 
     #[test]
     fn b04_any_bytes_become_text_line_by_line() {
-        let mut reader = TextReader::new("no tags here", HELP);
+        let mut reader = TextReader::new("no tags here", DIALECT.help);
         let mut out = Told::default();
         for line in [&b"caf\xc3\xa9\r"[..], b"\xff\xfe\0", b"", b"no tags here"] {
             assert_eq!(reader.line(line, &mut out), LineKind::Event);
@@ -183,13 +162,13 @@ mod tests {
             ("generic", LineKind::Event),
         ] {
             let agent = AgentPolicy { format: format.to_owned(), ..agent("x", &["--output-format text"]) };
-            assert_eq!(Generic.reader(&agent, "").line(b"plain text", &mut Told::default()), kind, "{format}");
+            assert_eq!(DIALECT.reader(&agent, "").line(b"plain text", &mut Told::default()), kind, "{format}");
         }
     }
 
     #[test]
     fn only_an_exit_of_zero_with_something_said_is_a_success() {
-        let reader = TextReader::new("", HELP);
+        let reader = TextReader::new("", DIALECT.help);
         let exited = |code| Ending::Exited { code };
         for (ending, heard, done_marker, message) in [
             (exited(0), true, false, None),
@@ -213,6 +192,6 @@ mod tests {
             .failure(&end_of(&Ending::NotStarted { reason: "gone".to_owned(), fault: Default::default() }, ""))
             .unwrap();
         assert_eq!(missing.class, FailureClass::CannotRun);
-        assert!(missing.message.contains(HELP.install), "{}", missing.message);
+        assert!(missing.message.contains(DIALECT.help.install), "{}", missing.message);
     }
 }

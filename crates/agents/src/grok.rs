@@ -5,11 +5,11 @@
 //! than a quarter of a minute goes on in the background, and sub-agents speak with the main agent's voice.
 
 use crate::advice::Help;
-use crate::claude::flavour::{Flavour, Habits};
+use crate::claude::flavour::{Flavour, USUAL};
 use crate::claude::line::Block;
-use crate::command::{Arguments, arguments, delivery, value_of};
+use crate::command::{Arguments, delivery};
 use crate::complaint::{Complaint, ErrorObject};
-use crate::dialect::{CommandLine, Delivery, Dialect, Reader, Told};
+use crate::dialect::{Asked, CommandLine, Delivery, Dialect, Prints, Told};
 use crate::json::{List, Loose, Raw, fields, read};
 use crate::login::{Login, Unseen, file};
 use crate::todo::{self, Todo};
@@ -17,81 +17,49 @@ use crate::tool::{self, Went};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::policy::AgentPolicy;
 
-/// The dialect of Grok Build.
-pub(crate) struct Grok;
-
-/// How to get it and how to log in.
-const HELP: Help = Help { install: "install it with `npm install -g @xai-official/grok`", login: LOGIN.how };
-
-/// How to tell from outside whether it is logged in and new enough.
-const LOGIN: Login = Login {
-    measured: "1.0",
-    variables: &["XAI_API_KEY", "GROK_CODE_XAI_API_KEY", "GROK_AUTH_PROVIDER_COMMAND", "GROK_DEPLOYMENT_KEY"],
-    files: &[file("GROK_HOME", ".grok", "auth.json")],
-    // Its `config.toml` can name models with keys of their own.
-    unseen: Unseen::Anywhere,
-    how: "grok login",
-};
-
 const FLAVOUR: Flavour = Flavour {
-    dialect: "grok",
-    help: HELP,
     unknown: "grok message type",
-    // The call names only what changes; its result has the list.
-    todo_tools: &[],
-    hides_description: false,
     sentence: |sentence| Complaint::new(&bare(sentence)),
-    input_with_cache: false,
+    sub_agents: &["spawn_subagent", "workflow"],
+    cost_may_be_unknown: true,
+    tool_ended,
+    ..USUAL
 };
-
-const HABITS: Habits =
-    Habits { sub_agents: &["spawn_subagent", "workflow"], cost_may_be_unknown: true, tool_ended, other: |_, _| false };
 
 const FORMAT: &[&str] = &["--output-format"];
 const STREAM: &str = "streaming-messages-json";
 
-impl Dialect for Grok {
-    fn name(&self) -> &'static str {
-        FLAVOUR.dialect
-    }
+pub(crate) const DIALECT: Dialect = Dialect {
+    name: "grok",
+    help: Help { install: "install it with `npm install -g @xai-official/grok`", login: "grok login" },
+    login: Some(Login {
+        measured: "1.0",
+        variables: &["XAI_API_KEY", "GROK_CODE_XAI_API_KEY", "GROK_AUTH_PROVIDER_COMMAND", "GROK_DEPLOYMENT_KEY"],
+        files: &[file("GROK_HOME", ".grok", "auth.json")],
+        // Its `config.toml` can name models with keys of their own.
+        unseen: Unseen::Anywhere,
+    }),
+    session_markers: &["GROK_AGENT", "GROK_SESSION_ID"],
+    command,
+    prints: Prints::Stream { asked_by: Asked::Value(FORMAT, &[STREAM]), read: |help| FLAVOUR.reader("grok", help) },
+};
 
-    fn command(&self, agent: &AgentPolicy) -> CommandLine {
-        let mut args = Arguments::of(agent);
-        args.option(FORMAT, if agent.stream { STREAM } else { "plain" });
-        args.flag(&["--always-approve", "--yolo", "--permission-mode"]);
-        args.setting(&["-m", "--model"], &agent.model);
-        match delivery(agent) {
-            Delivery::Stdin => {
-                args.last("--prompt-file");
-                args.last("/dev/stdin");
-            }
-            Delivery::File => args.last("--prompt-file"),
-            Delivery::LastArg => args.last("-p"),
+fn command(agent: &AgentPolicy) -> CommandLine {
+    let mut args = Arguments::of(agent);
+    args.option(FORMAT, if agent.stream { STREAM } else { "plain" });
+    args.flag(&["--always-approve", "--yolo", "--permission-mode"]);
+    args.setting(&["-m", "--model"], &agent.model);
+    match delivery(agent) {
+        Delivery::Stdin => {
+            args.last("--prompt-file");
+            args.last("/dev/stdin");
         }
-        // The program must not change between two iterations, and nobody reads a line for a dashboard, for which it asks
-        // the model once more.
-        args.command(agent, &[("GROK_DISABLE_AUTOUPDATER", "1"), ("GROK_TURN_SUMMARY", "false")])
+        Delivery::File => args.last("--prompt-file"),
+        Delivery::LastArg => args.last("-p"),
     }
-
-    fn prints_stream(&self, agent: &AgentPolicy) -> bool {
-        value_of(&arguments(&agent.flags), FORMAT).map_or(agent.stream, |format| format == STREAM)
-    }
-
-    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
-        Some(FLAVOUR.reader_with(help, HABITS))
-    }
-
-    fn help(&self) -> Help {
-        HELP
-    }
-
-    fn login(&self) -> Option<&'static Login> {
-        Some(&LOGIN)
-    }
-
-    fn session_markers(&self) -> &'static [&'static str] {
-        &["GROK_AGENT", "GROK_SESSION_ID"]
-    }
+    // The program must not change between two iterations, and nobody reads a line for a dashboard, for which it asks
+    // the model once more.
+    args.command(agent, &[("GROK_DISABLE_AUTOUPDATER", "1"), ("GROK_TURN_SUMMARY", "false")])
 }
 
 fields! {
@@ -132,7 +100,6 @@ fn tool_ended(block: &Block<'_>, out: &mut Told) {
     out.tool_ended(id, printed(&output).unwrap_or(block.content), went);
 }
 
-/// What the model was shown of it.
 fn printed<'a>(output: &Output<'a>) -> Option<Raw<'a>> {
     let of_file = |file: &Loose<File<'a>>| file.0.as_ref().map(|file| [file.content, file.tool_output_for_prompt]);
     let files = [of_file(&output.file), of_file(&output.edits)].into_iter().flatten().flatten();
@@ -173,11 +140,11 @@ mod tests {
             ),
         ] {
             let agent = AgentPolicy { model: model.to_owned(), stream, ..agent("grok", flags) };
-            assert_eq!(Grok.command(&agent).args.join(" "), format!("{args} {stdin}"));
+            assert_eq!(DIALECT.command(&agent).args.join(" "), format!("{args} {stdin}"));
         }
         for (prompt_via, last) in [(PromptVia::File, "--prompt-file"), (PromptVia::Arg, "-p")] {
             let agent = AgentPolicy { prompt_via, ..agent("grok", &[]) };
-            assert_eq!(Grok.command(&agent).args.last().map(String::as_str), Some(last));
+            assert_eq!(DIALECT.command(&agent).args.last().map(String::as_str), Some(last));
         }
     }
 

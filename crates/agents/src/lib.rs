@@ -1,13 +1,10 @@
-//! ralph translates.
+//! ralph translates: a [`Dialect`] turns what ralph wants into a program's command line, and a [`Reader`] turns what
+//! the program prints into [`ralph_core::agent_event::AgentEvent`]s and its end into a
+//! [`ralph_core::observation::Failure`]. Nothing here starts a process, opens a file, reads a clock or knows whether a
+//! loop goes on.
 //!
-//! An agent program has its own flags, its own stream and its own way to fail. A [`Dialect`] turns
-//! what ralph wants into that program's command line, and a [`Reader`] turns what the program prints
-//! into [`ralph_core::agent_event::AgentEvent`]s and its end into a
-//! [`ralph_core::observation::Failure`]. Nothing here starts a process, opens a file, reads a clock
-//! or knows whether a loop goes on: a recorded stream and a live one are the same thing.
-//!
-//! A new agent is one file with its dialect, a recording of its stream among the tests, and one row
-//! in the table of [`dialect`]. Its name is compared nowhere else.
+//! A new agent is one file with its dialect, a recording of its stream among the tests, and one row in the table of
+//! [`dialect`]. Its name is compared nowhere else.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
@@ -44,6 +41,7 @@ mod usage;
 
 pub use advice::Help;
 pub use dialect::{
-    CommandLine, Delivery, Detail, Dialect, End, LineKind, Reader, SideFile, Told, by_name, for_agent, names, programs,
+    CommandLine, Delivery, Detail, Dialect, End, LineKind, Reader, SideFile, Told, base_name, by_name, for_agent,
+    names, programs,
 };
 pub use login::{Login, LoginFile, Unseen};

@@ -1,11 +1,6 @@
-//! How to tell from outside whether an agent program is logged in and new enough, as data; each
-//! dialect has its own. Looking is another room's work: nothing here opens a file or reads a
-//! variable, and nobody should ever print what those hold.
-//!
-//! Signs are hints. A file may hold a token that has expired, and a program may know other ways to
-//! log in than the ones its documentation names; only its own answer to a prompt is proof.
+//! The signs of a login and of a version that is too old, as data of each dialect. Somebody else looks for them, and
+//! nobody prints what they hold. They are hints: only the program's own answer to a prompt is proof.
 
-/// What is known about one program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Login {
     /// The oldest version whose command line and stream this dialect was tried with.
@@ -14,10 +9,7 @@ pub struct Login {
     pub variables: &'static [&'static str],
     /// Files that hold credentials: one that is there is enough.
     pub files: &'static [LoginFile],
-    /// Where credentials may lie unseen.
     pub unseen: Unseen,
-    /// How to log in, as an order to a person.
-    pub how: &'static str,
 }
 
 /// A file below a folder that a variable may move.
@@ -39,22 +31,14 @@ pub enum Unseen {
     Anywhere,
 }
 
-/// A file; for the dialects' own data.
 pub(crate) const fn file(variable: &'static str, home: &'static str, name: &'static str) -> LoginFile {
     LoginFile { variable, home, name }
 }
 
 /// Keys of the large providers, which programs for any model take.
 pub(crate) const PROVIDERS: &[&str] = &[
-    "ANTHROPIC_API_KEY",
-    "OPENAI_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "OPENROUTER_API_KEY",
-    "GROQ_API_KEY",
-    "XAI_API_KEY",
-    "MISTRAL_API_KEY",
-    "DEEPSEEK_API_KEY",
+    "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY", "GROQ_API_KEY",
+    "XAI_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY",
 ];
 
 #[cfg(test)]
@@ -65,11 +49,11 @@ mod tests {
     fn every_program_has_a_sign_a_version_and_a_way_to_log_in() {
         assert!(programs().count() > 1 && programs().all(|name| name != "generic"));
         for dialect in names().filter(|name| *name != "generic").filter_map(by_name) {
-            let name = dialect.name();
-            let login = dialect.login().unwrap();
+            let name = dialect.name;
+            let login = dialect.login.unwrap();
             assert!(!login.variables.is_empty() || !login.files.is_empty(), "{name}");
             assert!(login.measured.split('.').all(|part| part.parse::<u64>().is_ok()), "{name}");
-            assert!(!login.how.is_empty(), "{name}");
+            assert!(!dialect.help.login.is_empty(), "{name}");
             for file in login.files {
                 assert!(!file.home.starts_with(['/', '~']) && !file.name.starts_with('/'), "{name}");
             }

@@ -16,20 +16,16 @@ use std::collections::VecDeque;
 /// Lines at the end of the output that are kept, and bytes of each.
 const KEPT: usize = 6;
 const LINE_BYTES: usize = 2000;
-/// Lines at the end of standard error that are looked at.
 const STDERR_LINES: usize = 20;
 /// Lines of explanation that may stand behind an error without being an answer: programs break long ones.
 const EXPLANATION: u8 = 8;
 
-/// What a line is.
 enum Shape {
     /// A provider's error, by its status or its body.
     Provider(Box<Complaint>),
     /// A provider's error, by the name that a library has for it.
     Librarys(Box<Complaint>),
-    /// Another error.
     Error,
-    /// Anything else.
     Prose,
 }
 
@@ -42,17 +38,14 @@ pub(crate) struct Printed {
 
 #[derive(Debug, Default)]
 enum SoFar {
-    /// Nothing but labels.
     #[default]
     Labels,
     /// An error, and so many lines that may still stand behind it.
     Failed(Box<Complaint>, u8),
-    /// Something was said.
     Said,
 }
 
 impl Printed {
-    /// Takes a line of the output.
     pub(crate) fn line(&mut self, line: &str) {
         if line.trim_ascii().is_empty() {
             return;
@@ -85,8 +78,7 @@ impl Printed {
         if let SoFar::Failed(complaint, _) = &self.so_far { Some(complaint) } else { None }
     }
 
-    /// The error of a program that failed: the last one on standard error, or if nothing stands there the last thing
-    /// that it printed.
+    /// The error of a program that failed: the last one on stderr, or if that is empty the last line printed.
     pub(crate) fn error(&self, stderr: &str) -> Option<Complaint> {
         let mut on_stderr = stderr.lines().rev().filter(|line| !line.trim().is_empty()).take(STDERR_LINES).peekable();
         let found = if on_stderr.peek().is_some() {
@@ -100,7 +92,6 @@ impl Printed {
     }
 }
 
-/// The first of these lines that calls itself an error.
 fn last_error<'a>(lines: impl Iterator<Item = &'a str>) -> Shape {
     let mut shapes = lines.map(|line| shape(text::without_controls(line).trim()));
     shapes.find(|shape| !matches!(shape, Shape::Prose)).unwrap_or(Shape::Prose)
@@ -164,18 +155,8 @@ fn behind_lead(line: &str) -> (&str, bool) {
 /// The line behind a few words that say whose error it is: `LLM provider error: …`, `Ran into this error: …`.
 fn behind_label(line: &str) -> Option<&str> {
     const OF: [&str; 12] = [
-        "llm",
-        "provider",
-        "api",
-        "request",
-        "authentication",
-        "server",
-        "network",
-        "http",
-        "unexpected",
-        "model",
-        "stream",
-        "ran",
+        "llm", "provider", "api", "request", "authentication", "server", "network", "http", "unexpected", "model",
+        "stream", "ran",
     ];
     let (label, behind) = line.split_once(": ").filter(|(label, _)| label.len() <= 40)?;
     let label = label.to_ascii_lowercase();
@@ -198,31 +179,13 @@ fn class_name(line: &str) -> Option<(&str, &str)> {
 /// Whether only libraries that talk to providers have an error of that name.
 fn is_a_librarys(name: &str) -> bool {
     const LIBRARIES: [&str; 11] = [
-        "litellm",
-        "openai",
-        "anthropic",
-        "google",
-        "groq",
-        "mistralai",
-        "cohere",
-        "botocore",
-        "httpx",
-        "requests",
+        "litellm", "openai", "anthropic", "google", "groq", "mistralai", "cohere", "botocore", "httpx", "requests",
         "aiohttp",
     ];
     const NAMES: [&str; 12] = [
-        "AuthenticationError",
-        "RateLimitError",
-        "PermissionDeniedError",
-        "InternalServerError",
-        "ServiceUnavailableError",
-        "APIConnectionError",
-        "APIConnectionTimeoutError",
-        "APITimeoutError",
-        "APIStatusError",
-        "AI_APICallError",
-        "OverloadedError",
-        "ContextWindowExceededError",
+        "AuthenticationError", "RateLimitError", "PermissionDeniedError", "InternalServerError",
+        "ServiceUnavailableError", "APIConnectionError", "APIConnectionTimeoutError", "APITimeoutError",
+        "APIStatusError", "AI_APICallError", "OverloadedError", "ContextWindowExceededError",
     ];
     match name.split_once('.') {
         Some((library, _)) => LIBRARIES.contains(&library),
@@ -252,49 +215,10 @@ fn is_bare_status(line: &str) -> bool {
 /// Whether a sentence goes on behind the status, as where somebody tells about it: `401 is now handled`.
 fn is_mentioned(line: &str) -> bool {
     const GOES_ON: &[&str] = &[
-        "is",
-        "was",
-        "are",
-        "were",
-        "has",
-        "have",
-        "had",
-        "and",
-        "or",
-        "when",
-        "now",
-        "no",
-        "should",
-        "will",
-        "would",
-        "gets",
-        "on",
-        "in",
-        "from",
-        "for",
-        "to",
-        "with",
-        "by",
-        "as",
-        "at",
-        "error",
-        "errors",
-        "response",
-        "responses",
-        "handling",
-        "handler",
-        "handlers",
-        "status",
-        "case",
-        "cases",
-        "path",
-        "branch",
-        "page",
-        "pages",
-        "test",
-        "tests",
-        "retry",
-        "retries",
+        "is", "was", "are", "were", "has", "have", "had", "and", "or", "when", "now", "no", "should", "will", "would",
+        "gets", "on", "in", "from", "for", "to", "with", "by", "as", "at", "error", "errors", "response", "responses",
+        "handling", "handler", "handlers", "status", "case", "cases", "path", "branch", "page", "pages", "test",
+        "tests", "retry", "retries",
     ];
     // A test that wanted another one.
     let mut words = line.split(|c: char| !c.is_alphabetic());
@@ -319,14 +243,8 @@ fn is_told_about(behind: &str) -> bool {
 fn is_label(line: &str) -> bool {
     // What aider says before it asks its model.
     const BEGINNINGS: [&str; 8] = [
-        "Warning",
-        "warning:",
-        "Note: ",
-        "https://",
-        "Can't initialize prompt toolkit",
-        "Initial repo scan",
-        "Scanning repo",
-        "Use /help",
+        "Warning", "warning:", "Note: ", "https://", "Can't initialize prompt toolkit", "Initial repo scan",
+        "Scanning repo", "Use /help",
     ];
     let is_known = || {
         BEGINNINGS.iter().any(|words| line.starts_with(words))

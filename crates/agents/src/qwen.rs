@@ -1,75 +1,44 @@
-//! Qwen Code: a descendant of Gemini CLI by its flags, and of Claude Code by its stream.
-//!
-//! Measured with 0.24.4. It states no money.
+//! Qwen Code, measured with 0.24.4: Gemini CLI's flags, Claude Code's stream, and no money stated.
 
 use crate::advice::Help;
-use crate::claude::flavour::Flavour;
-use crate::command::{Arguments, arguments, value_of};
-use crate::complaint::Complaint;
-use crate::dialect::{CommandLine, Dialect, Reader};
+use crate::claude::flavour::{Flavour, USUAL};
+use crate::command::Arguments;
+use crate::dialect::{Asked, CommandLine, Dialect, Prints};
 use crate::login::{Login, Unseen, file};
 use ralph_core::policy::AgentPolicy;
 
-/// The dialect of Qwen Code.
-pub(crate) struct Qwen;
-
-/// How to get it and how to log in.
-const HELP: Help = Help { install: "install it with `npm install -g @qwen-code/qwen-code`", login: LOGIN.how };
-
-/// How to tell from outside whether it is logged in and new enough.
-const LOGIN: Login = Login {
-    measured: "0.24",
-    variables: &["OPENAI_API_KEY", "DASHSCOPE_API_KEY"],
-    files: &[file("", ".qwen", "oauth_creds.json"), file("", ".qwen", ".env")],
-    unseen: Unseen::Anywhere,
-    how: "run `qwen` once and log in, or export OPENAI_API_KEY",
-};
-
-const FLAVOUR: Flavour = Flavour {
-    dialect: "qwen",
-    help: HELP,
-    unknown: "qwen message type",
-    todo_tools: &["todo_write"],
-    hides_description: false,
-    sentence: Complaint::new,
-    input_with_cache: true,
-};
+const FLAVOUR: Flavour =
+    Flavour { unknown: "qwen message type", todo_tools: &["todo_write"], input_with_cache: true, ..USUAL };
 
 const FORMAT: &[&str] = &["-o", "--output-format"];
 
-impl Dialect for Qwen {
-    fn name(&self) -> &'static str {
-        FLAVOUR.dialect
-    }
+pub(crate) const DIALECT: Dialect = Dialect {
+    name: "qwen",
+    help: Help {
+        install: "install it with `npm install -g @qwen-code/qwen-code`",
+        login: "run `qwen` once and log in, or export OPENAI_API_KEY",
+    },
+    login: Some(Login {
+        measured: "0.24",
+        variables: &["OPENAI_API_KEY", "DASHSCOPE_API_KEY"],
+        files: &[file("", ".qwen", "oauth_creds.json"), file("", ".qwen", ".env")],
+        unseen: Unseen::Anywhere,
+    }),
+    session_markers: &["QWEN_CODE"],
+    command,
+    prints: Prints::Stream {
+        asked_by: Asked::Value(FORMAT, &["stream-json", "json"]),
+        read: |help| FLAVOUR.reader("qwen", help),
+    },
+};
 
-    fn command(&self, agent: &AgentPolicy) -> CommandLine {
-        let mut args = Arguments::of(agent);
-        args.option(FORMAT, if agent.stream { "stream-json" } else { "text" });
-        args.flag(&["--yolo", "-y", "--approval-mode"]);
-        args.setting(&["-m", "--model"], &agent.model);
-        // It says on standard error at every start that nobody watches over it.
-        args.command(agent, &[("QWEN_CODE_SUPPRESS_YOLO_WARNING", "1")])
-    }
-
-    fn prints_stream(&self, agent: &AgentPolicy) -> bool {
-        value_of(&arguments(&agent.flags), FORMAT).map_or(agent.stream, |format| format.ends_with("json"))
-    }
-
-    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
-        Some(FLAVOUR.reader(help))
-    }
-
-    fn help(&self) -> Help {
-        HELP
-    }
-
-    fn login(&self) -> Option<&'static Login> {
-        Some(&LOGIN)
-    }
-
-    fn session_markers(&self) -> &'static [&'static str] {
-        &["QWEN_CODE"]
-    }
+fn command(agent: &AgentPolicy) -> CommandLine {
+    let mut args = Arguments::of(agent);
+    args.option(FORMAT, if agent.stream { "stream-json" } else { "text" });
+    args.flag(&["--yolo", "-y", "--approval-mode"]);
+    args.setting(&["-m", "--model"], &agent.model);
+    // It says on standard error at every start that nobody watches over it.
+    args.command(agent, &[("QWEN_CODE_SUPPRESS_YOLO_WARNING", "1")])
 }
 
 #[cfg(test)]
@@ -86,8 +55,8 @@ mod tests {
             (&["--output-format json", "--approval-mode=plan"], "", true, "--output-format json --approval-mode=plan"),
         ] {
             let agent = AgentPolicy { model: model.to_owned(), stream, ..agent("qwen", flags) };
-            assert_eq!(Qwen.command(&agent).args.join(" "), args);
-            assert_eq!(Qwen.prints_stream(&agent), stream);
+            assert_eq!(DIALECT.command(&agent).args.join(" "), args);
+            assert_eq!(DIALECT.prints_stream(&agent), stream);
         }
     }
 }

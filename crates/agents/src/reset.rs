@@ -4,14 +4,11 @@
 use crate::dialect::End;
 use ralph_core::time::{LocalTime, WallTime};
 
-/// When a limit ends, as it was stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reset {
     /// In so many seconds from when it was said.
     In(i64),
-    /// At this moment, in seconds since the epoch.
     At(i64),
-    /// At a time of day.
     Clock(Clock),
 }
 
@@ -31,29 +28,13 @@ const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "au
 
 /// What stands before a span. `retrying in` is none of them: that is the client's own next try.
 const BEFORE_A_SPAN: [&str; 12] = [
-    "try again in ",
-    "retry in ",
-    "retry after ",
-    "try again after ",
-    "reset after ",
-    "resets after ",
-    "reset in ",
-    "resets in ",
-    "available in ",
-    "available again in ",
-    "please wait ",
-    "wait for ",
+    "try again in ", "retry in ", "retry after ", "try again after ", "reset after ", "resets after ", "reset in ",
+    "resets in ", "available in ", "available again in ", "please wait ", "wait for ",
 ];
 /// What stands before a header's value: a number of seconds, or a date.
 const BEFORE_A_HEADER: [&str; 5] = ["retry-after: ", "retry-after:", "retry-after ", "retry-after=", "retry_after: "];
 const BEFORE_A_MOMENT: [&str; 8] = [
-    "try again at ",
-    "retry at ",
-    "resets at ",
-    "reset at ",
-    "resets on ",
-    "available at ",
-    "available again at ",
+    "try again at ", "retry at ", "resets at ", "reset at ", "resets on ", "available at ", "available again at ",
     "resets ",
 ];
 
@@ -79,14 +60,12 @@ pub(crate) fn header(value: &str) -> Option<Reset> {
     }
 }
 
-/// The reset in so many seconds.
 pub(crate) fn from_now(seconds: f64) -> Option<Reset> {
     // Nobody waits for a year, and no provider says so.
     (0.0..366.0 * DAY as f64).contains(&seconds).then(|| Reset::In((seconds.ceil() as i64).max(1)))
 }
 
-/// The reset at a number since the epoch. Milliseconds are recognised by their size: as seconds they would be some
-/// thirty thousand years away.
+/// The reset at a number since the epoch: milliseconds if it would be thousands of years away in seconds.
 pub(crate) fn epoch(number: f64) -> Option<Reset> {
     let seconds = if number > 1e12 { number / 1000.0 } else { number };
     (0.0..1e12).contains(&seconds).then_some(Reset::At(seconds as i64))
@@ -210,7 +189,6 @@ fn moment(text: &str) -> Option<Reset> {
     (clock.hour >= 0 && is_date && (clock.year.is_none() || clock.day.is_some())).then_some(Reset::Clock(clock))
 }
 
-/// `2026-11-15`.
 fn date(word: &str) -> Option<(i16, i8, i8)> {
     let (year, rest) = word.split_once('-')?;
     let (month, day) = rest.split_once('-')?;
@@ -283,14 +261,8 @@ mod tests {
             assert_eq!(resets(sentence), Some(NOW + span), "{sentence}");
         }
         for sentence in [
-            "",
-            "try again later",
-            "try again in a few minutes",
-            "Retrying in 5 seconds",
-            "please wait and retry",
-            "try again in 99999999999 days",
-            "try again in 1.2.3s",
-            "retry-after: soon",
+            "", "try again later", "try again in a few minutes", "Retrying in 5 seconds", "please wait and retry",
+            "try again in 99999999999 days", "try again in 1.2.3s", "retry-after: soon",
         ] {
             assert_eq!(resets(sentence), None, "{sentence}");
         }

@@ -1,8 +1,5 @@
-//! A stream of JSON objects, one a line: what all dialects with events read alike.
-//!
-//! A dialect names the shape of its lines and says what an object means. Splitting a line, reading
-//! around what is broken, counting what is no event and weighing the exit against the last word of
-//! the stream is the same for all of them and stands here.
+//! A stream of JSON objects, one a line, as all dialects with events read it: splitting a line, reading around what is
+//! broken, and weighing the exit against the last word of the stream.
 
 use crate::advice::{Cause, Help};
 use crate::complaint::Complaint;
@@ -20,12 +17,9 @@ const OVERWRITTEN: u32 = 1000;
 /// Lines at the end of standard error that are looked at: a stack trace and what stands around it.
 const STDERR_LINES: usize = 40;
 
-/// What one dialect makes of the objects in its stream.
 pub(crate) trait Stream: Send {
-    /// The fields of an object, as far as they are read.
     type Line<'a>: Fields<'a>;
 
-    /// Takes one object and pushes its events.
     fn object(&mut self, line: &Self::Line<'_>, out: &mut Told);
 
     /// Standard output ended; pushes what was held back.
@@ -39,8 +33,8 @@ pub(crate) trait Stream: Send {
     /// Whether the last turn is over and no other one has begun.
     fn is_over(&self) -> bool;
 
-    /// How the last turn ended.
-    fn outcome(&self, end: &End<'_>) -> Outcome;
+    /// How the last turn ended; `help` is about the program that was started.
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome;
 
     /// A file that says more than the stream about how it ended.
     fn side_file(&self) -> Option<SideFile> {
@@ -48,20 +42,17 @@ pub(crate) trait Stream: Send {
     }
 }
 
-/// How the last turn of a process ended, by its stream.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Outcome {
     Answered,
     /// Without an error and without a word.
     Empty,
-    /// With an error.
     Failed(Failure),
     /// Not at all: the stream broke off, and may have said why.
     Unfinished(Option<Failure>),
 }
 
 impl Outcome {
-    /// The outcome of a turn that ended without an error.
     pub(crate) fn of_answer(answer: &str) -> Outcome {
         if answer.trim().is_empty() { Outcome::Empty } else { Outcome::Answered }
     }
@@ -70,42 +61,27 @@ impl Outcome {
 /// How a turn stands, in streams that say so in one place.
 #[derive(Debug, Default)]
 pub(crate) enum Turn {
-    /// It is going on.
     #[default]
     Open,
-    /// It ended well.
     Ended,
-    /// It ended with this error.
     Failed(Complaint),
 }
 
-/// Whose stream is read.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Speaker {
-    /// The dialect's name.
-    pub(crate) dialect: &'static str,
-    /// How to get the program and log in.
-    pub(crate) help: Help,
-}
-
-/// Reads one process.
 pub(crate) struct StreamReader<S> {
-    speaker: Speaker,
+    dialect: &'static str,
+    help: Help,
     stream: S,
-    /// Lines that hold something.
     lines: u64,
     /// Objects that the dialect knows.
     understood: u64,
-    /// Whether the agent said or did something.
     worked: bool,
     /// The beginning of the first line that was no event of this dialect.
     stranger: Option<String>,
 }
 
 impl<S: Stream> StreamReader<S> {
-    /// A reader for one process.
-    pub(crate) fn new(speaker: Speaker, stream: S) -> StreamReader<S> {
-        StreamReader { speaker, stream, lines: 0, understood: 0, worked: false, stranger: None }
+    pub(crate) fn new(dialect: &'static str, help: Help, stream: S) -> StreamReader<S> {
+        StreamReader { dialect, help, stream, lines: 0, understood: 0, worked: false, stranger: None }
     }
 }
 
@@ -151,19 +127,19 @@ impl<S: Stream> Reader for StreamReader<S> {
     fn failure(&self, end: &End<'_>) -> Option<Failure> {
         let other = |message| Some(Failure::new(FailureClass::Other, message));
         let from_outside =
-            ended_from_outside(end.ending, self.speaker.help).map(|failure| match self.stream.outcome(end) {
+            ended_from_outside(end.ending, self.help).map(|failure| match self.stream.outcome(end, self.help) {
                 Outcome::Unfinished(cause) => {
                     blamed(failure, end.ending, cause.or_else(|| self.refused_on_stderr(end)))
                 }
                 _ => failure,
             });
-        from_outside.or_else(|| match (self.stream.outcome(end), ended_badly(end.ending, end.stderr_tail)) {
+        from_outside.or_else(|| match (self.stream.outcome(end, self.help), ended_badly(end.ending, end.stderr_tail)) {
             (Outcome::Failed(failure), _) => Some(failure),
             (Outcome::Answered | Outcome::Empty, Some(failure)) => Some(failure),
             (Outcome::Empty, None) if !end.done_marker => other("empty answer"),
             (Outcome::Answered | Outcome::Empty, None) => None,
             (Outcome::Unfinished(cause), failure) => cause
-                .or_else(|| self.refused_to_start(end))
+                .or_else(|| if self.has_begun() { None } else { refused_to_start(end, self.help, self.printed()) })
                 .or_else(|| self.is_another_format(failure.as_ref()))
                 .or(failure)
                 .or_else(|| other("the agent ended without a result")),
@@ -172,9 +148,8 @@ impl<S: Stream> Reader for StreamReader<S> {
 }
 
 impl<S: Stream> StreamReader<S> {
-    /// Reads the objects of a line, or of one array around all of them, which some programs print
-    /// when they are asked for JSON without a stream; says whether there was any. Nothing but what tells a terminal
-    /// something may stand before an object, or what it writes over.
+    /// Reads the objects of a line, or of one array around all of them; says whether there was any. Before an object
+    /// may stand only what tells a terminal something, and what it writes over.
     fn objects(&mut self, text: &[u8], out: &mut Told) -> bool {
         let (mut rest, mut line, mut any) = (text, Loose::<S::Line<'_>>::default(), false);
         let mut overwritten = 0;
@@ -234,34 +209,11 @@ impl<S: Stream> StreamReader<S> {
                 None => Complaint::new(line).by_fields(),
             });
         let mut causes = complaints.filter(|complaint| matches!(complaint.cause(), Cause::Limit | Cause::Transient));
-        causes.next().filter(|_| !self.worked).map(|complaint| complaint.failure(self.speaker.help, end))
+        causes.next().filter(|_| !self.worked).map(|complaint| complaint.failure(self.help, end))
     }
 
-    /// A wrong flag, a version that is too old, root without a sandbox, a session inside a session:
-    /// programs say so on standard error and exit before they print anything, and would do so every time.
-    fn refused_to_start(&self, end: &End<'_>) -> Option<Failure> {
-        // 126 and 127 are a shell's or a loader's; 1 and 2 are what argument parsers use; 41, 42 and 52 are login, input and settings by the
-        // documentation of Gemini CLI and its descendants.
-        let refused = matches!(end.ending, Ending::Exited { code: 1 | 2 | 41 | 42 | 52 | 126 | 127 });
-        let reason = reason_to_refuse(end.stderr_tail).filter(|_| refused && !self.has_begun())?;
-        let (complaint, help) = (Complaint::new(&reason), self.speaker.help);
-        let cause = match (cause_of_code(end.ending), end.ending) {
-            (Some(cause), _) => cause,
-            (None, Ending::Exited { code: 41 }) => Cause::Login,
-            _ if holds(&reason, UNKNOWN_FLAG) => Cause::Flag,
-            _ if holds(&reason, TOO_OLD) => Cause::Version,
-            _ => complaint.cause(),
-        };
-        if matches!(cause, Cause::Transient | Cause::Limit) {
-            return Some(complaint.failure(help, end));
-        }
-        // What was printed instead of a stream may be another format, which is explained elsewhere; and a crash says
-        // nothing about the next start.
-        if cause == Cause::Other && (self.lines > self.understood || holds(end.stderr_tail, CRASHED)) {
-            return None;
-        }
-        let sentence = format!("the agent refused to start: {reason}");
-        Some(Failure::new(FailureClass::CannotRun, cause.advise(&sentence, help)))
+    fn printed(&self) -> Printed {
+        if self.lines > self.understood { Printed::SomethingElse } else { Printed::Nothing }
     }
 
     fn has_begun(&self) -> bool {
@@ -272,7 +224,7 @@ impl<S: Stream> StreamReader<S> {
     fn is_another_format(&self, ended_badly: Option<&Failure>) -> Option<Failure> {
         let stranger = self.stranger.as_ref().filter(|_| self.understood == 0)?;
         let ended = ended_badly.map_or(String::new(), |failure| format!("{}; ", failure.message));
-        let dialect = self.speaker.dialect;
+        let dialect = self.dialect;
         let message = format!(
             "{ended}the output is not what the dialect `{dialect}` expects, it begins with `{stranger}`: set \
              `agent.dialect` to the dialect of the program, or to `generic` with `agent.format` for what it prints"
@@ -281,38 +233,50 @@ impl<S: Stream> StreamReader<S> {
     }
 }
 
-/// Why a program failed that printed nothing before it exited: what all programs say then means the same, whatever they
-/// would have printed.
-pub(crate) fn failure_of_silence(speaker: Speaker, end: &End<'_>) -> Option<Failure> {
-    StreamReader::new(speaker, Silence).failure(end)
+/// A reader for one process of a program whose stream needs nothing to begin with.
+pub(crate) fn reader<S: Stream + Default + 'static>(dialect: &'static str, help: Help) -> Box<dyn Reader> {
+    Box::new(StreamReader::new(dialect, help, S::default()))
 }
 
-/// A stream in which nothing stands.
-struct Silence;
-
-crate::json::fields! {
-    struct NoLine<'a> {
-        kind = "type",
-    }
+/// What a program printed before it exited without having begun.
+#[derive(PartialEq)]
+enum Printed {
+    /// Nothing, or a greeting.
+    Nothing,
+    SomethingElse,
 }
 
-impl Stream for Silence {
-    type Line<'a> = NoLine<'a>;
-
-    fn object(&mut self, line: &NoLine<'_>, out: &mut Told) {
-        out.push(unknown("message type", line.kind.word()));
-    }
-
-    fn is_over(&self) -> bool {
-        false
-    }
-
-    fn outcome(&self, _end: &End<'_>) -> Outcome {
-        Outcome::Unfinished(None)
-    }
+/// Why a program failed that exited before it printed anything: all programs say that alike.
+pub(crate) fn failure_of_silence(help: Help, end: &End<'_>) -> Option<Failure> {
+    refused_to_start(end, help, Printed::Nothing).or_else(|| ended_badly(end.ending, end.stderr_tail))
 }
 
-/// What programs say of a flag that they do not know.
+/// A wrong flag, a version that is too old, root without a sandbox, a session inside a session:
+/// programs say so on standard error and exit before they print anything, and would do so every time.
+fn refused_to_start(end: &End<'_>, help: Help, printed: Printed) -> Option<Failure> {
+    // 126 and 127 are a shell's or a loader's; 1 and 2 are what argument parsers use; 41, 42 and 52 are login, input and settings by the
+    // documentation of Gemini CLI and its descendants.
+    let refused = matches!(end.ending, Ending::Exited { code: 1 | 2 | 41 | 42 | 52 | 126 | 127 });
+    let reason = reason_to_refuse(end.stderr_tail).filter(|_| refused)?;
+    let complaint = Complaint::new(&reason);
+    let cause = match (cause_of_code(end.ending), end.ending) {
+        (Some(cause), _) => cause,
+        (None, Ending::Exited { code: 41 }) => Cause::Login,
+        _ if holds(&reason, UNKNOWN_FLAG) => Cause::Flag,
+        _ if holds(&reason, TOO_OLD) => Cause::Version,
+        _ => complaint.cause(),
+    };
+    if matches!(cause, Cause::Transient | Cause::Limit) {
+        return Some(complaint.failure(help, end));
+    }
+    // Another format is explained elsewhere, and a crash says nothing about the next start.
+    if cause == Cause::Other && (printed == Printed::SomethingElse || holds(end.stderr_tail, CRASHED)) {
+        return None;
+    }
+    let sentence = format!("the agent refused to start: {reason}");
+    Some(Failure::new(FailureClass::CannotRun, cause.advise(&sentence, help)))
+}
+
 const UNKNOWN_FLAG: &[&str] =
     &["unexpected argument", "unknown option", "unknown argument", "unrecognized", "unknown flag", "invalid option"];
 /// What programs say of themselves, or of what they run on, if it is too old.
@@ -321,23 +285,9 @@ const TOO_OLD: &[&str] =
 
 /// What programs, shells and runtimes say of a process that broke down.
 const CRASHED: &[&str] = &[
-    "segmentation fault",
-    "core dumped",
-    "bus error",
-    "illegal instruction",
-    "aborted (",
-    "out of memory",
-    "cannot allocate memory",
-    "panicked at",
-    "traceback (most recent call last)",
-    "\n    at ",
-    "uncaught exception",
-    "enospc",
-    "no space left on device",
-    "emfile",
-    "too many open files",
-    "enomem",
-    "eagain",
+    "segmentation fault", "core dumped", "bus error", "illegal instruction", "aborted (", "out of memory",
+    "cannot allocate memory", "panicked at", "traceback (most recent call last)", "\n    at ", "uncaught exception",
+    "enospc", "no space left on device", "emfile", "too many open files", "enomem", "eagain",
 ];
 
 fn holds(reason: &str, words: &[&str]) -> bool {
@@ -357,7 +307,6 @@ pub(crate) fn unknown(what: &str, name: &str) -> AgentEvent {
     AgentEvent::Unknown { what: format!("unknown {what}: {}", text::prefix(name, 100)) }
 }
 
-/// Words of somebody, if there are any.
 pub(crate) fn say(text: String, voice: Voice, out: &mut Told) {
     if !text.is_empty() {
         out.push(AgentEvent::Text { text, voice, delta: false });

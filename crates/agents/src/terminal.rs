@@ -1,9 +1,6 @@
-//! What terminals are told between the lines of a stream: colours, titles, cursor moves, and halves of them.
-//!
-//! Nothing but these, other control characters and blanks may stand before an object: an object that follows words
-//! is one that somebody mentions.
+//! What terminals are told between the lines of a stream: colours, titles, cursor moves, and halves of them. Nothing
+//! else may stand before an object: one that follows words is one that somebody mentions.
 
-/// The byte order mark.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The text from its first byte on that neither is blank nor tells a terminal something.
@@ -99,38 +96,11 @@ mod tests {
     #[test]
     fn whole_sequences_and_halves_are_passed_over() {
         for before in [
-            "",
-            " \t\0\r",
-            "\u{feff}",
-            "\x1b[31m",
-            "\x1b[0;1;38;5;200m",
-            "\x1b[?25l\x1b[2K\x1b[1G",
-            "\x1b[200~",
-            "\x1b[201~",
-            "\x1b[H\x1b[2J",
-            "\x1b]0;a title\x07",
-            "\x1b]8;;https://x\x1b\\",
-            "\x1b]0;{\"a\":1}\x07",
-            "\x1bP1$r0m\x1b\\",
-            "\x1b_Gf=100;AAAA\x1b\\",
-            "\x1b(B",
-            "\x1b)0",
-            "\x1b=",
-            "\x1b>",
-            "\x1b7\x1b8",
-            "\x1bOA",
-            "\x1bc",
-            "\u{9b}31m",
-            "\u{9d}0;title\u{9c}",
-            "\x1b",
-            "\x1b[",
-            "\x1b[31",
-            "\x1b[3;",
-            "\x1b]0;half a title",
-            "\x1b]",
-            "\x1b(",
-            "\x1b]0;half\x1b[0m",
-            "\x07\x08\x7f",
+            "", " \t\0\r", "\u{feff}", "\x1b[31m", "\x1b[0;1;38;5;200m", "\x1b[?25l\x1b[2K\x1b[1G", "\x1b[200~",
+            "\x1b[201~", "\x1b[H\x1b[2J", "\x1b]0;a title\x07", "\x1b]8;;https://x\x1b\\", "\x1b]0;{\"a\":1}\x07",
+            "\x1bP1$r0m\x1b\\", "\x1b_Gf=100;AAAA\x1b\\", "\x1b(B", "\x1b)0", "\x1b=", "\x1b>", "\x1b7\x1b8", "\x1bOA",
+            "\x1bc", "\u{9b}31m", "\u{9d}0;title\u{9c}", "\x1b", "\x1b[", "\x1b[31", "\x1b[3;", "\x1b]0;half a title",
+            "\x1b]", "\x1b(", "\x1b]0;half\x1b[0m", "\x07\x08\x7f",
         ] {
             let text = format!("{before}{{\"a\":1}}");
             assert_eq!(behind(text.as_bytes()), b"{\"a\":1}", "{before:?}");

@@ -11,19 +11,16 @@ fields! {
     }
 }
 
-/// The event of a list; `None` if no item says anything.
 pub(crate) fn event(list: &List<Todo<'_>>) -> Option<AgentEvent> {
     let mut items: Vec<TodoItem> = list.items.iter().filter_map(item).collect();
     items.extend(list.text.lines().filter_map(checkbox));
     told(items)
 }
 
-/// The event of items; `None` if there are none.
 pub(crate) fn told(items: Vec<TodoItem>) -> Option<AgentEvent> {
     (!items.is_empty()).then_some(AgentEvent::Todo { items })
 }
 
-/// How far an item is, by the word for it.
 pub(crate) fn status(word: &str) -> TodoStatus {
     match word {
         "completed" | "done" => TodoStatus::Completed,
@@ -38,7 +35,6 @@ pub(crate) fn status(word: &str) -> TodoStatus {
 pub(crate) struct Held(Vec<(String, Option<AgentEvent>)>);
 
 impl Held {
-    /// Such a call began.
     pub(crate) fn began(&mut self, call: String, list: Option<AgentEvent>) {
         // Parallel calls are few; a forgotten one only shows a line more.
         self.0.truncate(15);

@@ -1,7 +1,5 @@
-//! Tools: what one was called with, in short, and what it printed.
-//!
-//! Programs learned from each other, so the same few names and fields stand for a shell and for
-//! writing a file in all of them.
+//! Tools: what one was called with, in short, and what it printed. Programs learned from each other, so a few names and
+//! fields serve for all of them.
 
 use crate::complaint::ErrorObject;
 use crate::dialect::{Detail, Told};
@@ -21,7 +19,6 @@ fields! {
 }
 
 impl Told {
-    /// A tool began.
     pub(crate) fn tool_began(&mut self, id: String, name: String, input: Option<&Input<'_>>) {
         let nothing = Input::default();
         let input = input.unwrap_or(&nothing);
@@ -35,8 +32,7 @@ impl Told {
         self.tool_failed_with(id, printed, Raw::default(), went);
     }
 
-    /// A tool ended that printed this, and may have been stated to have failed with this error: a string, or an object
-    /// with a message.
+    /// A tool ended that printed this and may state an error: a string, or an object with a message.
     pub(crate) fn tool_failed_with(&mut self, id: String, printed: Raw<'_>, error: Raw<'_>, went: Went) {
         let shown = if self.detail == Detail::Shown { with_error(output(printed), error) } else { Default::default() };
         let (output, Size { lines, chars }) = shown;
@@ -92,29 +88,23 @@ pub(crate) fn summary(input: &Input<'_>) -> String {
     .unwrap_or_default()
 }
 
-/// How a tool ended.
 pub(crate) enum Went {
     /// Well, or nothing else is known.
     Well,
-    /// It failed.
     Badly,
-    /// A command, with this exit code.
     Exited(i32),
 }
 
 impl Went {
-    /// What a truth value says about it.
     pub(crate) fn badly_if(failed: bool) -> Went {
         if failed { Went::Badly } else { Went::Well }
     }
 }
 
-/// An exit code that a client states as a number.
 pub(crate) fn exit_code(number: Raw<'_>) -> Option<i32> {
     number.number().filter(|code| (-1e6..1e6).contains(code)).map(|code| code as i32)
 }
 
-/// The exit code that a text begins with.
 pub(crate) fn code_at(text: &[u8]) -> Option<i32> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     std::str::from_utf8(text.get(..digits)?).ok()?.parse().ok()
@@ -130,14 +120,12 @@ pub(crate) fn code_behind(text: &[u8], words: &str) -> Option<i32> {
 pub(crate) struct Calls(Vec<String>);
 
 impl Calls {
-    /// Such a call began.
     pub(crate) fn began(&mut self, id: String) {
         // Parallel calls are few; a forgotten one only shows a line more.
         self.0.truncate(15);
         self.0.insert(0, id);
     }
 
-    /// Whether the call that ended here is one of them.
     pub(crate) fn ended(&mut self, id: &str) -> bool {
         let at = self.0.iter().position(|call| call == id);
         at.map(|at| self.0.remove(at)).is_some()
@@ -145,7 +133,6 @@ impl Calls {
 }
 
 fields! {
-    /// One block of a tool's output.
     struct Block<'a> {
         kind = "type", text,
     }
@@ -195,7 +182,6 @@ fn with_error((printed, size): (String, Size), error: Raw<'_>) -> (String, Size)
     (text::prefix(&whole, OUTPUT_KEPT).to_owned(), Size { lines: size.lines + lines, chars: size.chars + chars + 1 })
 }
 
-/// The text, if there is any.
 pub(crate) fn given(value: Raw<'_>) -> Option<String> {
     Some(value.text()).filter(|text| !text.is_empty())
 }

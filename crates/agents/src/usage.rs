@@ -7,13 +7,11 @@ use ralph_core::observation::Tokens;
 
 /// No process spends this much; a figure beyond it is an error of the client.
 pub(crate) const MOST_USD: f64 = 1e9;
-/// No process reads or writes this many tokens.
 const MOST_TOKENS: f64 = 1e12;
 
 /// Reads counts, and remembers whether one could not be true.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
-    /// Whether a count was left out because it could not be true.
     pub(crate) suspect: bool,
 }
 
@@ -31,7 +29,12 @@ impl Counter {
         }
     }
 
-    /// An amount of money; nothing if none is stated.
+    /// Counts in their order: input, output, read from the cache, written to it.
+    pub(crate) fn tokens(&mut self, counts: [Raw<'_>; 4]) -> Tokens {
+        let [input, output, cache_read, cache_write] = counts.map(|count| self.count(count));
+        Tokens { input, output, cache_read, cache_write }
+    }
+
     pub(crate) fn money(&mut self, raw: Raw<'_>) -> f64 {
         match raw.number() {
             Some(usd) if (0.0..MOST_USD).contains(&usd) => usd,
@@ -57,7 +60,6 @@ pub(crate) fn with_cache_inside(stated: Tokens) -> Tokens {
     }
 }
 
-/// Tells of figures that were left out, if there were any.
 pub(crate) fn tell(suspect: bool, out: &mut Told) {
     if suspect {
         out.push(AgentEvent::Unknown { what: "usage that cannot be true".to_owned() });

@@ -1,7 +1,5 @@
-//! Finding claims in what an agent says.
-//!
-//! A claim is only a claim: it makes ralph look, never believe. The text may be of any length and
-//! come in any pieces, so the scanner keeps a window and not the text.
+//! Finds claims in what an agent says: a claim makes ralph look, never believe. Text may be of any length and come in
+//! any pieces, so the scanner keeps a window and not the text.
 
 use crate::text;
 use regex::{Regex, RegexBuilder};
@@ -9,18 +7,13 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What an agent says about its work.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "claim", rename_all = "snake_case")]
 pub enum Claim {
-    /// Nothing.
     #[default]
     None,
-    /// The work is done.
     Complete,
-    /// A person is needed.
     Blocked {
-        /// Why, in the agent's words.
         reason: String,
     },
     /// It wants to be left alone for now.
@@ -39,20 +32,16 @@ impl Claim {
     }
 }
 
-/// How an agent says that it is done or blocked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     /// What must stand in every `<response>` tag.
     pub response: String,
-    /// Matches a completion marker.
     pub success_regex: String,
     /// Matches a blocked marker; its first group is the reason.
     pub blocked_regex: String,
 }
 
-/// The default of [`Completion::success_regex`].
 pub const SUCCESS_REGEX: &str = "<ralph>COMPLETE</ralph>";
-/// The default of [`Completion::blocked_regex`].
 pub const BLOCKED_REGEX: &str = "<ralph>BLOCKED:(.*?)</ralph>";
 
 impl Default for Completion {
@@ -73,14 +62,6 @@ pub fn marker_regex(pattern: &str) -> Result<Regex, regex::Error> {
 
 const RESPONSE_OPENS: &str = "<response>";
 const RESPONSE_CLOSES: &str = "</response>";
-
-/// The content of the first `<response>` tag, trimmed.
-pub fn response_tag(text: &str) -> Option<&str> {
-    let start = find_ignoring_case(text, RESPONSE_OPENS)? + RESPONSE_OPENS.len();
-    let rest = text.get(start..)?;
-    let end = find_ignoring_case(rest, RESPONSE_CLOSES)?;
-    rest.get(..end).map(str::trim)
-}
 
 /// The ids in `<ack>` tags, each once.
 pub fn acks(text: &str) -> Vec<String> {
@@ -130,8 +111,7 @@ struct Compiled {
 }
 
 impl Patterns {
-    /// Compiles. The settings were checked when they were read, so a pattern that does not compile
-    /// cannot reach this; it would match nothing.
+    /// The settings were checked, so every pattern compiles; one that did not would match nothing.
     pub fn new(completion: &Completion) -> Patterns {
         Patterns(Arc::new(Compiled {
             response: completion.response.trim().to_lowercase(),
@@ -165,7 +145,6 @@ pub struct Scanner {
 const ACKS_KEPT: usize = 200;
 
 impl Scanner {
-    /// A scanner for one agent process.
     pub fn new(patterns: &Patterns) -> Scanner {
         Scanner {
             patterns: patterns.clone(),
@@ -177,7 +156,6 @@ impl Scanner {
         }
     }
 
-    /// Takes the next piece of a message.
     pub fn feed(&mut self, piece: &str) {
         self.window.push_str(piece);
         // Looking again at each piece would cost the square of a message's length.
@@ -196,7 +174,6 @@ impl Scanner {
         self.window.clear();
     }
 
-    /// What was claimed so far.
     pub fn claim(&self) -> Claim {
         match &self.blocked_reason {
             Some(reason) => Claim::Blocked { reason: reason.clone() },
@@ -210,8 +187,7 @@ impl Scanner {
         self.acks
     }
 
-    /// Looks at the first `end` bytes of the window. They may have been looked at before: every finding
-    /// stays what it is when it is found again.
+    /// Looks at the first `end` bytes of the window, perhaps again: findings do not change.
     fn scan(&mut self, end: usize) {
         let (fresh, patterns) = (self.window.get(..end).unwrap_or_default(), &self.patterns.0);
         // Most messages hold no tag at all, and one look at them says so.
@@ -246,7 +222,6 @@ impl Scanner {
 /// A pair of `<response>` and `</response>`.
 struct ResponseTag {
     content: Range<usize>,
-    /// Where its closing tag ends.
     end: usize,
 }
 
@@ -309,21 +284,6 @@ mod tests {
         scanner.feed(text);
         scanner.message_ended();
         scanner.claim()
-    }
-
-    #[test]
-    fn the_first_response_tag_decides() {
-        let cases = [
-            ("<response>  DONE  </response>", Some("DONE")),
-            ("<response>FIRST</response> text <response>SECOND</response>", Some("FIRST")),
-            ("<response></response>", Some("")),
-            ("<response>line1\nline2\nline3</response>", Some("line1\nline2\nline3")),
-            ("a</response>", None),
-            ("<response><response>x</response></response>", Some("<response>x")),
-        ];
-        for (text, answer) in cases {
-            assert_eq!(response_tag(text), answer, "{text}");
-        }
     }
 
     #[test]

@@ -21,15 +21,12 @@ pub struct Views {
     pub state: (String, String),
 }
 
-/// What the state file says.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StateView<'a> {
     pub task_id: &'a str,
-    /// When the run began.
     pub started_at: WallTime,
     pub updated_at: WallTime,
-    /// The last iteration that was judged.
     pub iteration: u32,
     /// Why the run stopped, or null while it goes on.
     pub stop_reason: Option<&'a str>,
@@ -39,16 +36,13 @@ pub struct StateView<'a> {
     pub errors: &'a [String],
 }
 
-/// Characters of the agent's last output in the summary.
 pub(crate) const LAST_OUTPUT_CHARS: usize = 1200;
 /// What the last output stands under. Everything before it in a note is made of single lines.
 const LAST_OUTPUT: &str = "\n## Last Output (truncated)\n";
 /// Iterations kept in full; a budget of 20 000 characters holds fewer.
 const FULL_NOTES: usize = 8;
-/// Iterations kept as one line each.
 const SHORT_NOTES: usize = 300;
 
-/// What is remembered of the iterations so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Memory {
     /// The summary that an earlier run of the same task left.
@@ -57,7 +51,6 @@ pub struct Memory {
     dropped: usize,
 }
 
-/// An iteration that is over.
 #[derive(Debug, Clone, Copy)]
 pub struct Past<'a> {
     pub iteration: u32,
@@ -104,12 +97,10 @@ impl Memory {
         newest.trim().clone_into(&mut self.earlier);
     }
 
-    /// Whether there is anything to remember.
     pub fn is_empty(&self) -> bool {
         self.notes.is_empty() && self.earlier.is_empty()
     }
 
-    /// Remembers one iteration.
     pub fn record(&mut self, past: Past<'_>, stop_candidate: &str, reasons: &[String]) {
         let Past { iteration, seen, files } = past;
         let claim = if counted_claim(seen) == Claim::Complete { "matched" } else { "not found" };
@@ -182,8 +173,7 @@ impl Memory {
             let _ = writeln!(previous, "- {} not shown", text::count(unmentioned as u64, "older iteration"));
         }
         if !self.earlier.is_empty() && left > 200 {
-            // The file stood where the agent can write, so it comes back as data; a fence beyond the budget,
-            // which takes a wall of backticks, is not worth its content.
+            // An agent can write this file, so it comes back as data, unless its fence alone exceeds the budget.
             let earlier = fence(&text::cut(&self.earlier, left - 150, "..."));
             if earlier.chars().count() < left {
                 previous.push_str(&earlier);

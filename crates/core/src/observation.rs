@@ -27,21 +27,20 @@ pub struct Tokens {
 impl Tokens {
     /// The sum of both, stopping at the largest number instead of wrapping.
     pub fn plus(self, other: Tokens) -> Tokens {
-        Tokens {
-            input: self.input.saturating_add(other.input),
-            output: self.output.saturating_add(other.output),
-            cache_read: self.cache_read.saturating_add(other.cache_read),
-            cache_write: self.cache_write.saturating_add(other.cache_write),
-        }
+        self.with(other, u64::saturating_add)
     }
 
     /// The larger of both in every place: counters of one process only grow.
     pub fn max(self, other: Tokens) -> Tokens {
+        self.with(other, u64::max)
+    }
+
+    fn with(self, other: Tokens, join: fn(u64, u64) -> u64) -> Tokens {
         Tokens {
-            input: self.input.max(other.input),
-            output: self.output.max(other.output),
-            cache_read: self.cache_read.max(other.cache_read),
-            cache_write: self.cache_write.max(other.cache_write),
+            input: join(self.input, other.input),
+            output: join(self.output, other.output),
+            cache_read: join(self.cache_read, other.cache_read),
+            cache_write: join(self.cache_write, other.cache_write),
         }
     }
 
@@ -50,24 +49,18 @@ impl Tokens {
         self.input.saturating_add(self.cache_write).saturating_add(self.output)
     }
 
-    /// The part of the input that did not come from the cache.
     pub fn fresh_input(self) -> u64 {
         self.input.saturating_sub(self.cache_read)
     }
 }
 
-/// How an agent process ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum Ending {
     /// By itself, with this code.
     Exited { code: i32 },
     /// By a signal that ralph did not send.
-    Signalled {
-        /// The signal's number.
-        signal: i32,
-    },
-    /// It never ran.
+    Signalled { signal: i32 },
     NotStarted {
         /// What the system said, with the path that was tried.
         reason: String,
@@ -143,7 +136,6 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure without a stated reset.
     pub fn new(class: FailureClass, message: impl Into<String>) -> Failure {
         Failure { class, message: message.into(), resets_at: None }
     }
@@ -153,17 +145,14 @@ impl Failure {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Marker {
-    /// Not there.
     #[default]
     Absent,
-    /// A regular file.
     Present,
     /// Something else: a directory, link, pipe or device.
     WrongKind(String),
 }
 
 impl Marker {
-    /// Whether nothing is there.
     pub fn is_absent(&self) -> bool {
         *self == Marker::Absent
     }
@@ -176,7 +165,6 @@ pub struct Markers {
     /// What tells this `DONE` from one that is written later; empty if there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub done_stamp: String,
-    /// `WAIT_WITHOUT_RESTART`.
     #[serde(default, skip_serializing_if = "Marker::is_absent")]
     pub wait: Marker,
 }
@@ -184,23 +172,18 @@ pub struct Markers {
 /// A tool that the agent ran, as far as evidence needs it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolRun {
-    /// The tool's name.
     pub name: String,
-    /// The shell line, if it ran one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub command: Option<String>,
     pub result: ToolResult,
 }
 
-/// How a tool went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolResult {
     /// It began and no end was seen.
     Unfinished,
-    /// It succeeded.
     Passed,
-    /// It ran and failed.
     Failed,
     /// Its command was not found or may not be executed.
     CouldNotRun,
@@ -223,20 +206,16 @@ impl ToolResult {
 pub struct Leaked {
     /// Its process id, for the log only.
     pub pid: i32,
-    /// Its command line, shortened.
     pub command: String,
 }
 
 /// What the lines of a stream were worth besides their events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LineCounts {
-    /// Lines that were no event of the expected form.
     pub noise: u64,
-    /// Events of unknown type.
     pub unknown: u64,
     /// Lines beyond the length that is parsed.
     pub too_long: u64,
-    /// Usage figures that could not be true.
     pub suspect_usage: u64,
 }
 
@@ -249,7 +228,6 @@ pub struct ProcessFacts {
     pub leaked: Vec<Leaked>,
     /// How many outlived it; the list above is cut.
     pub leaked_count: u32,
-    /// The end of what it said on standard error.
     pub stderr_tail: String,
     /// The child runs of this run that live on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -269,7 +247,6 @@ pub struct Observation {
     /// Requests that the agent acknowledged in its answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acks: Vec<String>,
-    /// Why it failed, if it failed.
     pub failure: Option<Failure>,
     pub cost_usd: Option<f64>,
     pub tokens: Tokens,
@@ -281,7 +258,6 @@ pub struct Observation {
     pub files: Vec<String>,
     /// The agent's last message, without the middle of a long one.
     pub last_text: String,
-    /// Its last messages, newest last.
     pub messages: Vec<String>,
     pub lines: LineCounts,
 }
@@ -299,7 +275,6 @@ impl Observation {
         failure.chain(others).cloned().collect()
     }
 
-    /// The observation of an agent that never started.
     pub fn not_started(failure: Failure, ending: Ending) -> Observation {
         Observation {
             process: ProcessFacts {
@@ -332,7 +307,6 @@ impl Observation {
 pub const TOOLS_KEPT: usize = 400;
 /// Errors kept; the first ones name the cause.
 const ERRORS_KEPT: usize = 20;
-/// Bytes of one error.
 const ERROR_BYTES: usize = 500;
 /// Files kept for the summary.
 const FILES_KEPT: usize = 50;
@@ -355,14 +329,12 @@ pub struct Observer {
     files: Vec<String>,
     /// The message that is being said; empty if the last one has ended.
     saying: Message,
-    /// The last message that said something.
     said: Message,
     messages: VecDeque<String>,
     lines: LineCounts,
 }
 
 impl Observer {
-    /// An observer for one process.
     pub fn new(patterns: &Patterns, messages_wanted: usize) -> Observer {
         Observer {
             scanner: Scanner::new(patterns),
@@ -380,10 +352,8 @@ impl Observer {
         }
     }
 
-    /// Takes one event.
     pub fn see(&mut self, event: AgentEvent) {
-        // A message that comes in pieces ends where something else happens; what a sub-agent says and what is
-        // spent may come in between.
+        // A message in pieces ends where something else happens, but for words of sub-agents and what is spent.
         let goes_on = matches!(
             event,
             AgentEvent::Text { voice: Voice::Sub | Voice::Thinking, .. }
@@ -449,12 +419,10 @@ impl Observer {
         }
     }
 
-    /// A line that was no event at all.
     pub fn saw_noise(&mut self) {
         self.lines.noise += 1;
     }
 
-    /// A line too long to be parsed.
     pub fn saw_long_line(&mut self) {
         self.lines.too_long += 1;
     }
@@ -464,7 +432,6 @@ impl Observer {
         (self.cost_usd, self.tokens.max(self.tokens_guessed))
     }
 
-    /// Whether the agent has said anything yet.
     pub fn has_text(&self) -> bool {
         [&self.saying, &self.said].iter().any(|message| message.says_something)
     }
@@ -524,7 +491,6 @@ impl Observer {
 /// One message of the agent, of which both ends are kept.
 #[derive(Debug, Default)]
 struct Message {
-    /// The first [`MESSAGE_BYTES`].
     head: String,
     /// The end of what stands behind the head.
     tail: String,
@@ -592,7 +558,6 @@ fn last_lines(text: &str, chars: usize) -> String {
     text.get(start..).unwrap_or_default().to_owned()
 }
 
-/// The beginning of a text, at most so many bytes.
 fn cut(mut text: String, bytes: usize) -> String {
     if text.len() > bytes {
         text.truncate(text::prefix(&text, bytes).len());

@@ -1,7 +1,5 @@
-//! Work that blocks, aside from the event loop: signals, timers and orders go on meanwhile.
-//!
-//! Whoever no longer waits for it has it stopped. A thread that hangs in the kernel, as on a network disk that
-//! does not answer, is left to itself and ends with the process.
+//! Work that blocks, aside from the event loop. Whoever no longer waits for it has it stopped; a thread that hangs in
+//! the kernel, as on a network disk, is left to itself and ends with the process.
 
 use std::io;
 use std::sync::Arc;
@@ -13,12 +11,10 @@ use tokio::sync::oneshot;
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Whether it should stop.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Stops the work.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -42,7 +38,6 @@ impl<T: Send + 'static> Aside<T> {
         Ok(Aside { stop, answer })
     }
 
-    /// Work that takes no time, done at once and without a thread.
     pub fn done(work: impl FnOnce(&Stop) -> T) -> Aside<T> {
         let stop = Stop::default();
         let (tell, answer) = oneshot::channel();
@@ -58,7 +53,6 @@ impl<T: Send + 'static> Aside<T> {
 }
 
 impl<T> Aside<T> {
-    /// Asks the work to stop; its answer still comes.
     pub fn stop(&self) {
         self.stop.set();
     }

@@ -42,40 +42,31 @@ pub struct Bus {
 /// Whether a message must be on the disk when it is posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// A power cut does not lose it.
     Synced,
     /// Only the end of the machine can lose it, not that of the process.
     Written,
 }
 
-/// What became of a message that may be posted once only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Posted {
-    /// It stands there now.
     Now,
-    /// It stood there already.
     Before,
 }
 
-/// Why a bus cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BusError {
     /// A link, folder, pipe or device stands where the file should be.
     #[error("the bus {} is a {kind}, not a file: move it away, or name another with --bus FILE", .path.display())]
     NotAFile { path: PathBuf, kind: &'static str },
-    /// The file holds something else.
     #[error("{} holds no message and is not called like a bus, so nothing was posted to it", .path.display())]
     NotABus { path: PathBuf },
-    /// The folder in which it should be made is not there.
     #[error("the bus {} cannot be made, because its folder is missing: mkdir -p {}", .path.display(), folder(.path).display())]
     NoFolder { path: PathBuf },
-    /// Somebody keeps the lock.
     #[error("the bus {} has been locked for {PATIENCE} by {holder}; if it hangs, end it and post again", .path.display())]
     Locked { path: PathBuf, holder: String },
     /// A message that would not be read back.
     #[error("nothing was posted to {}: {source}", .path.display())]
     TooLarge { path: PathBuf, source: TooLarge },
-    /// The system refused.
     #[error("the bus {} cannot be {doing}: {source}", .path.display())]
     Io { path: PathBuf, doing: &'static str, source: io::Error },
 }
@@ -88,12 +79,10 @@ impl BusError {
 }
 
 impl Bus {
-    /// The bus in this file.
     pub fn at(path: impl Into<PathBuf>) -> Bus {
         Bus { path: path.into() }
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -173,7 +162,6 @@ impl Bus {
 #[derive(Debug)]
 pub struct Writer<'a> {
     bus: &'a Bus,
-    /// The file with its device and inode.
     open: Option<(File, (u64, u64))>,
     /// How long it was when this writer left it. If it still is, its end is known to be whole.
     left: u64,
@@ -212,8 +200,7 @@ impl Writer<'_> {
     }
 }
 
-/// The kernel wakes those who wait for a lock one by one, and without a deadline. Trying again is
-/// faster, because a lock is held for microseconds only.
+/// Tries again instead of waiting in the kernel, which has no deadline; a lock is held for microseconds.
 fn wait_for_lock(bus: &Bus, file: &File) -> Result<(), BusError> {
     let (mut tries, mut nap, mut began) = (0, SHORTEST_NAP, None);
     loop {
@@ -235,7 +222,6 @@ fn wait_for_lock(bus: &Bus, file: &File) -> Result<(), BusError> {
     }
 }
 
-/// A bus that nobody else writes to until this is dropped.
 struct Locked<'a> {
     bus: &'a Bus,
     file: &'a File,
@@ -274,8 +260,7 @@ impl Locked<'_> {
         Ok(ends_whole(end))
     }
 
-    /// Takes what is left of an entry out of the file, and puts an entry that holds it before the new
-    /// ones. Other text gets the end of its line.
+    /// Takes a torn entry out of the file and puts it as a whole one before the new ones; ends other text's line.
     fn mend(&mut self, entries: String) -> Result<(Vec<u8>, String), BusError> {
         let mut follower = self.bus.follow();
         let mut messages = 0_u64;
@@ -322,7 +307,6 @@ impl Drop for Locked<'_> {
     }
 }
 
-/// The folder in which a file is.
 fn folder(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -1,8 +1,5 @@
-//! The only place that reads the clock and the random source.
-//!
-//! The wall clock is for people and for resets that a provider states; it may jump. Every limit
-//! counts in [`Clock::elapsed`], which a jump cannot touch and which stands still while the machine
-//! is suspended.
+//! The only place that reads the clock and the random source. The wall clock may jump; every limit counts in
+//! [`Clock::elapsed`], which cannot, and which stands still while the machine is suspended.
 
 use jiff::civil;
 use jiff::tz::TimeZone;
@@ -28,7 +25,6 @@ impl Clock {
         Clock { started: Instant::now(), before }
     }
 
-    /// What the wall clock says.
     pub fn now(&self) -> WallTime {
         wall_time(SystemTime::now())
     }
@@ -48,8 +44,7 @@ fn wall_time(at: SystemTime) -> WallTime {
     })
 }
 
-/// What programs on this machine mean by a time without a zone, as seconds since the epoch; `None` if
-/// there is no such time.
+/// Seconds since the epoch of a local time on this machine; `None` if there is no such time.
 pub fn epoch_seconds(local: LocalTime) -> Option<i64> {
     // A clock that is set beyond what a calendar holds knows no local time either.
     let now = jiff::Timestamp::from_millisecond(wall_time(SystemTime::now()).0).ok()?;
@@ -70,8 +65,7 @@ fn epoch_seconds_in(zone: &TimeZone, now: jiff::Timestamp, local: LocalTime) -> 
 
 /// 64 random bits for ids and jitter.
 pub fn random_bits() -> u64 {
-    // A sandbox may refuse the call. The standard library's keys, different for every hasher and
-    // seeded by the system as well, are good enough for ids.
+    // A sandbox may refuse the call. The standard library's hash keys are random enough for ids.
     kernel_bits().unwrap_or_else(|| std::collections::hash_map::RandomState::new().build_hasher().finish())
 }
 

@@ -1,5 +1,4 @@
-//! Noticing that names appear in a folder: at once where the system tells, and by looking again and
-//! again where it does not, as on network file systems.
+//! Notices new names in a folder: at once where the system tells, else by polling, as on network disks.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,7 +7,6 @@ use std::time::Duration;
 /// watches (128 by default on Linux), and the next one must not be ten times slower.
 const UNTOLD_POLL: Duration = Duration::from_millis(200);
 
-/// Watches one folder.
 #[derive(Debug)]
 pub struct FolderWatch {
     folder: PathBuf,
@@ -60,7 +58,6 @@ mod os {
             Some(Told { events: watch(events, Interest::READABLE).ok()?, folder: inode(folder)? })
         }
 
-        /// Whether this is still the folder at that path.
         pub(super) fn is_of(&self, folder: &Path) -> bool {
             inode(folder) == Some(self.folder)
         }

@@ -1,5 +1,4 @@
-//! Starting git, or what stands in its place: it answers for the folder in which it is asked, and asks nobody
-//! back.
+//! Starts git, or what stands in its place, so that it answers for its folder and asks nobody.
 
 use crate::process::drive::{Chunk, Job, Sink, Streams, drive};
 use crate::process::{Command, Keeper};
@@ -15,25 +14,21 @@ use tokio::sync::mpsc;
 
 /// Variables that would make git answer for another repository; they do not belong in its environment.
 pub(crate) const MISLEADING_VARIABLES: &[&str] = &["GIT_DIR", "GIT_WORK_TREE", INDEX_VARIABLE, "GIT_COMMON_DIR"];
-/// Names the file in which git looks for the index.
 const INDEX_VARIABLE: &str = "GIT_INDEX_FILE";
 
 /// Why git gave no answer. What it printed is for people; what follows from it depends on the kind alone.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GitError {
-    /// It ran and refused.
     #[error("{0}")]
     Refused(String),
     /// The machine did not let it run to its end: it was not found, or killed.
     #[error("{0}")]
     Fault(String),
-    /// It took too long.
     #[error("it did not answer within {0}")]
     TooSlow(Millis),
 }
 
-/// Runs git for ralph itself and returns what it printed, if it succeeded. No hook and no monitor that the
-/// repository's own configuration names is started.
+/// Runs git for ralph itself and returns its output. No hook or monitor of the repository is started.
 pub async fn run(keeper: &mut Keeper, folder: &Path, args: &[&str], patience: Millis) -> Result<Vec<u8>, GitError> {
     struct Capture(Vec<u8>);
     impl Sink for Capture {
@@ -47,20 +42,16 @@ pub async fn run(keeper: &mut Keeper, folder: &Path, args: &[&str], patience: Mi
     Ok(sink.0)
 }
 
-/// How git is asked about a work tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Inquiry<'a> {
-    /// The root of the work tree.
     pub root: &'a Path,
     /// What must be as it was at the start.
     pub pins: &'a Pins,
     /// A folder of the run for what must be kept meanwhile.
     pub scratch: &'a Path,
-    /// How long git may take for each answer.
     pub patience: Millis,
 }
 
-/// A tree that git cannot list.
 #[derive(Debug)]
 pub struct Unlisted {
     /// Nothing was seen, and why.
@@ -69,16 +60,14 @@ pub struct Unlisted {
 }
 
 impl Unlisted {
-    /// There is nothing to list.
     pub fn no_repository() -> Unlisted {
         let why = "not a git repository".to_owned();
         Unlisted { print: TreePrint::Unknown { why, cause: Blindness::NoRepository }, changes: Vec::new() }
     }
 }
 
-/// Lists the files of a work tree. Where git fails, the repository itself is looked at: what was done to it since the
-/// start is told as a change; an index that cannot be read is replaced by one made of HEAD, which shows the files as
-/// well; everything else is a fault of the machine.
+/// Lists the files of a work tree. Where git fails, changes to the repository since the start are told, an index that
+/// cannot be read is made anew from HEAD, and everything else is a fault of the machine.
 pub async fn list_tree(keeper: &mut Keeper, on: Inquiry<'_>) -> Result<Listing, Unlisted> {
     let mut listed = list(keeper, on, None).await;
     if matches!(listed, Err(GitError::Fault(_))) {

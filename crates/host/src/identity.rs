@@ -25,11 +25,9 @@ pub const MARK_VARIABLE: &str = "RALPH_KEPT_FOR";
 const GRACE: Millis = Millis(300);
 /// How long a keeper may take to end when its ralph is gone and nothing is left to keep.
 const KEEPER_LEAVES: Millis = Millis(200);
-/// Time between two looks while leftovers end.
 const POLL: Duration = Duration::from_millis(10);
 
-/// One process, for ever.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Identity {
     pub pid: i32,
     /// When it started, in the kernel's ticks since boot; 0 where the system does not tell.
@@ -41,21 +39,18 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// This process.
     pub fn of_self() -> Identity {
         let pid = rustix::process::getpid().as_raw_nonzero().get();
         Identity::of(pid).unwrap_or(Identity { pid, start: 0, boot: boot_id() })
     }
 
-    /// The process that has this number now, if there is one.
     pub fn of(pid: i32) -> Option<Identity> {
         let start = os::start(pid)?;
         Some(Identity { pid, start, boot: boot_id() })
     }
 
-    /// No process at all.
     pub(crate) fn nobody() -> Identity {
-        Identity { pid: 0, start: 0, boot: String::new() }
+        Identity::default()
     }
 
     /// Whether this very process still runs. One that ended and was not yet waited for does not.
@@ -64,19 +59,15 @@ impl Identity {
     }
 }
 
-/// What became of leftover processes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sweep {
-    /// Those that were found and are gone.
     pub ended: Vec<i32>,
-    /// Those that were still there when the time was up.
     pub left: Vec<i32>,
 }
 
-/// Ends every process that carries the marker of `run` or is in its control group: politely first, then
-/// for sure, and again for what they start meanwhile, until none is left or `limit` has passed. Blocks that long. Child
-/// runs carry it too, because an agent of this run started them; those that registered in its folder
-/// are spared with everything below them.
+/// Ends every process of `run`, found by marker or control group, and what they start meanwhile: by SIGTERM, then
+/// SIGKILL, until none is left or `limit` has passed. Spares child runs that registered in its folder, and everything
+/// below them.
 pub fn end_marked(run: &RunId, run_folder: &Path, limit: Duration) -> Sweep {
     let marker = marker(run);
     let clock = Clock::start();
@@ -191,8 +182,7 @@ mod os {
         pids.filter(|pid| !family.contains(pid) && carries(*pid, marker)).collect()
     }
 
-    /// Through a handle: if the process ends and its number is given away after the look at its
-    /// environment, the signal reaches nobody.
+    /// Through a handle, so that the signal never reaches another process that got the pid meanwhile.
     pub(super) fn signal(pid: i32, marker: &[u8], signal: Signal) {
         let Some(known) = Pid::from_raw(pid) else { return };
         match pidfd_open(known, PidfdFlags::empty()) {
@@ -212,8 +202,7 @@ mod os {
         read.is_ok() && holds_entry(&bytes, marker)
     }
 
-    /// Whether one whole entry of an environment is `marker`: `X_RALPH_RUN_ID=a` and
-    /// `RALPH_RUN_ID=ab` are other entries.
+    /// Whether one whole entry of an environment is `marker`; `X_RALPH_RUN_ID=a` is another one.
     pub(super) fn holds_entry(environ: &[u8], marker: &[u8]) -> bool {
         memchr::memmem::find_iter(environ, marker).any(|at| {
             let before = at.checked_sub(1).and_then(|before| environ.get(before));
@@ -261,140 +250,4 @@ mod os {
 
 #[cfg(all(test, target_os = "linux"))]
 #[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "these tests need real processes")]
-mod tests {
-    use super::*;
-    use std::io::{BufRead as _, BufReader};
-    use std::process::{Child, Command, Stdio};
-
-    fn new_run() -> RunId {
-        RunId::from_random(crate::clock::random_bits())
-    }
-
-    /// A shell that has printed its first line, so that its traps are set.
-    fn shell(script: &str, run: Option<&RunId>) -> Child {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped());
-        if let Some(run) = run {
-            command.env(MARK_VARIABLE, run.as_str());
-        }
-        let mut child = command.spawn().unwrap();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
-        child
-    }
-
-    fn pid(child: &Child) -> i32 {
-        i32::try_from(child.id()).unwrap()
-    }
-
-    #[test]
-    fn a_process_is_alive_until_it_ends_even_if_nobody_waited() {
-        assert!(Identity::of_self().is_alive());
-        let mut child = shell("echo; exec cat", None);
-        let identity = Identity::of(pid(&child)).unwrap();
-        let ended = identity.clone();
-        child.kill().unwrap();
-        // Waiting without reaping: the number is still taken, and the process is dead all the same.
-        let known = Pid::from_raw(pid(&child)).unwrap();
-        rustix::process::waitid(
-            rustix::process::WaitId::Pid(known),
-            rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT,
-        )
-        .unwrap();
-        assert!(Identity::of(pid(&child)).is_some() && !ended.is_alive());
-        child.wait().unwrap();
-        assert!(!ended.is_alive());
-    }
-
-    #[test]
-    fn e06_a_process_of_another_boot_is_not_alive() {
-        let other_boot = Identity { boot: "00000000-0000-0000-0000-000000000000".to_owned(), ..Identity::of_self() };
-        assert!(!other_boot.is_alive());
-        assert!(!Identity { boot: String::new(), ..Identity::of_self() }.is_alive());
-    }
-
-    #[test]
-    fn f03_a_number_that_lives_again_is_another_process() {
-        let me = Identity::of_self();
-        assert!(!Identity { start: me.start + 1, ..me.clone() }.is_alive());
-        assert_eq!(serde_json::from_str::<Identity>(&serde_json::to_string(&me).unwrap()).unwrap(), me);
-        for nobody in [0, -1, i32::MAX] {
-            assert_eq!(Identity::of(nobody), None);
-        }
-    }
-
-    #[test]
-    fn the_start_is_found_behind_any_program_name() {
-        let tail = "S 7 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4242 9 9";
-        for name in ["cat", "a) R 1 (b", ")", "sp ace", ") S 1 1 1 1", "new\nline"] {
-            let stat = os::Stat::parse(format!("12 ({name}) {tail}").as_bytes()).unwrap();
-            assert_eq!(stat, os::Stat { state: 'S', parent: 7, start: 4242 }, "{name}");
-        }
-        let mut odd = b"12 (\xff\xfe) ".to_vec();
-        odd.extend_from_slice(tail.as_bytes());
-        assert_eq!(os::Stat::parse(&odd).unwrap().start, 4242);
-        for broken in ["", "12 cat", "12 (cat) S 1", "12 (cat) S x"] {
-            assert_eq!(os::Stat::parse(broken.as_bytes()), None);
-        }
-    }
-
-    #[test]
-    fn a_marker_counts_only_as_a_whole_entry() {
-        let holds = |environ: &str| os::holds_entry(environ.as_bytes(), b"RALPH_RUN_ID=ab");
-        for yes in ["RALPH_RUN_ID=ab", "A=1\0RALPH_RUN_ID=ab\0", "RALPH_RUN_ID=abc\0RALPH_RUN_ID=ab\0B=2\0"] {
-            assert!(holds(yes), "{yes:?}");
-        }
-        for no in ["", "RALPH_RUN_ID=abc\0", "X_RALPH_RUN_ID=ab\0", "A=RALPH_RUN_ID=ab\0", "RALPH_RUN_ID=a"] {
-            assert!(!holds(no), "{no:?}");
-        }
-    }
-
-    #[test]
-    fn e05_an_old_tree_is_ended_with_its_daemons_and_nobody_else() {
-        let (run, other) = (new_run(), new_run());
-        let mut bystander = shell("echo; exec sleep 60", Some(&other));
-        // One ignores the polite signal, one is stopped, one left for a session of its own.
-        let mut deaf = shell("trap '' TERM; echo; while :; do sleep 60; done", Some(&run));
-        let mut stopped = shell("echo; kill -STOP $$; sleep 60", Some(&run));
-        let mut parent = shell("setsid sh -c 'sleep 60 & sleep 60' >/dev/null & echo", Some(&run));
-        parent.wait().unwrap();
-        // What it started may still be on its way.
-        let deadline = std::time::Instant::now() + Duration::from_secs(10);
-        while os::marked(&marker(&run)).len() < 4 && std::time::Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        assert!(os::marked(&marker(&run)).len() >= 4);
-        let sweep = end_marked(&run, Path::new("/nowhere"), Duration::from_secs(10));
-        assert!(sweep.left.is_empty() && sweep.ended.contains(&pid(&deaf)) && sweep.ended.contains(&pid(&stopped)));
-        assert_eq!(os::marked(&marker(&run)), Vec::<i32>::new());
-        assert_eq!(os::marked(&marker(&other)), [pid(&bystander)]);
-        assert_eq!(end_marked(&run, Path::new("/nowhere"), Duration::from_secs(10)), Sweep::default());
-        bystander.kill().unwrap();
-        for child in [&mut bystander, &mut deaf, &mut stopped] {
-            child.wait().unwrap();
-        }
-    }
-
-    #[test]
-    fn e05_a_resume_from_inside_the_run_does_not_end_itself() {
-        let Ok(run) = std::env::var("HOST_TEST_INNER_RUN") else {
-            let run = new_run();
-            let name = "identity::tests::e05_a_resume_from_inside_the_run_does_not_end_itself";
-            let exe = std::env::current_exe().unwrap();
-            let status = Command::new("sh")
-                .args(["-c", "\"$0\" --exact \"$1\"; exit $?"])
-                .arg(exe)
-                .arg(name)
-                .env(MARK_VARIABLE, run.as_str())
-                .env("HOST_TEST_INNER_RUN", run.as_str())
-                .stdout(Stdio::null())
-                .status()
-                .unwrap();
-            assert!(status.success());
-            return;
-        };
-        assert_eq!(
-            end_marked(&RunId::parse(&run).unwrap(), Path::new("/nowhere"), Duration::from_secs(5)),
-            Sweep::default()
-        );
-    }
-}
+mod tests;

@@ -1,15 +1,8 @@
-//! ralph acts.
-//!
-//! Everything that touches the machine: processes and their trees, checks, locks, signals, the
-//! clock, and the readable files in the project. Nothing here decides what a run does next.
+//! ralph acts: everything that touches the machine. Nothing here decides what a run does next.
 #![cfg_attr(
     test,
     allow(
-        clippy::disallowed_macros,
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::indexing_slicing
+        clippy::disallowed_macros, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing
     )
 )]
 

@@ -8,12 +8,9 @@ pub const LONGEST_LINE: usize = 16 << 20;
 /// How much of an overlong line is kept for whoever wants to know what it was.
 const HEAD: usize = 64 << 10;
 
-/// One line, without its newline.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
-    /// A whole line.
     Whole(&'a [u8]),
-    /// The beginning of a line that was too long.
     TooLong(&'a [u8]),
 }
 
@@ -33,7 +30,6 @@ impl Default for LineSplitter {
 }
 
 impl LineSplitter {
-    /// A splitter with another limit.
     pub fn with_limit(limit: usize) -> LineSplitter {
         LineSplitter { pending: Vec::new(), limit, skipping: false }
     }

@@ -31,7 +31,6 @@ use std::time::Duration;
 /// How long a lock without a living owner is tried again: its text is not written yet, or a dying
 /// child still shares it. Refusing takes no longer than twice this.
 pub(crate) const PATIENCE: Millis = Millis(100);
-/// Time between two tries.
 pub(crate) const POLL: Duration = Duration::from_millis(5);
 /// Far more than an owner's text needs.
 const LARGEST_TEXT: u64 = 64 << 10;
@@ -44,22 +43,19 @@ pub struct WorkTreeLock {
     held: Option<Held>,
 }
 
-/// What is locked.
 #[derive(Debug)]
 struct Held {
     file: File,
     folder: File,
 }
 
-/// Who owns a work tree, as far as people want to know.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Who owns a work tree, as far as people want to know; by default a lock whose text says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Owner {
     #[serde(flatten)]
     pub identity: Identity,
-    /// The machine's name.
     pub host: String,
     pub run: Option<RunId>,
-    /// When it took the lock.
     pub since: WallTime,
     pub command: String,
     /// The run as whose guest it worked here, if it did: it owns the tree in that run's place.
@@ -67,16 +63,12 @@ pub struct Owner {
     pub heir_of: Option<RunId>,
 }
 
-/// Why a work tree could not be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Another ralph has it.
     #[error("another ralph owns this work tree: {0}")]
     Held(Box<Owner>),
-    /// This file system has no locks.
     #[error("{} cannot be locked ({source}): set RALPH_STATE_DIR to a folder on a local disk", .path.display())]
     Unsupported { path: PathBuf, source: io::Error },
-    /// The system refused.
     #[error("{} cannot be opened for locking: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
 }
@@ -84,7 +76,6 @@ pub enum LockError {
 /// What the holder finds when it looks at its own lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
-    /// As it was taken.
     Firm,
     /// Its ancestor is gone, and the tree is its own now.
     Inherited,
@@ -110,13 +101,12 @@ impl WorkTreeLock {
             let holder = places.read_owner();
             let alive = holder.as_ref().is_some_and(|owner| owner.identity.is_alive());
             if alive || waiting.elapsed() >= PATIENCE {
-                return Err(LockError::Held(Box::new(holder.unwrap_or_else(Owner::unknown))));
+                return Err(LockError::Held(Box::new(holder.unwrap_or_default())));
             }
             std::thread::sleep(POLL);
         }
     }
 
-    /// Works in the tree that an ancestor owns, as its guest.
     pub fn join(
         locks_folder: &Path,
         work_tree: &Path,
@@ -132,8 +122,7 @@ impl WorkTreeLock {
         self.held.is_none()
     }
 
-    /// Looks whether both parts are still in place, and puts a deleted one back; a guest looks
-    /// whether its ancestor is still there.
+    /// Looks whether both parts, or a guest's ancestor, are still there, and puts a deleted part back.
     pub fn check(&mut self) -> Standing {
         let Some(held) = &mut self.held else { return self.check_as_guest() };
         match (is_at(&held.file, &self.places.file), is_at(&held.folder, &self.places.folder)) {
@@ -202,26 +191,12 @@ pub fn owner(locks_folder: &Path, work_tree: &Path) -> Option<Owner> {
 }
 
 impl Owner {
-    /// This process.
     pub fn this_process(run: Option<RunId>, since: WallTime, command: String) -> Owner {
         Owner { identity: Identity::of_self(), host: host_name(), run, since, command, heir_of: None }
     }
-
-    /// For a lock whose text says nothing.
-    fn unknown() -> Owner {
-        Owner {
-            identity: Identity::nobody(),
-            host: String::new(),
-            run: None,
-            since: WallTime(0),
-            command: String::new(),
-            heir_of: None,
-        }
-    }
 }
 
-/// `process 12 on host (run ab12): ralph run -p x`, with the unknown parts left out. The time is
-/// left to whoever shows it: this room knows no calendar.
+/// `process 12 on host (run ab12): ralph run -p x`, with the unknown parts left out.
 impl fmt::Display for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.identity.pid == 0 {
@@ -241,7 +216,6 @@ impl fmt::Display for Owner {
     }
 }
 
-/// The two things that are locked.
 #[derive(Debug)]
 struct Places {
     file: PathBuf,
@@ -271,7 +245,6 @@ impl Places {
         Ok(lock(open_folder(&self.folder), &self.folder)?.map(|folder| Held { file, folder }))
     }
 
-    /// The first text that can be read.
     fn read_owner(&self) -> Option<Owner> {
         [self.file.clone(), self.copy()].iter().find_map(|path| {
             let contents = plain_file::read(rustix::fs::CWD, path, Links::Refuse, LARGEST_TEXT).ok()?;
@@ -301,8 +274,7 @@ pub fn hold(folder: &Path) -> Result<Option<File>, LockError> {
     lock(open_folder(folder), folder)
 }
 
-/// Locks what was opened; `None` if somebody else has it, or if it was deleted before it was locked
-/// and the lock would be on nothing.
+/// Locks what was opened; `None` if somebody else has it or it was deleted meanwhile.
 pub(crate) fn lock(opened: io::Result<File>, path: &Path) -> Result<Option<File>, LockError> {
     let file = opened.map_err(|source| LockError::Io { path: path.to_owned(), source })?;
     match file.try_lock() {
@@ -312,7 +284,6 @@ pub(crate) fn lock(opened: io::Result<File>, path: &Path) -> Result<Option<File>
     }
 }
 
-/// Whether the open file is what stands at the path.
 fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), path.symlink_metadata()) {
         (Ok(held), Ok(found)) => (held.dev(), held.ino()) == (found.dev(), found.ino()),

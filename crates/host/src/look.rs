@@ -1,5 +1,4 @@
-//! Looking at files and folders without touching them: what a command may want to know before it
-//! does something, or instead of it.
+//! Looks at files and folders without touching them.
 
 use crate::plain_file::{self, Links};
 use rustix::fs::{Access, CWD};
@@ -9,8 +8,7 @@ use std::path::Path;
 /// Project files that tell how a project is tested have a few kilobytes.
 const LARGEST: u64 = 1 << 20;
 
-/// The text of a file that a project keeps for other programs; `None` if it is not there, is no
-/// plain file, is too large, or is no text.
+/// The text of a project's file; `None` if it is missing, no plain file, too large, or no text.
 pub fn text(path: &Path) -> Option<String> {
     let contents = plain_file::read(CWD, path, Links::Follow, LARGEST).ok().filter(|contents| contents.complete)?;
     String::from_utf8(contents.bytes).ok()
@@ -24,27 +22,14 @@ pub fn is_filled(path: &Path) -> bool {
 /// Whether a failure says that the machine has nothing left to give, or fails itself: room, memory, processes,
 /// descriptors, a disk that cannot be written. Everything else is about what was asked for.
 pub fn is_fault_of_the_machine(error: &io::Error) -> bool {
+    use io::ErrorKind::{OutOfMemory, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     use rustix::io::Errno;
-    const FAULTS: [Errno; 10] = [
-        Errno::NOSPC,
-        Errno::DQUOT,
-        Errno::ROFS,
-        Errno::IO,
-        Errno::MFILE,
-        Errno::NFILE,
-        Errno::NOMEM,
-        Errno::AGAIN,
-        Errno::NOBUFS,
-        Errno::NOLCK,
-    ];
-    FAULTS.iter().any(|fault| error.raw_os_error() == Some(fault.raw_os_error()))
-        || matches!(
-            error.kind(),
-            io::ErrorKind::StorageFull
-                | io::ErrorKind::QuotaExceeded
-                | io::ErrorKind::ReadOnlyFilesystem
-                | io::ErrorKind::OutOfMemory
-        )
+    let of_the_system = matches!(
+        Errno::from_io_error(error),
+        Some(Errno::NOSPC | Errno::DQUOT | Errno::ROFS | Errno::IO | Errno::MFILE | Errno::NFILE)
+            | Some(Errno::NOMEM | Errno::AGAIN | Errno::NOBUFS | Errno::NOLCK)
+    );
+    of_the_system || matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem | OutOfMemory)
 }
 
 /// Whether files can be made in a folder, as far as its mode and its file system say.
@@ -57,7 +42,6 @@ pub fn may_read(path: &Path) -> io::Result<()> {
     if path.metadata()?.is_file() { std::fs::File::open(path).map(drop) } else { Ok(()) }
 }
 
-/// Whether this user may execute a file that is there.
 pub fn may_execute(file: &Path) -> io::Result<()> {
     if file.metadata()?.is_file() {
         Ok(rustix::fs::access(file, Access::EXEC_OK)?)
@@ -77,7 +61,6 @@ pub fn room(path: &Path) -> io::Result<u64> {
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// What a file system is to somebody who wants to keep things there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disk {
     /// As far as can be told, one of this machine's disks.
@@ -88,7 +71,6 @@ pub enum Disk {
     Network,
 }
 
-/// What kind of file system a path is on.
 #[cfg(target_os = "linux")]
 #[allow(clippy::unnecessary_cast, reason = "the field's width differs between systems")]
 pub fn disk(path: &Path) -> Disk {
@@ -103,6 +85,7 @@ pub fn disk(path: &Path) -> Disk {
 }
 
 /// What kind of file system a path is on, which nobody tells in the same way elsewhere.
+/// Elsewhere systems do not tell it alike.
 #[cfg(not(target_os = "linux"))]
 pub fn disk(_: &Path) -> Disk {
     Disk::Local

@@ -1,7 +1,6 @@
-//! Files in the task folder that say something by existing: DONE, and the wish to wait.
-//!
-//! The agent writes there, so the place is looked at without opening anything: a named pipe cannot
-//! block, a link leads nowhere, and what is no plain file is reported as what it is.
+//! Files in the task folder that say something by existing: DONE, and the wish to wait. The agent writes there, so
+//! nothing is opened: a named pipe cannot block, a link leads nowhere, and what is no plain file is named as what it
+//! is.
 
 use crate::plain_file;
 use ralph_core::observation::{Marker, Markers};
@@ -15,7 +14,6 @@ pub const DONE: &str = "DONE";
 /// A supervised agent must not be started again until somebody says so.
 pub const WAIT: &str = "WAIT_WITHOUT_RESTART";
 
-/// All that stands there.
 pub fn look_at_all(task_folder: &Path) -> Markers {
     let done_stamp = find(task_folder, DONE).map_or(String::new(), |(_, stat)| stamp(&stat));
     Markers { done: look(task_folder, DONE), done_stamp, wait: look(task_folder, WAIT) }

@@ -33,7 +33,6 @@ mod readers {
     /// Shells around ralph whose other children may read what it says.
     const AROUND: usize = 2;
 
-    /// What one process reads from and writes to.
     #[derive(Default)]
     struct Process {
         reads: Vec<u64>,

@@ -1,8 +1,5 @@
-//! Opening a plain file and nothing else.
-//!
-//! What lies in a project may have been put there by an agent: a named pipe that never answers, a
-//! link that points elsewhere, a device. Every read of such a place goes through here, so that it
-//! can neither block nor leave the place.
+//! Opens a plain file and nothing else. An agent may have put a pipe, a link or a device in its place: every read of
+//! such a place goes through here, so that it can neither block nor leave the place.
 
 use rustix::buffer::spare_capacity;
 use rustix::fd::{AsFd, OwnedFd};
@@ -25,7 +22,6 @@ pub(crate) fn open(dir: impl AsFd, path: impl rustix::path::Arg, links: Links) -
     open_sized(dir, path, links).map(|(file, _)| file)
 }
 
-/// The same with the file's size.
 fn open_sized(dir: impl AsFd, path: impl rustix::path::Arg, links: Links) -> io::Result<(File, u64)> {
     // Without NONBLOCK, opening a pipe waits for its writer; for regular files it changes nothing.
     let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -62,10 +58,8 @@ pub(crate) fn read(dir: impl AsFd, path: impl rustix::path::Arg, links: Links, l
     Ok(Contents { bytes, complete })
 }
 
-/// What was read.
 #[derive(Debug)]
 pub(crate) struct Contents {
-    /// The bytes up to the limit.
     pub(crate) bytes: Vec<u8>,
     pub(crate) complete: bool,
 }
@@ -78,17 +72,12 @@ pub(crate) fn open_folder(dir: impl AsFd, path: impl rustix::path::Arg) -> rusti
 
 /// Whether an error speaks of the machine and not of the file: nothing was learned about the file by it.
 pub(crate) fn is_fault(error: &io::Error) -> bool {
-    const FAULTS: [i32; 8] = [
-        libc::EIO,
-        libc::ENOMEM,
-        libc::EMFILE,
-        libc::ENFILE,
-        libc::ESTALE,
-        libc::ETIMEDOUT,
-        libc::ENODEV,
-        libc::ENOBUFS,
-    ];
-    error.raw_os_error().is_some_and(|code| FAULTS.contains(&code))
+    use rustix::io::Errno;
+    matches!(
+        Errno::from_io_error(error),
+        Some(Errno::IO | Errno::NOMEM | Errno::MFILE | Errno::NFILE | Errno::STALE | Errno::TIMEDOUT | Errno::NODEV)
+            | Some(Errno::NOBUFS)
+    )
 }
 
 /// By which a file is known again: its device and its number there.
@@ -97,7 +86,6 @@ pub(crate) fn inode(stat: &Stat) -> (u64, u64) {
     (stat.st_dev as u64, stat.st_ino as u64)
 }
 
-/// What people call a kind of file.
 pub(crate) fn kind(kind: FileType) -> &'static str {
     match kind {
         FileType::RegularFile => "file",

@@ -12,7 +12,6 @@ use tokio::sync::mpsc;
 /// Answers are a line or two.
 const LONGEST_ANSWER: usize = 16 << 10;
 
-/// What came of asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// It ended by itself, having printed this on either stream.
@@ -23,8 +22,7 @@ pub enum Answer {
     NotStarted { reason: String },
 }
 
-/// Asks one program. Each question has a keeper of its own, so several can be asked at once; `name`
-/// is what that keeper goes by.
+/// Asks one program, with a keeper of its own under this name, so that several can be asked at once.
 pub async fn ask(name: &RunId, command: &Command, patience: Duration) -> Answer {
     let mut keeper = match Keeper::start_alone(name) {
         Ok(keeper) => keeper,
@@ -35,8 +33,7 @@ pub async fn ask(name: &RunId, command: &Command, patience: Duration) -> Answer 
     let no_limit = Millis::ZERO;
     let streams = Streams::Together;
     let job = Job { command, stdin: b"", streams, timeout: no_limit, idle: no_limit, linger: no_limit };
-    // The keeper's own way to end a tree whose ralph is gone is quicker than the ladder, which waits
-    // for work to be saved; a version has no work to save.
+    // The keeper ends the tree of a ralph that is gone faster than the stop ladder: a version saves no work.
     let facts = tokio::time::timeout(patience, drive(&mut keeper, &job, &mut sink, &mut orders)).await;
     keeper.close();
     match facts.map(|facts| facts.ending) {

@@ -27,7 +27,6 @@ use std::time::Duration;
 /// The most that is kept of one stream of one process; one that prints more is cut there with a note.
 pub const LONGEST_LOG: u64 = 256 << 20;
 const CUT: &str = "\n[ralph] the log ends here: it is longer than 256 MiB\n";
-/// What stands where bytes are missing.
 const GAP: &str = "\n[ralph] output is missing here: it could not be written\n";
 /// From here on a process's output is a stream, and writing it would hold up reading it.
 const STREAM: u64 = 1 << 20;
@@ -44,16 +43,12 @@ fn log_name(number: u32) -> String {
     if number == 0 { "raw.log".to_owned() } else { format!("raw.{number}.log") }
 }
 
-/// Where bytes come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output of the agent at work.
     Stdout,
-    /// Its standard error.
     Stderr,
     /// Standard output of the agent that writes a commit message.
     CommitStdout,
-    /// Its standard error.
     CommitStderr,
 }
 
@@ -72,7 +67,6 @@ impl fmt::Display for Stream {
     }
 }
 
-/// The log of one run.
 #[derive(Debug)]
 pub struct RawLog {
     folder: PathBuf,
@@ -88,7 +82,6 @@ struct Files {
     end: u64,
     /// Logs that were left because they were large, each with the last iteration in it.
     left: VecDeque<(u32, u32)>,
-    /// The last iteration that began.
     iteration: u32,
 }
 
@@ -98,8 +91,7 @@ impl RawLog {
         RawLog { folder: run_folder.to_owned(), files: None }
     }
 
-    /// Begins with the output of one process of this iteration. A repeated iteration is added to: nothing that an
-    /// agent said is thrown away.
+    /// Begins with the output of one process. A repeated iteration is appended: nothing is thrown away.
     pub fn begin(&mut self, iteration: u32) -> ProcessLog {
         let mut problem = None;
         let in_place = self.files.take().filter(Files::is_in_place);
@@ -184,7 +176,6 @@ impl Files {
         Ok(Files { index, end: log.metadata()?.len(), log, number, left, iteration })
     }
 
-    /// Whether nobody deleted the files meanwhile.
     fn is_in_place(&self) -> bool {
         [&self.index, &self.log].iter().all(|file| file.metadata().is_ok_and(|file| file.nlink() > 0))
     }
@@ -240,20 +231,17 @@ enum Log {
     Direct(Records),
     /// A flood is written behind its reader's back.
     Behind(Writer),
-    /// It could not be opened.
     Lost,
 }
 
 impl Default for ProcessLog {
-    /// A log that keeps nothing.
     fn default() -> ProcessLog {
         ProcessLog { log: Log::Lost, problems: Vec::new() }
     }
 }
 
 impl ProcessLog {
-    /// Writes what came. What a talking agent says is in the file when this returns; only a flood is
-    /// written behind its reader's back.
+    /// Writes what came: at once for an agent that talks, behind its reader's back for a flood.
     pub fn write(&mut self, stream: Stream, bytes: &Chunk) {
         self.log = match std::mem::replace(&mut self.log, Log::Lost) {
             Log::Direct(records) if records.is_flood() => Log::Behind(Writer::start(records)),
@@ -312,7 +300,6 @@ impl Writer {
         let _ = self.full.as_ref().map(|full| full.send((stream, bytes.clone())));
     }
 
-    /// Waits until everything is in the file.
     fn finish(&mut self) -> Option<Records> {
         self.full = None;
         self.thread.take()?.join().ok()
@@ -335,8 +322,7 @@ impl Drop for Writer {
     }
 }
 
-/// What came on one stream, how much of it is kept, and whether a full disk left gaps in it: a log is worth less than
-/// the run.
+/// What came on one stream, how much of it is kept, and the gaps that a full disk left in it.
 #[derive(Debug, Default)]
 struct Kept {
     /// What came, whether it is in the file or not.
@@ -371,7 +357,6 @@ impl Kept {
     }
 }
 
-/// A log in a file of its own.
 #[derive(Debug)]
 pub struct LogFile {
     file: File,
@@ -379,7 +364,6 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// A log in this file.
     pub fn new(file: File) -> LogFile {
         LogFile { file, kept: Kept::default() }
     }

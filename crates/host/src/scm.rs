@@ -17,12 +17,10 @@ const TASK_TIMEOUT: Millis = Millis::from_secs(600);
 /// The end of a task's output, where the reason of a failure stands.
 const OUTPUT_KEPT: usize = 4096;
 
-/// The arguments with which git lists what waits to be committed, in the whole repository less ralph's own
-/// folder: what ralph writes is nobody's work.
+/// How git lists what waits to be committed, less ralph's own folder, which is nobody's work.
 pub const STATUS: &[&str] =
     &["status", "--porcelain=v1", "-z", "--untracked-files=normal", "--", ":/", ":(exclude).ralph"];
 
-/// Whether this program is git, whose status can be read.
 pub fn is_git(program: &str) -> bool {
     Path::new(program).file_stem().is_some_and(|name| name == "git")
 }
@@ -45,10 +43,8 @@ pub fn pending(listing: &[u8]) -> Pending {
     Pending::Seen { tracked, untracked }
 }
 
-/// Where tasks are executed.
 #[derive(Debug, Clone, Copy)]
 pub struct ScmPlace<'a> {
-    /// The project's folder.
     pub root: &'a Path,
     /// A file in trusted state that is there while a task runs; it says which locks of git are not the task's.
     pub note: &'a Path,
@@ -59,7 +55,6 @@ pub fn remove_left_locks(place: ScmPlace<'_>) -> String {
     Locks::around(place.root, place.note).map_or(String::new(), |locks| locks.after_crash())
 }
 
-/// Executes one task.
 pub async fn run(
     keeper: &mut Keeper,
     spec: ScmSpec,

@@ -1,7 +1,5 @@
-//! The end of a file that an agent's program writes about its session, in folders by year, month and day.
-//!
-//! The program may run for days and keeps every session, so only the newest days are looked through,
-//! and only the end of the file is read.
+//! The end of a file that an agent's program writes about its session, in folders by year, month and day. It keeps
+//! every session, so only the newest days are looked through.
 
 use crate::plain_file::{self, Links};
 use rustix::fs::CWD;
@@ -14,8 +12,7 @@ const TAIL: u64 = 256 << 10;
 /// Days that are looked through: a session that ended just now began today or a few days ago.
 const DAYS: usize = 8;
 
-/// The end of the newest file below `folder/YEAR/MONTH/DAY` whose name ends like this; empty if there
-/// is none, or if it cannot be read.
+/// The end of the newest file below `folder/YEAR/MONTH/DAY` with this suffix; empty if there is none.
 pub fn tail(folder: &Path, suffix: &str) -> Vec<u8> {
     let days = newest(folder).into_iter().flat_map(|year| newest(&year)).flat_map(|month| newest(&month));
     let names = |day: PathBuf| newest(&day).into_iter().find(|file| ends_with(file, suffix));

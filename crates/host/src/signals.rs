@@ -5,7 +5,6 @@ use crate::process::unblock_signals;
 use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What a signal means to a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
     /// SIGINT or SIGTERM, or SIGHUP: finish what runs, then stop; a second one: stop now.
@@ -18,7 +17,6 @@ pub enum Sign {
     Resized,
 }
 
-/// The signals that a run listens to.
 #[derive(Debug)]
 pub struct Signals {
     int: Signal,
@@ -32,8 +30,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Begins to listen. A hang-up that the parent ignores (nohup) stays ignored; what it blocked does
-    /// not stay blocked.
+    /// Begins to listen. A SIGHUP that the parent ignores (nohup) stays ignored; blocked signals are unblocked.
     pub fn listen() -> io::Result<Signals> {
         unblock_signals();
         Ok(Signals {
@@ -47,7 +44,6 @@ impl Signals {
         })
     }
 
-    /// The next one.
     pub async fn next(&mut self) -> Sign {
         let hup = async {
             match &mut self.hup {
@@ -84,16 +80,14 @@ pub fn suspend_self() {
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP);
 }
 
-/// Tells another ralph to look for requests; false if it cannot hear yet. One that does not listen
-/// so far would be killed by the signal, so it gets none.
+/// Tells another ralph to look for requests; false if it does not listen yet: the signal would kill it.
 pub fn nudge(pid: i32) -> bool {
     has_signal(&pid.to_string(), "SigCgt:", libc::SIGUSR2).unwrap_or(true)
         && rustix::process::Pid::from_raw(pid)
             .is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::USR2).is_ok())
 }
 
-/// Asks another ralph to stop, as a person at its terminal would. Only the very process is meant, not
-/// whoever has its number by now.
+/// Asks that very process to stop, as a person at its terminal would.
 pub fn interrupt(who: &Identity) {
     if let Some(pid) = rustix::process::Pid::from_raw(who.pid).filter(|_| who.is_alive()) {
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);

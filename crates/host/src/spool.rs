@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 /// What is kept in memory: more than most listings need.
 const IN_MEMORY: usize = 1 << 20;
 
-/// Standard output of a process.
 #[derive(Debug)]
 pub struct Spool {
     folder: PathBuf,

@@ -1,7 +1,5 @@
-//! Where trusted state lives: one folder per project, outside the project, private to its owner.
-//!
-//! The journal decides what counts as done, so a folder that somebody else could have prepared is
-//! refused and not repaired. Which root to use is the binary's choice; it comes in as a path.
+//! Where trusted state lives: one folder per project, outside the project, private to its owner. The journal decides
+//! what counts as done, so a folder that somebody else could have prepared is refused and not repaired.
 
 use crate::child_runs;
 use crate::look;
@@ -22,26 +20,18 @@ const NAME_CHARS: usize = 40;
 /// Digits of the path's hash: 48 bits tell more projects apart than one person has.
 const HASH_DIGITS: usize = 12;
 
-/// Why a state folder is not used.
 #[derive(Debug, thiserror::Error)]
 pub enum StateDirError {
-    /// It is a link, a file or something else.
     #[error("the state folder {} is a {kind}: remove it, or set RALPH_STATE_DIR to another folder", .path.display())]
     NotAFolder { path: PathBuf, kind: &'static str },
-    /// Somebody else's.
     #[error("the state folder {} belongs to user {owner}, not to you: set RALPH_STATE_DIR to a folder of your own", .path.display())]
-    Foreign {
-        path: PathBuf,
-        /// The owner's number.
-        owner: u32,
-    },
+    Foreign { path: PathBuf, owner: u32 },
     /// Anybody could have written into it.
     #[error("the state folder {} can be written by everybody: look at what is in it, then `chmod 700` it", .path.display())]
     WorldWritable { path: PathBuf },
     /// The agent would work next to the evidence about its work.
     #[error("the state folder {} is inside the project {}: set RALPH_STATE_DIR to a folder outside it", .path.display(), .root.display())]
     InsideProject { path: PathBuf, root: PathBuf },
-    /// The system refused.
     #[error("the state folder {} cannot be used: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
 }
@@ -58,8 +48,7 @@ pub fn project_folder(state_root: &Path, root: &Path) -> PathBuf {
     state_root.join(if slug.is_empty() { format!("project-{hash}") } else { format!("{slug}-{hash}") })
 }
 
-/// Creates the folder if it is missing, and makes sure that nobody but its owner can have written
-/// there and that the project at `root` does not contain it.
+/// Creates the folder if it is missing; refuses one that others could have written or that is in the project.
 pub fn prepare(folder: &Path, root: &Path) -> Result<(), StateDirError> {
     let failed = |source| StateDirError::Io { path: folder.to_owned(), source };
     outside(folder, root)?;
@@ -132,8 +121,7 @@ fn home_of(folder: &Path) -> Option<Home> {
     })
 }
 
-/// The state folders of projects that are not where they were. A project that is still there keeps its own, and
-/// whatever looks like it is a copy.
+/// State folders of projects that are gone from where they were: one that is still there was only copied.
 pub fn homeless(state_root: &Path) -> Vec<(PathBuf, Home)> {
     let folders = std::fs::read_dir(state_root).into_iter().flatten().flatten().map(|entry| entry.path());
     let homes = folders.filter_map(|folder| Some((folder.clone(), home_of(&folder)?)));
@@ -150,8 +138,7 @@ pub fn moved_to(state_root: &Path, root: &Path) -> Option<(PathBuf, Home)> {
     homeless(state_root).into_iter().find(|(_, home)| home.is(&here))
 }
 
-/// Makes a state folder that of the project at `root`. Refused if that has one already, or if a run in the old one
-/// goes on.
+/// Makes a state folder that of the project at `root`, unless that has one or a run in it goes on.
 pub fn adopt(from: &Path, to: &Path, root: &Path) -> io::Result<()> {
     if child_runs::run_folders(from).iter().any(|(_, folder)| child_runs::process_of(folder).is_some()) {
         return Err(io::Error::new(io::ErrorKind::ResourceBusy, "a run in it goes on"));

@@ -7,14 +7,12 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The folder, removed when this is dropped.
 #[derive(Debug)]
 pub struct RunTemp {
     path: PathBuf,
 }
 
 impl RunTemp {
-    /// What the folder of a run is called.
     pub fn name(run: &RunId) -> String {
         format!("ralph-{run}")
     }
@@ -41,7 +39,6 @@ impl RunTemp {
         }
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -43,17 +43,8 @@ pub(crate) use walk::Walk;
 /// between them. One process answers both questions. The repository's configuration cannot start a
 /// program (`core.fsmonitor`) or point elsewhere (`core.worktree`), and nothing is written.
 pub const LISTING: &[&str] = &[
-    "--no-optional-locks",
-    "--work-tree=.",
-    "-c",
-    "core.fsmonitor=false",
-    "ls-files",
-    "-z",
-    "-t",
-    "--stage",
-    "--others",
-    "--exclude-standard",
-    "--full-name",
+    "--no-optional-locks", "--work-tree=.", "-c", "core.fsmonitor=false", "ls-files", "-z", "-t", "--stage",
+    "--others", "--exclude-standard", "--full-name",
 ];
 
 /// A change within the same tick of the kernel's clock (at most 10 ms) leaves no trace in the times,

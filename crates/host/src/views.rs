@@ -36,11 +36,8 @@ const GITIGNORE: &str = "# Made by ralph: everything here is its own, but for th
 #[derive(Debug)]
 pub struct Folder {
     root: PathBuf,
-    /// `.ralph`.
     own: Held,
-    /// `.ralph/tasks/<task>`.
     task: Held,
-    /// What this process wrote last under each name.
     written: HashMap<String, String>,
     /// The file that stood under each name before, to be filled with what comes next.
     spares: HashMap<String, Spare>,
@@ -63,16 +60,13 @@ struct Held {
     inode: (u64, u64),
 }
 
-/// Why a readable file could not be prepared or written.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// A link or file stands where a folder should be.
     #[error("{} is a {kind}, not a directory: move it away", .path.display())]
     NotAFolder { path: PathBuf, kind: &'static str },
     /// A name that could lead elsewhere.
     #[error("`{name}` is not a plain file name: it may hold no slash and not be `.` or `..`")]
     NotAName { name: String },
-    /// The system refused.
     #[error("{} cannot be written: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
 }
@@ -80,7 +74,6 @@ pub enum ViewError {
 /// Whether a file's content must be on the disk before its name is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
-    /// It can be made again.
     Derived,
     /// A person wrote part of it and no journal has that yet.
     Irreplaceable,
@@ -115,7 +108,6 @@ impl Folder {
         Folder { root, own, task, written: HashMap::new(), spares: HashMap::new(), notes: Vec::new() }
     }
 
-    /// The task's folder.
     pub fn task_folder(&self) -> &Path {
         &self.task.path
     }
@@ -125,8 +117,7 @@ impl Folder {
         format!(".ralph/{name}")
     }
 
-    /// What was found out of place since the last call, one sentence each: folders that were deleted
-    /// and made again, files that could not be read as what they should be.
+    /// What was found out of place since the last call: folders that were made again, files that could not be read.
     pub fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
@@ -169,8 +160,7 @@ impl Folder {
         summary.and(feedback).and(state)
     }
 
-    /// The summary that this or an earlier run left: empty if it is missing, and with a note if it
-    /// is not a plain file of a sensible size.
+    /// The summary that this or an earlier run left; empty, with a note, if it is no file of a sensible size.
     pub fn read_summary(&mut self, name: &str) -> String {
         self.read_if_there(name)
     }
@@ -203,7 +193,6 @@ impl Folder {
         self.replace(name, &text, if unseen { Content::Irreplaceable } else { Content::Derived })
     }
 
-    /// The text, and whether it is all of it.
     fn read(&mut self, name: &str) -> (String, bool) {
         let path = self.task.path.join(name);
         let read = match plain(name) {
@@ -345,8 +334,7 @@ impl Held {
     }
 }
 
-/// Reads the file that a person named as the prompt; the answer to every fault is a sentence. Links
-/// are followed: the person chose the path.
+/// Reads the prompt file that a person named, following links; every fault is a sentence.
 pub fn read_prompt_file(path: &Path) -> Result<String, String> {
     let refuse = |why: &str| format!("the prompt file {} {why}", path.display());
     let contents = plain_file::read(CWD, path, Links::Follow, LARGEST_PROMPT).map_err(|error| match error.kind() {
@@ -402,8 +390,7 @@ fn make_own_folder(root: &Path) -> Result<Held, ViewError> {
     Ok(own)
 }
 
-/// A process that was killed while it wrote leaves its temporary file. The caller owns the work
-/// tree, so files of other processes belong to dead ones.
+/// Removes temporary files of dead processes: the caller owns the work tree, so nobody else writes here.
 fn remove_leftovers(folder: &OwnedFd) {
     let own = format!("{TEMPORARY}{}-", std::process::id());
     let Ok(entries) = rustix::fs::Dir::read_from(folder) else { return };
@@ -435,9 +422,8 @@ fn write_temporary(folder: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<String> {
     Ok(name)
 }
 
-/// Puts the temporary file in its place, and returns the one that stood there if it can be used again.
-/// Renaming over a file makes some file systems (ext4) write the new content out at once, about a
-/// millisecond; exchanging both does not, and no reader sees a gap either way.
+/// Puts the temporary file in its place, and returns the one that stood there if it can be used again: ext4 writes
+/// content out at once when a rename replaces a file, which takes a millisecond, but not when two are exchanged.
 fn put(folder: BorrowedFd<'_>, temporary: &str, name: &str, content: Content) -> Result<Option<Spare>, Errno> {
     if content == Content::Derived && exchange(folder, temporary, name).is_ok() {
         if let Some(spare) = Spare::at(folder, temporary) {
@@ -481,7 +467,6 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> ViewError {
     |source| ViewError::Io { path: path.to_owned(), source }
 }
 
-/// A plain file with one name.
 fn is_alone(stat: &Stat) -> bool {
     rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_nlink == 1
 }

@@ -18,7 +18,6 @@ pub struct SettingsWatch {
 }
 
 impl SettingsWatch {
-    /// Watches these files from now on.
     pub fn new(files: Vec<PathBuf>) -> SettingsWatch {
         let contents = files.iter().map(|file| standing(file)).collect();
         let files = files.into_iter().map(|file| (file.clone(), std::fs::metadata(&file).ok())).collect();
@@ -36,7 +35,6 @@ impl SettingsWatch {
         self.contents.iter().filter(changed).map(|before| before.path.clone())
     }
 
-    /// The file that was edited, once.
     pub fn edited(&mut self) -> Option<String> {
         // The time of change cannot be set back, unlike the time of modification.
         let stamp = |meta: &Option<Metadata>| {

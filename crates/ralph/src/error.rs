@@ -1,5 +1,4 @@
-//! What a command says when it cannot do its work: what happened, to which thing, why, and the next
-//! command to type.
+//! What a command says when it fails: what happened, to which thing, why, and the next command to type.
 
 use crate::settings::SettingsError;
 use ralph_core::outcome::exit;
@@ -20,7 +19,6 @@ pub struct CommandError {
 }
 
 impl CommandError {
-    /// A failure with this code.
     pub fn new(code: u8, message: impl Into<String>) -> CommandError {
         CommandError { code, message: message.into(), causes: Vec::new(), hints: Vec::new() }
     }
@@ -30,12 +28,10 @@ impl CommandError {
         CommandError::new(exit::OK, "")
     }
 
-    /// A wrong call, setting or file.
     pub fn usage(message: impl Into<String>) -> CommandError {
         CommandError::new(exit::USAGE, message)
     }
 
-    /// A failing disk or descriptor.
     pub fn io(message: impl Into<String>, cause: &(dyn std::error::Error + 'static)) -> CommandError {
         CommandError::new(exit::IO, message).because(cause)
     }
@@ -57,7 +53,6 @@ impl CommandError {
         self
     }
 
-    /// Adds what to type or do next.
     pub fn hint(mut self, hint: impl Into<String>) -> CommandError {
         self.hints.push(hint.into());
         self
@@ -76,7 +71,6 @@ impl CommandError {
     }
 }
 
-/// The exit code of an error of the store.
 pub fn store_code(error: &StoreError) -> u8 {
     match error.class() {
         Class::Machine | Class::Damage => exit::IO,

@@ -12,37 +12,31 @@ use ralph_view::liveness::State;
 use ralph_view::words::between;
 use std::time::UNIX_EPOCH;
 
-/// Who works at this moment.
 pub struct Live<'a> {
     project: &'a Project,
     owner: Option<Owner>,
 }
 
 impl<'a> Live<'a> {
-    /// Looks.
     pub fn look(project: &'a Project) -> Live<'a> {
         Live { project, owner: lock::owner(&project.locks, project.work_tree()) }
     }
 
-    /// The living owner of the work tree.
     pub fn owner(&self) -> Option<&Owner> {
         self.owner.as_ref()
     }
 
-    /// The living process that carries this run.
     pub fn process(&self, run: &RunId) -> Option<Identity> {
         let owner = self.owner.as_ref().filter(|owner| owner.run.as_ref() == Some(run));
         owner.map(|owner| owner.identity.clone()).or_else(|| child_runs::process_of(&self.project.run_folder(run)))
     }
 
-    /// All runs of this project that live.
     pub fn runs(&self) -> Vec<RunId> {
         let mut runs = child_runs::carried(&self.project.state);
         runs.retain(|run| self.process(run).is_some());
         runs
     }
 
-    /// The state of a run.
     pub fn state(&self, row: &RunRow) -> State {
         State::of(row, self.process(&row.run).is_some())
     }
@@ -54,7 +48,6 @@ pub fn unseen(row: &RunRow, project: &Project) -> Millis {
     last_output(project, row).map_or(Millis::ZERO, |at| between(row.updated_at, at))
 }
 
-/// When the agent last printed anything, by its raw log.
 pub fn last_output(project: &Project, row: &RunRow) -> Option<WallTime> {
     let written = raw_log::last_output(&project.run_folder(&row.run))?.duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(written.as_millis()).ok().map(WallTime)

@@ -1,5 +1,4 @@
-//! The `ralph` program: wires the rooms together, reads the environment and the settings, prints,
-//! and exits.
+//! The `ralph` program: wires the rooms together, reads the environment, prints, and exits.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 

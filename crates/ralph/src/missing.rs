@@ -21,34 +21,26 @@ pub fn newest(store: &Store) -> Result<Listing, StoreError> {
     Listing::newest(store, Which::All, COMPARED)
 }
 
-/// Compares the newest runs and what was carried lately.
+#[derive(Clone, Copy)]
+pub enum Beside {
+    /// What was carried lately.
+    Carried,
+    /// Everything that ever left a folder.
+    Everything,
+}
+
+/// Compares the newest runs, and what else is looked for, with what they left.
 pub fn look(
     project: &Project,
     live: &Live<'_>,
     store: Option<&Store>,
     newest: &Listing,
+    beside: Beside,
 ) -> Result<Missing, StoreError> {
-    compare(project, live, store, newest, child_runs::carried(&project.state))
-}
-
-/// Compares the newest runs and everything that ever left a folder.
-pub fn look_thoroughly(
-    project: &Project,
-    live: &Live<'_>,
-    store: Option<&Store>,
-    newest: &Listing,
-) -> Result<Missing, StoreError> {
-    let all = child_runs::run_folders(&project.state).into_iter().map(|(run, _)| run).collect();
-    compare(project, live, store, newest, all)
-}
-
-fn compare(
-    project: &Project,
-    live: &Live<'_>,
-    store: Option<&Store>,
-    newest: &Listing,
-    left: Vec<RunId>,
-) -> Result<Missing, StoreError> {
+    let left: Vec<RunId> = match beside {
+        Beside::Carried => child_runs::carried(&project.state),
+        Beside::Everything => child_runs::run_folders(&project.state).into_iter().map(|(run, _)| run).collect(),
+    };
     let known = store.map(|store| store.known(&left)).transpose()?.unwrap_or_default();
     let known: HashSet<RunId> = known.into_iter().chain(newest.damaged.iter().filter_map(DamagedRow::run)).collect();
     let mut lost = Vec::new();
@@ -74,7 +66,7 @@ fn compare(
 
 /// Says on standard error what is missing of the newest runs and of what was carried lately.
 pub fn tell(project: &Project, live: &Live<'_>, store: &Store, newest: &Listing) -> Result<(), StoreError> {
-    let missing = look(project, live, Some(store), newest)?;
+    let missing = look(project, live, Some(store), newest, Beside::Carried)?;
     missing.lines().iter().for_each(|line| page::say(&format!("note: {}", project.suggest().line(line))));
     Ok(())
 }

@@ -14,25 +14,19 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where the folders of tasks are, seen from the project's.
 pub const TASKS: &str = ".ralph/tasks";
 
-/// A project and its state.
 #[derive(Debug, Clone)]
 pub struct Project {
-    /// The folder in which the command was given.
     pub cwd: PathBuf,
     /// The project: the nearest folder upward with `.ralph` or `.git`, else the current one.
     pub root: PathBuf,
     pub git_root: Option<PathBuf>,
-    /// The project's folder in the state directory.
     pub state: PathBuf,
-    /// Where locks of all projects lie.
     pub locks: PathBuf,
 }
 
 impl Project {
-    /// Finds the project around `start` (or the current folder).
     pub fn find(start: Option<&Path>) -> Result<Project, CommandError> {
         let here = std::env::current_dir().map_err(|error| {
             CommandError::usage("the current folder cannot be found; it may have been deleted").because(&error)
@@ -67,7 +61,6 @@ impl Project {
         self.git_root.as_deref().unwrap_or(&self.root)
     }
 
-    /// The project's name for people.
     pub fn name(&self) -> String {
         self.root.file_name().map_or("/".to_owned(), |name| name.to_string_lossy().into_owned())
     }
@@ -83,7 +76,6 @@ impl Project {
         state_dir::homeless(state_root).into_iter().map(|(folder, home)| (folder, home.root)).collect()
     }
 
-    /// A run's folder for raw logs.
     pub fn run_folder(&self, run: &RunId) -> PathBuf {
         self.state.join("runs").join(run.as_str())
     }
@@ -144,7 +136,6 @@ fn state_root() -> Result<PathBuf, CommandError> {
         .map_err(|error| CommandError::usage("the state directory has no absolute path").because(&error))
 }
 
-/// The run inside which this process was started, if any.
 pub fn parent_run() -> Option<RunId> {
     run_in(PARENT_VARIABLE).or_else(|| run_in(RUN_VARIABLE))
 }
@@ -171,7 +162,6 @@ pub struct RunAround {
     pub run: Option<RunId>,
     pub task: Option<TaskName>,
     pub project: Option<String>,
-    /// Who types, as far as the system says.
     pub user: String,
 }
 
@@ -181,7 +171,6 @@ impl RunAround {
         self.run.as_ref().map_or_else(|| self.user.clone(), |run| format!("run {run}"))
     }
 
-    /// Looks at the environment.
     pub fn find() -> RunAround {
         let text = |name: &str| std::env::var(name).ok();
         let user = text("USER").filter(|user| !user.is_empty());
@@ -206,13 +195,11 @@ pub fn program(name: &str, folder: &Path) -> io::Result<PathBuf> {
     program_on(std::env::var_os("PATH").as_deref(), name, folder)
 }
 
-/// The same on another PATH.
 pub fn program_on(path: Option<&OsStr>, name: &str, folder: &Path) -> io::Result<PathBuf> {
     let file = find_program(name.as_ref(), folder, path)?;
     look::may_execute(&file).map(|()| file)
 }
 
-/// Whether colour is unwanted here.
 pub fn is_colorless() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var("TERM").is_ok_and(|term| term == "dumb")
@@ -229,7 +216,6 @@ fn is_utf8(locale: &str) -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// The terminal's kind.
 pub fn term() -> Option<String> {
     std::env::var("TERM").ok()
 }

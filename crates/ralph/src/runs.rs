@@ -15,7 +15,6 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// At most so many of the runs that are wanted.
     pub fn newest(store: &Store, which: Which<'_>, most: usize) -> Result<Listing, StoreError> {
         let mut listing = Listing::default();
         for stored in store.newest(which, most)? {
@@ -39,7 +38,6 @@ impl Listing {
     }
 }
 
-/// One run, if it is known.
 pub fn row(store: &Store, run: &RunId) -> Result<Option<RunRow>, StoreError> {
     match store.row(run)? {
         Some(Err(_)) => folded(store, run).map(Some),
@@ -63,7 +61,6 @@ pub fn damage(store: &Store) -> Result<Damage, StoreError> {
 
 const NO_START: &str = "its journal does not begin with its start";
 
-/// A run's row as its journal gives it.
 fn folded(store: &Store, run: &RunId) -> Result<RunRow, StoreError> {
     let entries: Vec<Entry> = store.entries(run)?;
     let damaged = |_| StoreError::Damaged { stream: run.into(), seq: 1, why: NO_START.to_owned() };

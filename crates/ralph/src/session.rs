@@ -1,5 +1,4 @@
-//! Carrying a run from the command line: the lock, the store, the keeper and a face are put
-//! together here, for a new run and for one that goes on.
+//! Puts lock, store, keeper and face together and carries a run, new or resumed.
 
 use crate::error::CommandError;
 use crate::live::{self, Live};
@@ -52,11 +51,8 @@ const END_OLD_TREE: Duration = Duration::from_secs(10);
 /// Crashed runs whose leftovers are looked for before another run works in their tree.
 const CRASHED_LOOKED_AT: usize = 5;
 
-/// What there is to carry.
 pub enum Beginning {
-    /// A new run.
     New(Box<Started>),
-    /// A run that its journal has made.
     Old(Box<Run>, Resumed),
 }
 
@@ -71,9 +67,8 @@ pub struct Claimed {
 }
 
 impl Claimed {
-    /// Registers a run, locks what it owns and opens the store. Nothing else has been written then, but for
-    /// a supervised agent's task folder, which must be there to be locked. Registering comes first: until then
-    /// a run inside a run is a leftover of its parent's agent.
+    /// Registers a run, locks what it owns and opens the store; only a supervised agent's task folder is written
+    /// before. Registering comes first: until then a run inside a run is a leftover of its parent's agent.
     pub fn take(project: &Project, run: &RunId, policy: &Policy) -> Result<Claimed, CommandError> {
         let (clock, registration) = begin(project, run)?;
         if policy.supervision().is_some() {
@@ -86,8 +81,7 @@ impl Claimed {
         Ok(Claimed { store: Store::open(&project.state)?, clock, lock, registration: registration?, _folder: folder })
     }
 
-    /// Registers a run that nobody carries, to bring its journal to an end. That needs no work tree, and
-    /// somebody else may own it.
+    /// Registers a run that nobody carries, to end its journal; somebody else may own the work tree.
     pub fn take_journal(project: &Project, run: &RunId) -> Result<Claimed, CommandError> {
         let (clock, registration) = begin(project, run)?;
         let registration = registration?;
@@ -95,12 +89,10 @@ impl Claimed {
         Ok(Claimed { store: Store::open(&project.state)?, clock, lock, registration, _folder: None })
     }
 
-    /// Whether this process may work in the tree.
     pub fn has_tree(&self) -> bool {
         self.lock.is_some()
     }
 
-    /// The store.
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -154,7 +146,6 @@ impl Claimed {
         Ok(unseen)
     }
 
-    /// Carries the run to its end and returns its exit code.
     pub fn carry(
         mut self,
         options: FaceOptions,
@@ -181,7 +172,6 @@ impl Claimed {
         Ok(outcome?.exit_code)
     }
 
-    /// Puts hands, store and senses together and carries the run.
     async fn carry_by(
         self,
         (project, run, parent, policy): (&Project, &RunId, Option<RunId>, &Policy),
@@ -254,7 +244,6 @@ fn ended_children(state: &Path, run: &RunId) -> Result<EndedChildren, String> {
     Ok(own.into_iter().map(|row| (row.run, row.stop_reason)).collect())
 }
 
-/// How a new run of a project begins.
 pub fn started(project: &Project, parent: Option<RunId>, policy: Policy) -> Box<Started> {
     Box::new(Started {
         run: RunId::from_random(clock::random_bits()),
@@ -266,7 +255,6 @@ pub fn started(project: &Project, parent: Option<RunId>, policy: Policy) -> Box<
     })
 }
 
-/// Carries a new run to its end and returns its exit code.
 pub fn begin_run(options: FaceOptions, project: &Project, started: Box<Started>) -> Result<u8, CommandError> {
     Claimed::take(project, &started.run, &started.policy)?.carry(options, project, Beginning::New(started))
 }
@@ -292,7 +280,6 @@ fn buses(project: &Project, run: &RunId, policy: &Policy, task_folder: &Path) ->
     })
 }
 
-/// Listens to signals.
 pub fn signals() -> Result<Signals, CommandError> {
     Signals::listen().map_err(|error| CommandError::io("signals cannot be listened to", &error))
 }
@@ -308,7 +295,6 @@ fn scm_note(project: &Project) -> PathBuf {
     project.state.join("scm-task")
 }
 
-/// The readable files of a run, with its task's folder.
 fn folder(project: &Project, policy: &Policy) -> Result<Folder, CommandError> {
     let task_folder = task_folder(project, policy);
     if task_folder == usual_task_folder(project, policy) {
@@ -319,7 +305,6 @@ fn folder(project: &Project, policy: &Policy) -> Result<Folder, CommandError> {
         .map_err(|error| CommandError::usage("the task folder cannot be used").because(&error))
 }
 
-/// The task folder of a run.
 pub fn task_folder(project: &Project, policy: &Policy) -> PathBuf {
     let said = policy.supervision().map(|supervision| PathBuf::from(&supervision.task_folder));
     said.unwrap_or_else(|| usual_task_folder(project, policy))
@@ -335,13 +320,11 @@ pub fn project_name(project: &Project, policy: &Policy) -> String {
     said.unwrap_or_else(|| project.project_name())
 }
 
-/// What no second loop may work on: the work tree, or the task folder of a supervised agent, which leaves
-/// the tree to its child runs.
+/// What no second loop may work on: the work tree, or the task folder of a supervised agent.
 fn owned(project: &Project, policy: &Policy) -> PathBuf {
     if policy.supervision().is_some() { task_folder(project, policy) } else { project.work_tree().to_owned() }
 }
 
-/// Prepares the state folder, and registers the run in it.
 fn begin(project: &Project, run: &RunId) -> Result<(Clock, Result<Registration, CommandError>), CommandError> {
     let clock = Clock::start();
     state_dir::prepare(&project.state, &project.root).map_err(|error| {
@@ -461,8 +444,7 @@ fn take_lock(project: &Project, run: &RunId, owned: &Path, clock: &Clock) -> Res
         .hint(format!("stop it: ralph cancel{run}")))
 }
 
-/// A fault in ralph itself: say so, say how to go on, and leave by its own exit code. The keeper
-/// ends the agent when this process is gone.
+/// A fault in ralph itself: says how to go on, and exits. The keeper then ends the agent.
 pub fn on_panic() {
     std::panic::set_hook(Box::new(|info| {
         // A status line may stand there; only a terminal has one.

@@ -1,5 +1,4 @@
-//! What can go wrong between ralph and its database, sorted by what a person can do about it:
-//! make room, upgrade, wait, or look at what was damaged.
+//! What can go wrong with the database, sorted by what a person can do about it.
 
 use ralph_core::stream::StreamId;
 use rusqlite::ErrorCode;
@@ -8,41 +7,23 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The disk, the file system or the permissions are to blame.
     #[error("cannot {doing} {}: {problem}", path.display())]
-    Io {
-        /// The database, or the folder that should hold it.
-        path: PathBuf,
-        doing: &'static str,
-        problem: IoProblem,
-        /// What the system or SQLite said.
-        source: Source,
-    },
-    /// A write failed earlier. A second try could succeed without the first one's pages, so nothing
-    /// more is written until the database was opened anew and read.
+    Io { path: PathBuf, doing: &'static str, problem: IoProblem, source: Source },
+    /// A write failed earlier, and its pages may be lost: nothing more is written before the database is read anew.
     #[error("an earlier write to {} failed, so nothing more is written to it", path.display())]
     Suspect { path: PathBuf },
-    /// Somebody deleted or replaced the database while it was in use.
     #[error("{} was deleted or replaced, so what happens from here on could not be remembered", path.display())]
     Gone { path: PathBuf },
     /// The file is not a database, or its structure is damaged.
     #[error("{} is damaged", path.display())]
     Corrupt { path: PathBuf, source: Source },
-    /// A newer ralph wrote the database.
     #[error("{} was written by a newer ralph: its format is {found}, this ralph knows formats up to {known}", path.display())]
-    Newer {
-        path: PathBuf,
-        found: u32,
-        /// The newest format that this ralph knows.
-        known: u32,
-    },
-    /// A stored entry is not what was written.
+    Newer { path: PathBuf, found: u32, known: u32 },
     #[error("entry {seq} of {stream} is damaged: {why}")]
     Damaged { stream: StreamId, seq: u64, why: String },
-    /// The entries to append do not continue the stream.
     #[error("{stream} goes on with entry {expected}, not {found}")]
     Gap {
         stream: StreamId,
@@ -53,7 +34,6 @@ pub enum StoreError {
     /// Another process kept the database locked for longer than is waited.
     #[error("{} is locked by another process", path.display())]
     Busy { path: PathBuf },
-    /// A fault in ralph itself.
     #[error("cannot {doing} {}", path.display())]
     Internal { path: PathBuf, doing: &'static str, source: Source },
 }
@@ -61,20 +41,15 @@ pub enum StoreError {
 /// The cause of an error, with the type of whoever raised it kept at home.
 pub type Source = Box<dyn Error + Send + Sync>;
 
-/// Which kind of trouble the disk made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IoProblem {
-    /// No space, or no quota, is left.
     DiskFull,
-    /// The file or the file system may only be read.
     ReadOnly,
     /// The file cannot be opened or the folder cannot be made.
     CannotOpen,
     /// The file system has no shared memory between processes, as some network ones.
     NoSharedMemory,
-    /// The machine has no memory or no file descriptors left.
     NothingLeft,
-    /// Reading, writing or syncing failed.
     Failed,
 }
 
@@ -91,22 +66,18 @@ impl fmt::Display for IoProblem {
     }
 }
 
-/// What an error asks of a person. Every variant has one, so that nobody who turns errors into exit codes or
-/// advice can overlook a new one.
+/// What an error asks of a person; every variant has one, so that no exit code or hint is forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// The machine is to blame: mend it, or wait, and type the same again.
     Machine,
     /// What is stored is damaged, and can be repaired.
     Damage,
-    /// A newer ralph is needed.
     Newer,
-    /// A fault in ralph itself.
     Internal,
 }
 
 impl StoreError {
-    /// What it asks of a person.
     pub fn class(&self) -> Class {
         match self {
             StoreError::Io { .. } | StoreError::Suspect { .. } | StoreError::Gone { .. } | StoreError::Busy { .. } => {
@@ -125,11 +96,6 @@ impl StoreError {
             StoreError::Damaged { seq, why, .. } => Some(format!("entry {seq} is damaged: {why}")),
             _ => None,
         }
-    }
-
-    /// Whether room on the disk is what is missing.
-    pub fn is_disk_full(&self) -> bool {
-        matches!(self, StoreError::Io { problem: IoProblem::DiskFull, .. })
     }
 
     /// Turns SQLite's errors into ours; made once per call, so that `?` stays short.

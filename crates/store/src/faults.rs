@@ -1,7 +1,7 @@
 //! What the disk, the power and the kernel can do to the files, and what is left then.
 
 use crate::sample::{check_ended, entries, id, noted, receipt, row, rows, run_row, started, tree_seen};
-use crate::{DamagedRow, Durability, Store, StoreError};
+use crate::{DamagedRow, Durability, IoProblem, Store, StoreError};
 use ralph_core::event::{Entry, Event};
 use ralph_core::run::RunRow;
 use std::fs::{self, OpenOptions};
@@ -162,7 +162,7 @@ fn d01_a_full_disk_stops_all_writing_and_harms_nothing_that_was_written() {
     store.conn.pragma_update(None, "max_page_count", pages).unwrap();
     let large = noted(8, &"x".repeat(100_000));
     let error = store.append(&[large], &row(&run, 3), &[], Durability::Synced).unwrap_err();
-    assert!(error.class() == crate::Class::Machine && error.is_disk_full(), "{error:?}");
+    assert!(matches!(error, StoreError::Io { problem: IoProblem::DiskFull, .. }), "{error:?}");
     assert!(error.to_string().contains("ralph.db") && error.to_string().contains("no space"), "{error}");
 
     // Not even something that would fit is written through a store that has failed.

@@ -76,7 +76,6 @@ pub enum Durability {
 }
 
 impl Store {
-    /// The database file, for messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -101,8 +100,7 @@ impl Store {
         error
     }
 
-    /// Switches what the next commit guarantees. Called outside of transactions only: inside one
-    /// SQLite ignores it.
+    /// Switches what the next commit guarantees; SQLite ignores it inside of a transaction.
     fn ensure(&mut self, durability: Durability) -> rusqlite::Result<()> {
         if self.durability != durability {
             // OFF is never used: it would let a power cut damage the database itself.

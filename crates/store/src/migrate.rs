@@ -1,7 +1,5 @@
-//! Bringing an older database up to date, and leaving a newer one alone.
-//!
-//! The format is a number in the database's header. Each file in `migrations/` raises it by one.
-//! Migrations only add, so that a loop of the old ralph that is still running is not disturbed.
+//! Brings an older database up to date, and leaves a newer one alone. Each file in `migrations/` raises the format by
+//! one and only adds, so that a loop of the old ralph that still runs is not disturbed.
 
 use crate::StoreError;
 use crate::open::{create_private, sync_folder, with_suffix};
@@ -26,8 +24,7 @@ pub(crate) fn refuse_foreign(conn: &Connection, path: &Path) -> Result<(), Store
     Ok(())
 }
 
-/// Applies what is missing in one transaction. What an older ralph left is first copied to
-/// `ralph.db.format-N`, so that going back to that ralph stays possible.
+/// Migrates in one transaction; a copy of the old database stays at `ralph.db.format-N`.
 pub(crate) fn bring_up_to_date(conn: &mut Connection, path: &Path, migrations: &[&str]) -> Result<(), StoreError> {
     let failed = StoreError::sqlite(path, "migrate");
     if format(conn).map_err(&failed)? == newest(migrations) {

@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// The database's name in the project's folder.
 pub(crate) const FILE: &str = "ralph.db";
 
 /// How long another process may hold the write lock. An append holds it for a few milliseconds, so
@@ -45,15 +44,13 @@ const SETTINGS: &str = "
 /// What tells the database from another one under its name; `None` for no file.
 pub(crate) type FileId = Option<(u64, u64)>;
 
-/// The file that stands there now.
 pub(crate) fn file_id(path: &Path) -> FileId {
     fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
 impl Store {
-    /// Opens `<folder>/ralph.db` for reading and writing, and makes it, and the folder with its
-    /// parents, if needed: folders with mode 0700, files with 0600. A database of an older ralph is
-    /// copied aside and brought up to date; one of a newer ralph is refused.
+    /// Opens `<folder>/ralph.db`, and makes it and its folders if needed, for their owner only (0700, 0600). A database
+    /// of an older ralph is copied aside and brought up to date; one of a newer ralph is refused.
     pub fn open(folder: &Path) -> Result<Store, StoreError> {
         let path = folder.join(FILE);
         replace::finish(folder)?;
@@ -68,9 +65,8 @@ impl Store {
         Ok(Store { conn, path, durability: Durability::Written, tail: None, suspect: false, file })
     }
 
-    /// Opens the database for looking only, beside a live writer or after its death; `None` if there
-    /// is none. Nothing is changed, and nothing new is left behind. A database of a newer ralph is
-    /// refused.
+    /// Opens the database for looking only; `None` if there is none. Nothing is changed and nothing new is left behind.
+    /// A database of a newer ralph is refused.
     pub fn open_existing(folder: &Path) -> Result<Option<Store>, StoreError> {
         let path = folder.join(FILE);
         replace::finish(folder)?;
@@ -100,8 +96,7 @@ impl Store {
     }
 }
 
-/// A database gets its name only when it is whole, so what is no file, or an empty one, was put there by
-/// somebody else or lost its content.
+/// A database gets its name only when it is whole, so an empty one or none at all is somebody else's doing.
 fn refuse_what_nobody_wrote(path: &Path) -> Result<(), StoreError> {
     let found = fs::metadata(path).map_err(StoreError::file(path, "open"))?;
     let why = if !found.is_file() {
@@ -155,8 +150,7 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     connect().map_err(StoreError::sqlite(path, "open"))
 }
 
-/// Write-ahead mode is a property of the file, so this changes nothing unless the file is new or
-/// was restored from a copy.
+/// Write-ahead mode is a property of the file: only a new or restored one changes.
 fn use_the_log(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     let mode: String = conn
         .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))
@@ -211,9 +205,8 @@ fn create_database(path: &Path) -> Result<(), StoreError> {
     named
 }
 
-/// Syncing once at the end is enough for a file that has no name yet, and much faster. The log is
-/// switched on last: what goes through it reaches the file when it closes, and closing tells of no
-/// failure.
+/// A file without a name needs one sync, at its end. The log is switched on last: what goes through it reaches the file
+/// when it closes, and closing tells of no failure.
 fn fill(unfinished: &Path) -> Result<(), StoreError> {
     let failed = StoreError::sqlite(unfinished, "create");
     let mut conn = Connection::open_with_flags(unfinished, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(&failed)?;
@@ -224,8 +217,7 @@ fn fill(unfinished: &Path) -> Result<(), StoreError> {
     File::open(unfinished).and_then(|file| file.sync_all()).map_err(StoreError::file(unfinished, "create"))
 }
 
-/// An empty file for its owner only. SQLite would make it readable for everybody; its log and index
-/// files take the mode of this one.
+/// An empty file for its owner only; SQLite gives its log and index files the same mode.
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);

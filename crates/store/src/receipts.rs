@@ -1,5 +1,4 @@
-//! The receipts of checks. They are written in the transaction of the entries that they come with, and nothing is
-//! ever decided by them.
+//! The receipts of checks, written with the entries that they come with. Nothing is decided by them.
 
 use crate::rows::number_of;
 use crate::streams::{SEQ_MASK, place};
@@ -21,7 +20,6 @@ impl Store {
     }
 }
 
-/// Keeps a receipt at the place of the entry that it comes from.
 pub(crate) fn save(conn: &Connection, no: i64, receipt: &Receipt) -> rusqlite::Result<()> {
     conn.prepare_cached("INSERT INTO receipts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?
         .execute((

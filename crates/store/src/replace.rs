@@ -17,7 +17,6 @@ const PARTS: [&str; 3] = ["-shm", "-wal", ""];
 /// Where repaired databases are made.
 const WORKSHOP: &str = "repair-";
 
-/// A database that is being made to replace another one.
 #[derive(Debug)]
 pub struct Replacement {
     folder: PathBuf,
@@ -36,13 +35,11 @@ impl Replacement {
         Ok(Replacement { folder: folder.to_owned(), stamp: stamp.to_owned() })
     }
 
-    /// The new database, empty at first.
     pub fn store(&self) -> Result<Store, StoreError> {
         Store::open(&workshop(&self.folder, &self.stamp))
     }
 
-    /// Puts the old database aside and the new one, which must be closed, into its place. Returns what was
-    /// put aside.
+    /// Puts the old database aside and the new, closed one into its place; returns what was put aside.
     pub fn put_in_place(self) -> Result<Vec<PathBuf>, StoreError> {
         let new = workshop(&self.folder, &self.stamp).join(FILE);
         let failed = StoreError::file(&new, "write to");
@@ -66,7 +63,6 @@ impl Replacement {
     }
 }
 
-/// Finishes a replacement that was begun, if there is one.
 pub(crate) fn finish(folder: &Path) -> Result<(), StoreError> {
     let intent = folder.join(INTENT);
     let stamp = match fs::read_to_string(&intent) {

@@ -6,7 +6,6 @@ use ralph_core::request::Request;
 use ralph_core::stream::StreamId;
 use ralph_core::time::WallTime;
 
-/// A request that stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked {
     pub no: i64,
@@ -16,8 +15,7 @@ pub struct Asked {
 }
 
 impl Store {
-    /// Asks whoever carries a stream for something. The request survives a power cut, and asking twice changes
-    /// nothing.
+    /// Asks whoever carries a stream for something. A request survives a power cut; asking twice changes nothing.
     pub fn ask(&mut self, stream: impl Into<StreamId>, request: Request, at: WallTime) -> Result<(), StoreError> {
         let stream = stream.into();
         let sql = "INSERT INTO requests (kind, id, request, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";

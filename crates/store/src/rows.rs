@@ -10,10 +10,8 @@ use ralph_core::id::{RunId, TaskName};
 use ralph_core::stream::{Keys, Row, Standing, StreamId, StreamKind};
 use rusqlite::{Connection, OptionalExtension as _};
 
-/// A row, or what is left of it.
 pub type Stored<R> = Result<R, DamagedRow>;
 
-/// A row that cannot be believed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedRow {
     /// The stream, unless its name is damaged too.
@@ -23,7 +21,6 @@ pub struct DamagedRow {
 }
 
 impl DamagedRow {
-    /// The run that it is of, if it is of one.
     pub fn run(&self) -> Option<RunId> {
         self.stream.as_ref()?.run()
     }
@@ -39,7 +36,6 @@ impl DamagedRow {
 pub enum Found {
     /// This run: it has exactly this id, or it is the only one whose id begins like this.
     One(RunId),
-    /// No run.
     None {
         /// At most three that resemble it, best first.
         nearest: Vec<RunId>,
@@ -51,17 +47,11 @@ pub enum Found {
 /// Which rows are wanted. Only the first of these costs more where there are more streams.
 #[derive(Debug, Clone, Copy)]
 pub enum Which<'a> {
-    /// All of a kind.
     All,
-    /// Those that work on a task.
     OfTask(&'a TaskName),
-    /// Those that were started inside a run.
     ChildrenOf(&'a RunId),
-    /// Those that have not come to an end.
     Open,
-    /// Those that may go on.
     Unfinished,
-    /// Those with these ids.
     Named(&'a [RunId]),
 }
 
@@ -86,16 +76,12 @@ impl Which<'_> {
     }
 }
 
-/// Those whose ids are listed.
 const NAMED: &str = "INDEXED BY stream_ids WHERE kind = ?1 AND id IN (SELECT value FROM json_each(?2))";
-/// How many similar ids are worth showing.
 const NEAREST: usize = 3;
-/// What a row is read from.
 const COLUMNS: &str = "no, kind, id, last_seq, row, checksum, task, parent, standing, cost, tokens";
 
 impl Store {
-    /// At most so many of the rows that are wanted, newest first: in the order in which the streams began, which a
-    /// wrong clock cannot change.
+    /// At most so many of the wanted rows, newest first by their number: a wrong clock changes nothing.
     pub fn newest<R: Row>(&self, wanted: Which<'_>, most: usize) -> Result<Vec<Stored<R>>, StoreError> {
         let (sql, value) = wanted.sql();
         let most = i64::try_from(most).unwrap_or(i64::MAX);
@@ -105,7 +91,6 @@ impl Store {
         })
     }
 
-    /// One row, if the stream is known.
     pub fn row<R: Row>(&self, stream: impl Into<StreamId>) -> Result<Option<Stored<R>>, StoreError> {
         self.reading(|conn| {
             let Some(no) = number_of(conn, &stream.into())? else { return Ok(None) };
@@ -115,7 +100,6 @@ impl Store {
         })
     }
 
-    /// How many streams of a kind there are.
     pub fn count(&self, kind: StreamKind) -> Result<usize, StoreError> {
         let sql = "SELECT count(*) FROM streams INDEXED BY stream_ids WHERE kind = ?1";
         self.reading(|conn| conn.prepare_cached(sql)?.query_row([kind.as_str()], |row| row.get::<_, u32>(0)))
@@ -134,8 +118,7 @@ impl Store {
         })
     }
 
-    /// The run that somebody means: the one with this id, else the only one whose id begins so.
-    /// Ids have no capitals, so capitals are read as small letters.
+    /// The run of this id, else the only one whose id begins so. Ids are lower case.
     pub fn find(&self, typed: &str) -> Result<Found, StoreError> {
         let typed = typed.trim().to_ascii_lowercase();
         // What stands behind `z` is no part of an id.
@@ -171,7 +154,6 @@ impl Store {
         })
     }
 
-    /// Whether the index knows the stream.
     pub(crate) fn is_indexed(&self, stream: &StreamId) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM streams INDEXED BY stream_ids WHERE kind = ?1 AND id = ?2";
         self.reading(|conn| conn.prepare_cached(sql)?.exists((stream.kind().as_str(), stream.id())))
@@ -211,7 +193,6 @@ pub(crate) fn save_row<R: Row>(conn: &Connection, tail: &mut Tail, row: &R) -> r
     Ok(no)
 }
 
-/// Keys as columns.
 #[derive(PartialEq)]
 struct StoredKeys {
     task: String,
@@ -322,9 +303,8 @@ fn read_row<R: Row>(conn: &Connection, row: &rusqlite::Row<'_>) -> rusqlite::Res
     }))
 }
 
-/// The ids that need the fewest changes of one letter, newest first among equals, and only those in which
-/// two thirds of what was typed can stay: ids are random, and any two have a letter or two in common.
-/// Only as much of an id is compared as was typed, because people type beginnings.
+/// The ids that need the fewest changes to begin as typed, newest first among equals. Two thirds of what was typed must
+/// stay: ids are random, and any two have a letter or two in common.
 fn nearest(typed: &str, newest_first: Vec<RunId>) -> Vec<RunId> {
     let typed: String = typed.chars().take(64).collect();
     let length = typed.chars().count();
@@ -459,14 +439,8 @@ mod tests {
     #[test]
     fn c07_a_damaged_row_hides_no_run_and_is_healed_by_the_next_append() {
         for damage in [
-            "row = replace(row, ':4', ':5')",
-            "row = '{'",
-            "last_seq = 1",
-            "task = 'another'",
-            "parent = 'r2'",
-            "standing = 1",
-            "cost = 7",
-            "tokens = 1",
+            "row = replace(row, ':4', ':5')", "row = '{'", "last_seq = 1", "task = 'another'", "parent = 'r2'",
+            "standing = 1", "cost = 7", "tokens = 1",
         ] {
             let (_dir, mut store) = store_with(&["r1", "r2"]);
             store.conn.execute(&format!("UPDATE streams SET {damage} WHERE id = 'r1'"), []).unwrap();

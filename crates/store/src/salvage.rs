@@ -21,7 +21,6 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-/// What is left of one stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remains<E> {
     /// Its name; `None` if nothing proves one.
@@ -29,7 +28,6 @@ pub struct Remains<E> {
     pub no: i64,
     /// Its entries from the first on, each of them proven.
     pub entries: Vec<Entry<E>>,
-    /// How many there are known to have been.
     pub promised: u64,
     /// Why there are no more; `None` if they are all there.
     pub lost: Option<String>,
@@ -67,7 +65,6 @@ struct Pages {
     database: Option<File>,
     log: Option<File>,
     size: usize,
-    /// The newest version of each page in the log.
     newest: HashMap<u32, Image>,
     count: u32,
 }
@@ -102,7 +99,6 @@ impl Salvage {
         of_entries.chain(self.proven.keys().copied()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// What is left of the stream with this number.
     pub fn remains<E: DeserializeOwned>(&self, no: i64) -> Remains<E> {
         let mut names = self.proven.get(&no).cloned().unwrap_or_default();
         if !(0..=MOST_STREAMS).contains(&no) {
@@ -162,7 +158,6 @@ impl Salvage {
         Remains { stream: Some(stream), ..remains }
     }
 
-    /// Notes what stands on a page.
     fn index(&mut self, number: u32, page: Image) {
         let Some(bytes) = self.pages.bytes(page) else { return };
         // The first page begins with the header of the file.
@@ -219,7 +214,6 @@ impl Salvage {
     }
 }
 
-/// An entry as it was stored.
 struct Fields {
     at: WallTime,
     elapsed: Millis,
@@ -228,7 +222,6 @@ struct Fields {
 }
 
 impl Fields {
-    /// Whether it is this entry.
     fn proves(&self, stream: &StreamId, seq: u64) -> bool {
         let entry = Entry { seq, at: self.at, elapsed: self.elapsed, event: () };
         entry_checksum(stream, &entry, &self.event) == self.checksum
@@ -253,14 +246,12 @@ impl Fields {
     }
 }
 
-/// The first byte of a page that is a leaf of a table.
 const LEAF: u8 = 0x0d;
 /// Bytes before the first frame of a log, and before the page of each frame.
 const LOG_HEADER: u64 = 32;
 const FRAME_HEADER: u64 = 24;
 /// What SQLite makes where nobody says otherwise.
 const USUAL_PAGE: usize = 4096;
-/// The first bytes of every database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -373,8 +364,7 @@ impl Pages {
         kinds(page, at + more + payload).map(|(kinds, _)| (rowid, kinds))
     }
 
-    /// A record's values. One that goes on elsewhere is tried with what the log and with what the database
-    /// has of those pages, because a page may be in use anew.
+    /// A record's values; of one that goes on elsewhere, both with the pages of the log and with those of the database.
     fn values(&self, cell: Cell) -> Vec<Vec<Value>> {
         [true, false].into_iter().filter_map(|of_the_log| values(&self.payload(cell, of_the_log)?)).collect()
     }
@@ -435,8 +425,7 @@ fn values(record: &[u8]) -> Option<Vec<Value>> {
     Some(values)
 }
 
-/// The kinds of a record's values, and where the first of them begins. Other kinds than these are in no
-/// table of ours.
+/// The kinds of a record's values and where they begin; `None` for kinds that no table of ours has.
 fn kinds(record: &[u8], at: usize) -> Option<(Vec<Kind>, usize)> {
     let (length, mut next) = varint(record, at)?;
     let end = at.checked_add(usize::try_from(length).ok()?)?;
@@ -477,7 +466,6 @@ fn big_endian(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
     Some(bytes.get(at..at.checked_add(length)?)?.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)))
 }
 
-/// What is wrong with a database.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Damage {
     /// Its structure, as SQLite told it.
@@ -487,15 +475,13 @@ pub struct Damage {
 }
 
 impl Damage {
-    /// Whether nothing is.
     pub fn is_none(&self) -> bool {
         self.structure.is_empty() && self.streams.is_empty()
     }
 }
 
 impl Store {
-    /// Everything that is damaged among streams of one kind. Reads all of them. `judge` says what is wrong with
-    /// entries of which each one can be read.
+    /// All damage among streams of one kind; reads all of them. `judge` looks at entries that can be read.
     pub fn damage<R: Row, E: DeserializeOwned>(
         &self,
         judge: impl Fn(&[Entry<E>]) -> Option<String>,

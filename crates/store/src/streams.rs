@@ -16,7 +16,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-/// Where a stream ends.
 #[derive(Debug, Clone)]
 pub(crate) struct Tail {
     pub(crate) stream: StreamId,
@@ -28,9 +27,8 @@ pub(crate) struct Tail {
 }
 
 impl Store {
-    /// Appends entries to the stream of the row, replaces the row and adds receipts, in one transaction. What is
-    /// guaranteed afterwards is said by `durability`; after an error nothing of it is there. The first entry must
-    /// follow the stream's last one, else it is a gap.
+    /// Appends entries, replaces the row and adds receipts, in one transaction: all or nothing, as durable as asked
+    /// for. The first entry must follow the stream's last one, else it is a gap.
     pub fn append<E: Serialize, R: Row>(
         &mut self,
         entries: &[Entry<E>],
@@ -147,7 +145,6 @@ impl Store {
         self.read(&stream.into(), after, SEQ_MASK)
     }
 
-    /// The entry with which a stream begins.
     pub fn first<E: DeserializeOwned>(&self, stream: impl Into<StreamId>) -> Result<Option<Entry<E>>, StoreError> {
         Ok(self.read(&stream.into(), 0, 1)?.pop())
     }
@@ -208,8 +205,7 @@ fn insert<E>(conn: &Connection, stream: &StreamId, no: i64, entry: &Entry<E>, ev
         .map(drop)
 }
 
-/// Takes an entry apart and compares its checksum. A damaged column may even have lost its type, so
-/// every failure is told as damage of this entry.
+/// Reads an entry and compares its checksum. Every failure is damage: a column may have lost its type.
 fn read_entry<E: DeserializeOwned>(stream: &StreamId, seq: u64, row: &rusqlite::Row<'_>) -> Result<Entry<E>, String> {
     let unreadable = |error: rusqlite::Error| error.to_string();
     let at = WallTime(row.get("at").map_err(unreadable)?);
@@ -246,8 +242,7 @@ pub(crate) fn entry_checksum<E>(stream: &StreamId, entry: &Entry<E>, json: &str)
     checksum(stream, &[entry.seq, entry.at.0.cast_unsigned(), entry.elapsed.0], json)
 }
 
-/// The first 8 bytes of SHA-256: enough against accidents, and an attacker who can write here could
-/// write a fitting checksum as well.
+/// The first 8 bytes of SHA-256: against accidents. An attacker who can write here can write a checksum too.
 pub(crate) fn checksum(stream: &StreamId, numbers: &[u64], json: &str) -> i64 {
     let mut hash = Sha256::new_with_prefix(stream.kind().as_str());
     hash.update([0]);

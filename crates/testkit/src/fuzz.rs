@@ -8,30 +8,8 @@ use std::path::Path;
 
 /// Pieces that mean something in one of the formats.
 const PIECES: [&str; 24] = [
-    "\"",
-    "\\",
-    "\\u",
-    "\\ud800",
-    "{",
-    "}",
-    "[",
-    "]",
-    ":",
-    ",",
-    "\n",
-    "\r\n",
-    "---\n",
-    "id: ",
-    "bytes: 9\n",
-    "'",
-    "$(",
-    "`",
-    "&&",
-    "<<E\n",
-    "-1e9",
-    "null",
-    "\u{feff}",
-    "\u{e9}",
+    "\"", "\\", "\\u", "\\ud800", "{", "}", "[", "]", ":", ",", "\n", "\r\n", "---\n", "id: ", "bytes: 9\n", "'", "$(",
+    "`", "&&", "<<E\n", "-1e9", "null", "\u{feff}", "\u{e9}",
 ];
 
 /// Calls the body with every seed in `fuzz/seeds/<target>` and with so many mutations of them.

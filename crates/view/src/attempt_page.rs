@@ -11,10 +11,8 @@ use std::fmt::Write as _;
 
 /// Tools shown one by one; an agent may have used hundreds, and `--json` has them all.
 const TOOLS: usize = 40;
-/// Lines of the prompt and of the agent's last words.
 const LINES: usize = 12;
 
-/// The iteration as a program reads it.
 pub fn as_json(view: &RunView, attempt: &AttemptView) -> Value {
     let mut object = json!({ "v": VERSION, "run": view.started.run });
     extend(&mut object, json::iteration(attempt));
@@ -27,7 +25,6 @@ pub fn as_json(view: &RunView, attempt: &AttemptView) -> Value {
     object
 }
 
-/// The iteration as a person reads it.
 pub fn for_people(view: &RunView, attempt: &AttemptView, style: &Style) -> String {
     let paint = style.paint;
     let run = &view.started.run;

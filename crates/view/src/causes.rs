@@ -19,8 +19,7 @@ const LAST_CHARS: usize = 400;
 /// Failed processes that are told one by one.
 const FAILURES: usize = 3;
 
-/// Sentences about the way to where the run is, without their full stops. For every stop reason there is one
-/// at least, if any iteration was begun.
+/// Sentences without full stops; for every stop reason at least one, if any iteration was begun.
 pub fn of(view: &RunView, state: State, worked: Millis) -> Vec<String> {
     let Some(last) = view.attempt(None) else { return vec!["no agent was started".to_owned()] };
     if view.machine.policy().supervision().is_some() {
@@ -54,7 +53,6 @@ pub fn of(view: &RunView, state: State, worked: Millis) -> Vec<String> {
     sentences.into_iter().flatten().collect()
 }
 
-/// How often a supervised agent was started, and how that went.
 fn starts(view: &RunView, last: &AttemptView) -> Vec<String> {
     let ended: Vec<bool> = view.counted().filter_map(|attempt| Some(attempt.agent.as_ref()?.well)).collect();
     let failed = ended.iter().filter(|well| !**well).count();
@@ -97,7 +95,6 @@ fn standing(view: &RunView) -> String {
     }
 }
 
-/// Names of what failed in an iteration.
 fn failing(attempt: &AttemptView) -> Vec<String> {
     let commands = attempt.counted().filter(|check| !check.report.ending.passed());
     let commands = commands.map(|check| format!("`{}`", check.report.spec.name()));
@@ -113,7 +110,6 @@ fn claims(view: &RunView) -> String {
     }
 }
 
-/// What failed in most iterations.
 fn often_failing(view: &RunView) -> Option<String> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     let mut judged = 0_u64;
@@ -137,7 +133,6 @@ fn trend(view: &RunView) -> Option<String> {
     })
 }
 
-/// Where the time went.
 fn time_spent(view: &RunView, worked: Millis) -> String {
     let sum = |spans: &mut dyn Iterator<Item = Millis>| spans.fold(Millis::ZERO, Millis::plus);
     let agents = view.attempts.iter().filter_map(|attempt| attempt.agent.as_ref());
@@ -148,7 +143,6 @@ fn time_spent(view: &RunView, worked: Millis) -> String {
     format!("{worked} used of {limit}: agents {agents}, checks {checks}, waits {waits}")
 }
 
-/// Where the money or the tokens went.
 fn spent(view: &RunView) -> String {
     let row = view.machine.row();
     let limits = &view.machine.policy().limits;
@@ -198,7 +192,6 @@ fn last_lines(said: &str) -> Option<String> {
     (!end.is_empty()).then(|| text::cut(&end, LAST_CHARS, "..."))
 }
 
-/// The tree that did not change any more.
 fn same_tree(view: &RunView) -> Option<String> {
     let last = view.counted().last()?;
     let Some(TreePrint::Seen { tree, .. }) = &last.tree else { return None };
@@ -211,7 +204,6 @@ fn same_tree(view: &RunView) -> Option<String> {
     })
 }
 
-/// What the stop found.
 fn cut_short(last: &AttemptView) -> String {
     let number = last.iteration;
     match (&last.agent, &last.judged) {

@@ -1,6 +1,5 @@
-//! What a run's last iteration needed to be complete, condition by condition, each with the fact
-//! that met or missed it and with what would have had to be true instead. The verdict itself is
-//! core's; this only lays its grounds side by side.
+//! What the last iteration needed to be complete: each condition with the fact that met or missed it, and what would
+//! have had to be true instead. The verdict itself is core's.
 
 use crate::run_view::{AttemptView, Check, Finding, RunView};
 use crate::{json, words};
@@ -12,7 +11,6 @@ use ralph_core::observation::Marker;
 use ralph_core::verdict::{self, About};
 use serde_json::{Value, json};
 
-/// One thing that had to be so.
 pub struct Condition {
     pub name: String,
     /// Whether it was so; `None` if nobody got as far as to look.
@@ -20,7 +18,6 @@ pub struct Condition {
     pub detail: String,
     /// What would have had to be true, as a sentence without its full stop; empty if it was met.
     pub needed: String,
-    /// The receipt of the check that says so.
     pub receipt: Option<Value>,
 }
 
@@ -37,7 +34,6 @@ impl Condition {
         self
     }
 
-    /// The condition as a program reads it.
     pub fn as_json(&self) -> Value {
         let mut object = json!({
             "name": self.name,
@@ -112,7 +108,6 @@ fn done(view: &RunView, attempt: &AttemptView, met: Option<bool>) -> Condition {
         .needing(format!("the agent, or somebody else, would have had to write {folder}/DONE"))
 }
 
-/// What people wanted and nobody acknowledged.
 fn acknowledged(view: &RunView, met: Option<bool>) -> Condition {
     let needed = "each request would have had to be acknowledged: its id in an <ack> tag, or `ralph bus post --type ACK \
                   --parent ID TEXT`";
@@ -195,7 +190,6 @@ fn before(view: &RunView, check: &Check) -> &'static str {
     }
 }
 
-/// A check with a receipt.
 fn executed(name: String, check: &Check, view: &RunView, met: Option<bool>) -> Condition {
     let report = &check.report;
     let on = match check.tree {
@@ -227,7 +221,6 @@ fn evidence_of(criterion: Criterion, met: Option<bool>, why: &str) -> Condition 
     Condition::new(&name, met, detail).needing(format!("{wanted}: {}", as_clause(why)))
 }
 
-/// Something that was only looked at.
 fn looked_at(attempt: &AttemptView, kind: CheckKind, met: Option<bool>, wanted: &str) -> Condition {
     let finding = attempt.findings.iter().find(|finding| finding.kind == kind);
     let (name, problem) = finding.map_or(("", ""), |finding| (finding.name.as_str(), finding.problem.as_str()));
@@ -261,7 +254,6 @@ fn checked_tree(attempt: &AttemptView) -> Option<&TreePrint> {
     attempt.counted().last().and_then(|check| check.tree.as_ref())
 }
 
-/// Why a tree was not seen.
 fn unseen(print: Option<&TreePrint>) -> Option<&str> {
     match print {
         Some(TreePrint::Unknown { why, .. }) => Some(why),

@@ -11,19 +11,16 @@ use ralph_core::time::{Millis, WallTime};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Everything that there is to say.
 pub struct Explanation {
     pub view: RunView,
     pub row: RunRow,
     pub state: State,
-    /// What `complete` needed.
     pub conditions: Vec<Condition>,
     /// Time that it was worked on, until now if it runs.
     pub worked: Millis,
 }
 
 impl Explanation {
-    /// The explanation of a run in this state at this moment.
     pub fn of(mut view: RunView, row: RunRow, state: State, now: WallTime) -> Explanation {
         if state == State::Running && row.waits_until.is_some() {
             view.goes_on_waiting(now);
@@ -44,12 +41,10 @@ impl Explanation {
         }
     }
 
-    /// How it came to that, one sentence each.
     pub fn causes(&self) -> Vec<String> {
         causes::of(&self.view, self.state, self.worked)
     }
 
-    /// What was being done when the journal ends.
     pub fn in_flight(&self, style: &Style) -> Option<String> {
         self.view.in_flight().map(|doing| words::in_flight(doing, self.row.iteration, &style.zone))
     }
@@ -85,7 +80,6 @@ impl Explanation {
     }
 }
 
-/// The page for people.
 pub fn for_people(case: &Explanation, style: &Style) -> String {
     let Explanation { view, row, state, .. } = case;
     let paint = style.paint;

@@ -7,7 +7,6 @@ use ralph_core::text;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     check: String,
@@ -16,14 +15,11 @@ pub struct Finding {
     fix: Option<String>,
 }
 
-/// How it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Status {
-    /// As it should be.
     Ok,
     /// Worth knowing; a run could start all the same.
     Note,
-    /// No run could start; it would end with this code.
     Problem(u8),
 }
 
@@ -50,22 +46,18 @@ impl Finding {
         Finding { check: check.into(), status, detail: detail.into(), fix: None }
     }
 
-    /// It is as it should be.
     pub fn ok(check: impl Into<String>, detail: impl Into<String>) -> Finding {
         Finding::new(check, Status::Ok, detail)
     }
 
-    /// It is worth knowing.
     pub fn note(check: impl Into<String>, detail: impl Into<String>) -> Finding {
         Finding::new(check, Status::Note, detail)
     }
 
-    /// No run could start; it would end with this code.
     pub fn problem(check: impl Into<String>, detail: impl Into<String>, code: u8) -> Finding {
         Finding::new(check, Status::Problem(code), detail)
     }
 
-    /// What to type about it.
     pub fn fix(self, fix: impl Into<String>) -> Finding {
         Finding { fix: Some(fix.into()), ..self }
     }
@@ -87,7 +79,6 @@ impl Report {
         self.0.iter().find_map(code).unwrap_or(exit::OK)
     }
 
-    /// The page for people.
     pub fn for_people(&self, paint: Paint) -> String {
         let mut page = String::new();
         let margin = " ".repeat(COLUMNS.0 + COLUMNS.1 + 4);
@@ -108,7 +99,6 @@ impl Report {
         page
     }
 
-    /// The object for programs.
     pub fn for_programs(&self) -> Value {
         let object = |finding: &Finding| {
             json!({

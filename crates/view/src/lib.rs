@@ -1,9 +1,5 @@
-//! What any face needs to show runs: views of them, and their words.
-//!
-//! Everything here is a value made of values. Entries of a journal come in and make a [`run_view::RunView`]; what
-//! is known about living processes comes in as facts and makes a [`liveness::State`]; the time, the time zone and
-//! the terminal's abilities come in by [`Style`]. What goes out is text and JSON. Terminal, TUI and web see only
-//! this crate and core.
+//! What any face needs to show runs, as values made of values: entries make a [`run_view::RunView`], facts about living
+//! processes a [`liveness::State`]; time zone and terminal come in by [`Style`]. What goes out is text and JSON.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
@@ -36,7 +32,7 @@ pub mod tree;
 pub mod words;
 mod zone;
 
-pub use marks::Marks;
+pub use marks::{Mark, Marks};
 pub use paint::{Paint, Tone};
 pub use style::Style;
 pub use suggest::{Suggest, quoted};

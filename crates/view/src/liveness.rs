@@ -9,7 +9,6 @@ use ralph_core::run::RunRow;
 use ralph_core::time::{Millis, WallTime};
 use serde_json::{Value, json};
 
-/// Whether a run goes on, has ended, or was left behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// A living process carries it.
@@ -21,7 +20,6 @@ pub enum State {
 }
 
 impl State {
-    /// The state of a run.
     pub fn of(row: &RunRow, running: bool) -> State {
         match (running, row.stop_reason) {
             (true, _) => State::Running,
@@ -38,7 +36,6 @@ impl State {
         if goes_on { kept.plus(between(row.updated_at, now)) } else { kept }
     }
 
-    /// The state in one or two words.
     pub fn words(self, row: &RunRow) -> &'static str {
         match self {
             State::Running => "running",
@@ -62,12 +59,10 @@ impl State {
         }
     }
 
-    /// The state with its standing, for a heading.
     pub fn heading(self, row: &RunRow, paint: Paint) -> String {
         self.painted(row, paint, &self.standing(row))
     }
 
-    /// Text in the colour of the state.
     pub fn painted(self, row: &RunRow, paint: Paint, text: &str) -> String {
         match self {
             State::Running => paint.cyan(text),
@@ -88,10 +83,8 @@ const QUIET_AFTER: Millis = Millis::from_secs(10);
 /// Hardly a tool takes longer without a word, and a person would begin to wonder.
 const STALE_AFTER: Millis = Millis::from_secs(300);
 
-/// What to think of a silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beat {
-    /// There was a sign a moment ago.
     Live,
     /// It says nothing, as agents do.
     Quiet,
@@ -101,7 +94,6 @@ pub enum Beat {
     Waits(Millis),
 }
 
-/// The newest sign of life of a running run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heartbeat {
     pub age: Millis,
@@ -140,14 +132,12 @@ impl Heartbeat {
         }
     }
 
-    /// The same for programs.
     pub fn json(self) -> Value {
         json!({ "state": self.beat.word(), "age_ms": self.age.0 })
     }
 }
 
 impl Beat {
-    /// Its name.
     pub fn word(self) -> &'static str {
         match self {
             Beat::Live => "live",

@@ -1,6 +1,5 @@
 //! What stands at the beginning of a line: emoji, or words for whoever cannot see or hear them.
 
-/// Which marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Marks {
     /// As on a modern terminal.
@@ -10,73 +9,43 @@ pub enum Marks {
     Words,
 }
 
-impl Marks {
-    /// A tool begins.
-    pub fn tool(self) -> &'static str {
-        self.pick("⏺", ">")
-    }
-
-    /// A check passed.
-    pub fn passed(self) -> &'static str {
-        self.pick("✓", "[OK]")
-    }
-
-    /// A check failed.
-    pub fn failed(self) -> &'static str {
-        self.pick("✗", "[ERR]")
-    }
-
-    /// Something went well.
-    pub fn ok(self) -> &'static str {
-        self.pick("✅", "[OK]")
-    }
-
-    /// Something failed.
-    pub fn error(self) -> &'static str {
-        self.pick("❌", "[ERR]")
-    }
-
+#[derive(Debug, Clone, Copy)]
+pub enum Mark {
+    Tool,
+    CheckPassed,
+    CheckFailed,
+    Ok,
+    Error,
     /// The provider makes the agent wait.
-    pub fn wait(self) -> &'static str {
-        self.pick("⏸️", "[WAIT]")
-    }
-
-    /// A remark.
-    pub fn remark(self) -> &'static str {
-        self.pick("·", "-")
-    }
-
+    Wait,
+    Remark,
     /// What belongs to the line above.
-    pub fn below(self) -> &'static str {
-        self.pick("⎿", "|")
-    }
-
-    /// The head of a todo list.
-    pub fn todo_list(self) -> &'static str {
-        self.pick("📋 Todo List", "Todo List")
-    }
-
+    Below,
+    TodoList,
     /// The last line of a todo list.
-    pub fn progress(self) -> &'static str {
-        self.pick("📊 Progress", "Progress")
-    }
+    Progress,
+    Done,
+    Active,
+    Pending,
+}
 
-    /// An item that is done.
-    pub fn done(self) -> &'static str {
-        self.pick("✅", "[x]")
-    }
-
-    /// An item that is being worked on.
-    pub fn active(self) -> &'static str {
-        self.pick("🔄", "[>]")
-    }
-
-    /// An item that is not begun.
-    pub fn pending(self) -> &'static str {
-        self.pick("⏸️", "[ ]")
-    }
-
-    fn pick(self, emoji: &'static str, words: &'static str) -> &'static str {
+impl Marks {
+    pub fn of(self, mark: Mark) -> &'static str {
+        let (emoji, words) = match mark {
+            Mark::Tool => ("⏺", ">"),
+            Mark::CheckPassed => ("✓", "[OK]"),
+            Mark::CheckFailed => ("✗", "[ERR]"),
+            Mark::Ok => ("✅", "[OK]"),
+            Mark::Error => ("❌", "[ERR]"),
+            Mark::Wait => ("⏸️", "[WAIT]"),
+            Mark::Remark => ("·", "-"),
+            Mark::Below => ("⎿", "|"),
+            Mark::TodoList => ("📋 Todo List", "Todo List"),
+            Mark::Progress => ("📊 Progress", "Progress"),
+            Mark::Done => ("✅", "[x]"),
+            Mark::Active => ("🔄", "[>]"),
+            Mark::Pending => ("⏸️", "[ ]"),
+        };
         match self {
             Marks::Emoji => emoji,
             Marks::Words => words,

@@ -4,13 +4,11 @@ use crate::run_view::AttemptView;
 use crate::words::{self, amounts};
 use ralph_core::observation::Tokens;
 
-/// One measure over the iterations.
 pub struct Plot {
     pub title: &'static str,
     pub bars: Vec<Bar>,
 }
 
-/// One bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     pub label: String,
@@ -19,7 +17,6 @@ pub struct Bar {
     pub shown: String,
 }
 
-/// How long each iteration took.
 pub fn time(attempts: &[AttemptView]) -> Plot {
     plot("Time per iteration", attempts, |attempt| {
         let span = attempt.duration();
@@ -48,7 +45,6 @@ pub fn spent(attempts: &[AttemptView]) -> Option<Plot> {
     })
 }
 
-/// How many checks failed; `None` where nothing was checked.
 pub fn failing(attempts: &[AttemptView]) -> Option<Plot> {
     attempts.iter().any(|attempt| attempt.tally() != (0, 0)).then(|| {
         plot("Failing checks per iteration", attempts, |attempt| match attempt.tally() {

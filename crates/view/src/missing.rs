@@ -1,5 +1,4 @@
-//! What the journal does not say any more: runs that are damaged in it, and runs that left more in the state
-//! folder than it knows.
+//! What the journal lacks: runs that are damaged in it, and runs that left more in the state folder.
 
 use ralph_core::id::RunId;
 use serde_json::{Map, Value, json};
@@ -7,30 +6,23 @@ use serde_json::{Map, Value, json};
 /// What is typed where something stored is damaged.
 pub const REPAIR: &str = "ralph doctor --repair";
 
-/// What is missing.
 #[derive(Debug, Default)]
 pub struct Missing {
-    /// Runs that are damaged in the journal.
     pub damaged: Vec<Damaged>,
     /// Runs of which the journal knows less than their folders.
     pub lost: Vec<Lost>,
 }
 
-/// A run that is damaged in the journal.
 #[derive(Debug)]
 pub struct Damaged {
-    /// The run, if its id can still be read.
     pub run: Option<RunId>,
-    /// Its id, or what else it is known by.
     pub name: String,
     pub why: String,
 }
 
-/// A run of which the journal knows less than its folder.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lost {
     pub run: RunId,
-    /// The last iteration in its folder.
     pub logged: u32,
     /// The last iteration in the journal; `None` if the run is not there at all.
     pub known: Option<u32>,
@@ -42,7 +34,6 @@ impl Missing {
         self.lost.iter().filter(|lost| lost.known.is_none())
     }
 
-    /// One line for each, with what to type.
     pub fn lines(&self) -> Vec<String> {
         let damaged = self.damaged.iter();
         let damaged =
@@ -69,7 +60,6 @@ impl Missing {
 }
 
 impl Lost {
-    /// What happened, and what to type.
     pub fn line(&self) -> String {
         let Lost { run, logged, known } = self;
         match known {

@@ -21,21 +21,18 @@ use std::sync::Arc;
 const UNFOLDED_LINES: usize = 5;
 const UNFOLDED_CHARS: usize = 160;
 
-/// How much is said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Volume {
     /// Only the end.
     Quiet,
-    /// What a person wants to know.
+    #[default]
     Normal,
-    /// Everything.
     Verbose,
 }
 
 /// Something to show. Its kind says where it goes and whether it may be left out when the reader is slow.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Said {
-    /// A line of narration.
     Line(String),
     /// A line that even the quiet want to read.
     Urgent(String),
@@ -43,17 +40,15 @@ pub enum Said {
     Agent(String),
     /// Lines that the agent wrote to standard error, likewise.
     AgentStderr(String),
-    /// How the run ended.
     End(String),
 }
 
-/// Lines of narration. Whatever an agent, a check or a person puts into one, it stays one: a line of ralph's own can not
-/// be forged by a newline.
+/// Lines of narration. Nobody can forge a line of ralph's own by a newline.
 fn each_a_line(lines: Vec<String>) -> impl Iterator<Item = Said> {
     lines.into_iter().map(|line| Said::Line(line.replace('\n', " ")))
 }
 
-/// Tells a run.
+#[derive(Default)]
 pub struct Narrator {
     style: Style,
     /// The look of the agent's lines and of the end.
@@ -67,7 +62,6 @@ pub struct Narrator {
     stderr: Pieces,
     line: StatusLine,
     waiting_until: Option<WallTime>,
-    /// Guardrails of this iteration that failed.
     failed: Vec<String>,
 }
 
@@ -80,23 +74,10 @@ impl Narrator {
         version: &'static str,
         project: String,
     ) -> Narrator {
-        Narrator {
-            renderer: Renderer::new(render.clone(), None),
-            style,
-            render,
-            volume,
-            version,
-            project,
-            run: String::new(),
-            policy: None,
-            stderr: Pieces::default(),
-            line: StatusLine::default(),
-            waiting_until: None,
-            failed: Vec::new(),
-        }
+        let renderer = Renderer::new(render.clone(), None);
+        Narrator { renderer, style, render, volume, version, project, ..Narrator::default() }
     }
 
-    /// The run's id, once it began.
     pub fn run(&self) -> &str {
         &self.run
     }
@@ -166,7 +147,6 @@ impl Narrator {
         each_a_line(lines).collect()
     }
 
-    /// Which run this is, and what it may do.
     fn header(&self, policy: &Policy) -> Vec<String> {
         let head = format!(
             "{} {} · project {} · run {} · agent {} · task {}",
@@ -321,7 +301,6 @@ impl Narrator {
         vec![Said::Urgent("Received signal, shutting down...".to_owned()), Said::Line(line)]
     }
 
-    /// The lines of an agent's event, if it has any.
     pub fn agent_event(&mut self, at: WallTime, event: &AgentEvent) -> Said {
         Said::Agent(self.renderer.render(at, event))
     }
@@ -338,13 +317,11 @@ impl Narrator {
         Said::AgentStderr(self.stderr.feed(bytes))
     }
 
-    /// Something was heard of the agent.
     pub fn heard(&mut self, now: Millis) {
         self.line.heard = self.line.heard.map(|_| now);
     }
 
-    /// What is left of the agent's lines when it is gone. A run that could not be carried to its end leaves no half line
-    /// either.
+    /// What is left of the agent's lines when it is gone, so that no half line stays behind.
     pub fn end(&mut self, at: WallTime) -> Vec<Said> {
         let stderr = self.stderr.finish();
         let stderr = if stderr.is_empty() { stderr } else { stderr + "\n" };
@@ -356,7 +333,6 @@ impl Narrator {
         self.waiting_until.is_some()
     }
 
-    /// The live line at the bottom of a terminal.
     pub fn live_line(&mut self, at: WallTime, now: Millis, columns: usize) -> String {
         self.line.waiting = self.waiting_until.map(|until| words::between(at, until));
         self.line.draw(now, columns)
@@ -395,7 +371,6 @@ fn end(paint: Paint, run: (&str, LoopKind), outcome: &Outcome, took: Millis, sug
     head + &format!("  {}\n", paint.dim(&facts.join(" · "))) + &words::next(&outcome.next, paint, suggest)
 }
 
-/// Where a run goes on.
 fn resumed(kind: ResumeKind, step: &str) -> String {
     let words = match kind {
         ResumeKind::NextIteration(n) => format!("continuing with {step} {n}"),

@@ -1,20 +1,14 @@
 //! Colour by meaning, from the sixteen that every terminal has, and always beside a word.
 
-use crate::Marks;
+use crate::{Mark, Marks};
 use anstyle::{AnsiColor, Style};
 
-/// What a line means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// What somebody says.
     Plain,
-    /// The beginning of something.
     Head,
-    /// What matters less.
     Dim,
-    /// It went well.
     Good,
-    /// It failed.
     Bad,
     /// It waits, or is going on.
     Waiting,
@@ -28,14 +22,13 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// The mark before a check, in the colour of its result.
     pub fn check(self, passed: bool) -> String {
         if passed { self.green(self.mark(true)) } else { self.red(self.mark(false)) }
     }
 
     /// The mark before a check, without colour.
     pub fn mark(self, passed: bool) -> &'static str {
-        if passed { self.marks.passed() } else { self.marks.failed() }
+        if passed { self.marks.of(Mark::CheckPassed) } else { self.marks.of(Mark::CheckFailed) }
     }
 
     fn wrap(self, style: impl Into<Style>, text: &str) -> String {
@@ -43,7 +36,6 @@ impl Paint {
         if self.on { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
-    /// A whole line by its meaning.
     pub fn tone(self, tone: Tone, line: &str) -> String {
         match tone {
             Tone::Plain => line.to_owned(),
@@ -56,32 +48,26 @@ impl Paint {
         }
     }
 
-    /// Heads.
     pub fn bold(self, text: &str) -> String {
         self.wrap(Style::new().bold(), text)
     }
 
-    /// What matters less.
     pub fn dim(self, text: &str) -> String {
         self.wrap(Style::new().dimmed(), text)
     }
 
-    /// Good.
     pub fn green(self, text: &str) -> String {
         self.wrap(AnsiColor::Green.on_default(), text)
     }
 
-    /// Bad.
     pub fn red(self, text: &str) -> String {
         self.wrap(AnsiColor::Red.on_default(), text)
     }
 
-    /// Waiting, or not certain.
     pub fn yellow(self, text: &str) -> String {
         self.wrap(AnsiColor::Yellow.on_default(), text)
     }
 
-    /// Something to type.
     pub fn cyan(self, text: &str) -> String {
         self.wrap(AnsiColor::Cyan.on_default(), text)
     }

@@ -14,7 +14,6 @@ pub struct Pieces {
 const HELD: usize = 256 << 10;
 
 impl Pieces {
-    /// The lines that these bytes make whole.
     pub fn feed(&mut self, bytes: &[u8]) -> String {
         // What is held has no line end, so only what is new is searched.
         let end = bytes.iter().rposition(|&byte| byte == b'\n').map(|newline| self.held.len() + newline + 1);
@@ -29,7 +28,6 @@ impl Pieces {
         self.clean.feed(&String::from_utf8_lossy(&ready))
     }
 
-    /// What is left at the end.
     pub fn finish(&mut self) -> String {
         let Pieces { held, mut clean } = std::mem::take(self);
         clean.feed(&String::from_utf8_lossy(&held))

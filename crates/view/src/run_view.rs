@@ -18,7 +18,6 @@ use ralph_core::scm::ScmSpec;
 use ralph_core::time::{Millis, WallTime};
 use ralph_core::words::Reason;
 
-/// A run from its beginning to where its journal ends.
 pub struct RunView {
     pub started: Started,
     pub machine: Run,
@@ -31,7 +30,6 @@ pub struct RunView {
     pub waits: Vec<Wait>,
     in_flight: Option<InFlight>,
     prompts: Prompts,
-    /// The tree as it was last looked at.
     tree: Option<TreePrint>,
     /// The base text of the last prompt that was read from a file.
     asked: String,
@@ -43,25 +41,20 @@ pub struct RunView {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prompts {
     None,
-    /// That of this iteration.
     Of(u32),
-    /// That of the newest iteration.
     Newest,
 }
 
-/// One agent process and what followed it.
+#[derive(Default)]
 pub struct AttemptView {
     pub iteration: u32,
-    /// Which try of that number, from 1.
     pub attempt: u32,
     pub at: WallTime,
     /// The exact prompt; empty unless this iteration's was asked for.
     pub prompt: String,
-    /// The agent's program.
     pub program: String,
     /// What the agent did; `None` if its end was never seen.
     pub agent: Option<AgentEnd>,
-    /// Every check that ralph executed after it.
     pub checks: Vec<Check>,
     /// What was judged without a command of its own, as far as it was told: what tool runs show, files.
     pub findings: Vec<Finding>,
@@ -75,22 +68,17 @@ pub struct AttemptView {
     pub judged: Option<Judged>,
 }
 
-/// The end of an agent process.
 pub struct AgentEnd {
     pub seen: Box<Observation>,
     pub how: String,
-    /// Whether it ended well, so that its words count.
     pub well: bool,
 }
 
-/// One executed check.
 pub struct Check {
-    /// The iteration; 0 before the first one.
     pub iteration: u32,
     pub attempt: u32,
     pub kind: CheckKind,
     pub report: Box<CheckReport>,
-    /// The tree on which it ran, if that was looked at.
     pub tree: Option<TreePrint>,
     pub at: WallTime,
     /// Why it does not count; `None` if it does.
@@ -103,16 +91,12 @@ pub struct Finding {
     pub name: String,
     pub passed: bool,
     pub problem: String,
-    /// How long it took to find out.
     pub duration: Millis,
-    /// Where more stands, if anywhere.
     pub log: Option<String>,
 }
 
-/// A command of version control.
 pub struct ScmCommand {
     pub name: String,
-    /// Whether it went well.
     pub passed: bool,
     /// Why not, or what there is to know.
     pub detail: String,
@@ -120,23 +104,19 @@ pub struct ScmCommand {
     pub duration: Millis,
 }
 
-/// A wait, after which the same iteration is tried again.
 pub struct Wait {
     pub iteration: u32,
     pub at: WallTime,
-    /// Until when it was to last.
     pub until: WallTime,
     pub why: String,
     /// How long it was; `None` if its end was never seen.
     pub waited: Option<Millis>,
 }
 
-/// The verdict on an iteration.
 pub struct Judged {
     pub claim: Claim,
     pub verdict: VerdictWord,
     pub reasons: Vec<Reason>,
-    /// Whether the run is complete by it.
     pub accepted: bool,
     /// Money, the question for a commit message included.
     pub cost_usd: Option<f64>,
@@ -147,31 +127,22 @@ pub struct Judged {
     pub duration: Millis,
 }
 
-/// What was being done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InFlight {
-    /// The inputs of a prompt were being read.
     Prompt,
-    /// An agent was running.
     Agent,
-    /// The tree was being looked at.
     Tree,
-    /// This check was running.
     Check(CheckSpec),
-    /// This command of version control was running.
     Scm(ScmSpec),
-    /// It was waiting until then.
     Wait(WallTime),
     /// It paused between two starts of a supervised agent.
     Rest,
-    /// It was waiting for child runs.
     Children,
     /// It was telling the project that the task is complete.
     Fact,
 }
 
 impl RunView {
-    /// Folds a journal.
     pub fn of(entries: Vec<Entry>, prompts: Prompts) -> Result<RunView, ReplayError> {
         let mut entries = entries.into_iter();
         let mut view = RunView::begin(entries.next().ok_or(ReplayError::Empty)?, prompts)?;
@@ -179,7 +150,6 @@ impl RunView {
         Ok(view)
     }
 
-    /// A run that its first entry begins.
     pub fn begin(entry: Entry, prompts: Prompts) -> Result<RunView, ReplayError> {
         let (machine, step) = Run::begin(&entry)?;
         let Event::Started(started) = &entry.event else { return Err(ReplayError::NoStart) };
@@ -200,7 +170,6 @@ impl RunView {
         Ok(view)
     }
 
-    /// Takes the next entry.
     pub fn apply(&mut self, entry: Entry) {
         let step = self.machine.step(&entry);
         self.take(entry, step);
@@ -229,28 +198,23 @@ impl RunView {
         self.baseline.iter().chain(self.attempts.iter().flat_map(|attempt| &attempt.checks))
     }
 
-    /// How the run ended, if it has.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.machine.outcome()
     }
 
-    /// The newest process of an iteration, or of all.
     pub fn attempt(&self, iteration: Option<u32>) -> Option<&AttemptView> {
         self.attempts.iter().rev().find(|attempt| iteration.is_none_or(|wanted| wanted == attempt.iteration))
     }
 
-    /// The iterations that counted.
     pub fn counted(&self) -> impl Iterator<Item = &AttemptView> {
         let counts = |judged: &Judged| matches!(judged.verdict, VerdictWord::Continue | VerdictWord::Stop);
         self.attempts.iter().filter(move |attempt| attempt.judged.as_ref().is_some_and(counts))
     }
 
-    /// How many iterations counted.
     pub fn judged(&self) -> u32 {
         u32::try_from(self.counted().count()).unwrap_or(u32::MAX)
     }
 
-    /// How long it waited in all, as far as that was seen.
     pub fn waited(&self) -> Millis {
         self.waits.iter().filter_map(|wait| wait.waited).fold(Millis::ZERO, Millis::plus)
     }
@@ -262,12 +226,10 @@ impl RunView {
         }
     }
 
-    /// Time that the run was worked on.
     pub fn worked(&self, state: State, now: WallTime) -> Millis {
         state.worked(&self.machine.row(), now)
     }
 
-    /// What `ralph resume` without further flags would do.
     pub fn on_resume(&self) -> OnResume {
         let mut machine = self.machine.clone();
         let entry = Entry {
@@ -289,27 +251,17 @@ impl RunView {
     }
 }
 
-/// What resuming would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OnResume {
-    /// Nothing is left to do.
     Nothing,
     /// The limit that ended it would end it again.
     EndsAtOnce(String),
-    /// It goes on like this.
     GoesOn(ResumeKind),
 }
 
 impl AttemptView {
-    /// The checks that count.
     pub fn counted(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| check.set_aside.is_none())
-    }
-
-    /// Whether files changed under the last round of checks; `None` if nobody looked again.
-    pub fn tree_moved(&self) -> Option<bool> {
-        let before = self.counted().last()?.tree.as_ref()?;
-        Some(self.look_after.as_ref()?.differs_from_checked(before))
     }
 
     /// Drops what an earlier round found about this.
@@ -317,7 +269,6 @@ impl AttemptView {
         self.findings.retain(|finding| finding.kind != kind || finding.name != name);
     }
 
-    /// How many checks passed, and how many did not.
     pub fn tally(&self) -> (usize, usize) {
         let executed = self.counted().map(|check| check.report.ending.passed());
         let all: Vec<bool> = executed.chain(self.findings.iter().map(|finding| finding.passed)).collect();
@@ -331,7 +282,6 @@ impl AttemptView {
         judged.or(self.agent.as_ref().map(|agent| agent.seen.process.duration))
     }
 
-    /// Money that the agent stated.
     pub fn cost_usd(&self) -> Option<f64> {
         match &self.judged {
             Some(judged) => judged.cost_usd,
@@ -339,7 +289,6 @@ impl AttemptView {
         }
     }
 
-    /// Tokens that the agent stated; `None` if it stated none.
     pub fn tokens(&self) -> Option<Tokens> {
         let tokens = match &self.judged {
             Some(judged) => judged.tokens,

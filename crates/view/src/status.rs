@@ -19,11 +19,9 @@ pub const SHOWN: usize = 20;
 /// Runs that get a line of advice, of those that crashed and of those whose parent is gone; older ones are history.
 const ADVISED: usize = 3;
 
-/// The runs of a project.
 pub struct Runs {
     runs: Vec<(RunRow, Seen)>,
     missing: Missing,
-    /// How many there are beside these.
     older: usize,
     now: WallTime,
 }
@@ -40,12 +38,10 @@ impl Runs {
         Runs { runs, missing, older, now }
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// The object for programs.
     pub fn json(&self) -> Value {
         self.objects(Heartbeat::json, |_| self.now)
     }
@@ -66,7 +62,6 @@ impl Runs {
         object
     }
 
-    /// The table for people; nothing if there are no runs.
     pub fn table(&self, style: &Style, width: Option<usize>) -> String {
         if self.runs.is_empty() {
             return String::new();

@@ -9,21 +9,15 @@ const QUIET: u64 = 10_000;
 /// Frames of the wheel; it turns only when the line is drawn.
 const WHEEL: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// What the line shows.
 #[derive(Debug, Default)]
 pub struct StatusLine {
     pub step: &'static str,
-    /// The iteration and how many there may be.
     pub iteration: (u32, u32),
-    /// What the agent or ralph is doing.
     pub activity: String,
-    /// When the run began to be worked on.
     pub began: Millis,
     /// When something was last heard of the agent; `None` while no agent runs.
     pub heard: Option<Millis>,
-    /// Money so far.
     pub cost_usd: Option<f64>,
-    /// Somebody asked to stop.
     pub stopping: bool,
     /// How long the wait will still take; the activity says until when.
     pub waiting: Option<Millis>,
@@ -31,7 +25,6 @@ pub struct StatusLine {
 }
 
 impl StatusLine {
-    /// The line, cut to the terminal's width.
     pub fn draw(&mut self, now: Millis, columns: usize) -> String {
         self.frame = (self.frame + 1) % WHEEL.len();
         let wheel = WHEEL.get(self.frame).copied().unwrap_or_default();

@@ -33,7 +33,6 @@ impl Suggest {
     }
 }
 
-/// A word as a shell would need it.
 pub fn quoted(word: &str) -> String {
     let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c));
     if plain { word.to_owned() } else { ralph_core::text::in_quotes(word) }

@@ -6,20 +6,16 @@ use crate::{Style, words};
 use ralph_core::time::WallTime;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The widest task and check in the table.
 const NAME_WIDTH: usize = 32;
 
-/// A run as it looks at this moment.
 #[derive(Debug)]
 pub struct Seen {
     pub state: State,
-    /// Its newest sign of life, if it runs.
     pub heartbeat: Option<Heartbeat>,
     /// Whether it runs though the run inside which it was started is gone.
     pub orphan: bool,
 }
 
-/// A line of the table.
 pub struct Line<'a> {
     pub run: Grown<'a>,
     pub seen: &'a Seen,
@@ -94,7 +90,6 @@ fn line(cells: &[String], widths: &[usize], limit: Option<usize>, brush: impl Fn
     line + "\n"
 }
 
-/// The beginning of a line that fits.
 pub fn cut_to(line: &str, width: usize) -> String {
     if line.width() <= width {
         return line.to_owned();

@@ -1,20 +1,14 @@
-//! What a process spent, from results that count in different ways.
-//!
-//! `total_cost_usd` goes on counting over all results of a process, and over earlier processes of a
-//! resumed session. `usage` is of one result only and is empty where a run was cut by its budget;
-//! the use by model since the last result is of this process only and complete, but older clients
-//! do not state it. The usage of single messages is a first guess of the provider: it counts until the
-//! result says better, which a process that is ended before never does.
+//! What a process spent, from results that count in different ways: `total_cost_usd` over all results and earlier
+//! processes of a resumed session, `usage` for one result, the use by model for this process, which older clients do
+//! not state. The usage of single messages is a guess, which counts until a result says better.
 
 use super::line::{Line, Message, ModelUsage, Usage};
 use crate::json::Raw;
 use crate::usage::{self, Counter, MOST_USD};
 use ralph_core::observation::Tokens;
 
-/// The sums of one process.
 #[derive(Debug, Default)]
 pub(super) struct Account {
-    /// Whether the stated input includes what was read from the cache.
     input_with_cache: bool,
     /// The largest total seen: money spent does not come back.
     cost: f64,
@@ -26,25 +20,21 @@ pub(super) struct Account {
     message: String,
 }
 
-/// What a result adds up to.
 #[derive(Debug, PartialEq)]
 pub(super) struct Spent {
     /// Money of this process so far. What cannot be true is passed on as it stands, to be counted.
     pub(super) cost_usd: Option<f64>,
-    /// Tokens of this process so far.
     pub(super) tokens: Option<Tokens>,
     /// Whether a count of tokens could not be true; it was left out.
     pub(super) suspect: bool,
 }
 
 impl Account {
-    /// Nothing yet.
     pub(super) fn new(input_with_cache: bool) -> Account {
         Account { input_with_cache, ..Account::default() }
     }
 
-    /// Takes a message; gives the tokens so far if it states any. The parts of a message are lines of their own
-    /// and repeat what it states.
+    /// Takes a message, whose parts repeat its figures; returns the tokens so far if it states any.
     pub(super) fn guess(&mut self, message: &Message<'_>) -> Option<Tokens> {
         let usage = message.usage.0.as_ref()?;
         if message.id.is(&self.message) {
@@ -55,7 +45,6 @@ impl Account {
         Some(self.tokens.plus(self.guessed))
     }
 
-    /// Takes a line with a result.
     pub(super) fn take(&mut self, line: &Line<'_>) -> Spent {
         let models = &line.model_usage_since_last_result.0;
         let mut counter = Counter::default();
@@ -74,21 +63,16 @@ impl Account {
     }
 
     fn of_result(&self, counter: &mut Counter, usage: &Usage<'_>) -> Tokens {
-        let [input, output, read, written] =
-            [usage.input_tokens, usage.output_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens]
-                .map(|count| counter.count(count));
-        self.tokens_of(input, output, read, written)
+        let [read, written] = [usage.cache_read_input_tokens, usage.cache_creation_input_tokens];
+        self.tokens_of(counter.tokens([usage.input_tokens, usage.output_tokens, read, written]))
     }
 
     fn of_model(&self, counter: &mut Counter, usage: &ModelUsage<'_>) -> Tokens {
-        let [input, output, read, written] =
-            [usage.input_tokens, usage.output_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens]
-                .map(|count| counter.count(count));
-        self.tokens_of(input, output, read, written)
+        let [read, written] = [usage.cache_read_input_tokens, usage.cache_creation_input_tokens];
+        self.tokens_of(counter.tokens([usage.input_tokens, usage.output_tokens, read, written]))
     }
 
-    fn tokens_of(&self, input: u64, output: u64, cache_read: u64, cache_write: u64) -> Tokens {
-        let stated = Tokens { input, output, cache_read, cache_write };
+    fn tokens_of(&self, stated: Tokens) -> Tokens {
         if self.input_with_cache { usage::with_cache_inside(stated) } else { usage::with_cache_beside(stated) }
     }
 

@@ -1,13 +1,10 @@
-//! The shapes of Claude Code's stream and of those that are like it, as far as they are read.
-//!
-//! One struct holds the fields of all kinds of lines: the kind is a field like the others, and the
-//! line with the result states it behind eighteen others.
+//! The shapes of Claude Code's stream and of those like it. One struct holds the fields of all kinds of lines, because
+//! the kind is a field like the others and may stand behind eighteen of them.
 
 use crate::json::{Entries, List, Loose, Raw, fields};
 use crate::tool::Input;
 
 fields! {
-    /// One object of the stream.
     pub(crate) struct Line<'a> {
         kind = "type", subtype, session_id,
 
@@ -43,14 +40,12 @@ fields! {
         call_id, tool_call,
     }
 
-    /// A message of the model or to it.
     pub(crate) struct Message<'a> {
         id, model,
         usage: Loose<Usage<'a>>,
         content: List<Block<'a>>,
     }
 
-    /// A part of a message.
     pub(crate) struct Block<'a> {
         kind = "type", text,
 
@@ -65,13 +60,11 @@ fields! {
         is_error,
     }
 
-    /// What the client itself knows about a tool's end.
     pub(crate) struct ToolUseResult<'a> {
         task: Loose<Task<'a>>,
         success,
     }
 
-    /// A task of the todo list that was just made.
     pub(crate) struct Task<'a> {
         id,
     }
@@ -81,22 +74,18 @@ fields! {
         exit_code = "exitCode",
     }
 
-    /// What the client knows about an error.
     pub(crate) struct ErrorParams<'a> {
         rate_limit_info: Loose<LimitInfo<'a>>,
     }
 
-    /// The provider's word on a limit.
     pub(crate) struct LimitInfo<'a> {
         status, resets_at = "resetsAt", rate_limit_type = "rateLimitType", is_using_overage = "isUsingOverage",
     }
 
-    /// Tokens of one result, or of one message.
     pub(crate) struct Usage<'a> {
         input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens,
     }
 
-    /// Tokens and money of one model since the last result.
     pub(crate) struct ModelUsage<'a> {
         input_tokens = "inputTokens", output_tokens = "outputTokens",
         cache_read_input_tokens = "cacheReadInputTokens", cache_creation_input_tokens = "cacheCreationInputTokens",

@@ -1,14 +1,13 @@
-//! Claude Code's stream, and those like it: one JSON object a line, from `system/init` to `result`.
-//!
-//! Only the main agent's own words become its text. Thinking, the prompt, what tools print, what
-//! the client writes in the model's place and what sub-agents say are something else, and a claim
-//! in them is none.
+//! Claude Code's stream, and those like it: one JSON object a line, from `system/init` to `result`. Only the main
+//! agent's own words become its text: a claim in thinking, the prompt, tools, the client's or a sub-agent's words is
+//! none.
 
 use super::account::Account;
-use super::flavour::{Flavour, Habits};
+use super::flavour::Flavour;
 use super::line::{Block, Line, Message, ShellOutput};
 use super::tasks::Tasks;
 use super::turn::Turn;
+use crate::advice::Help;
 use crate::dialect::{End, Told};
 use crate::json::{Loose, read};
 use crate::stream::{Outcome, Stream, say, unknown};
@@ -16,10 +15,8 @@ use crate::tool::{self, Went};
 use crate::usage;
 use ralph_core::agent_event::{AgentEvent, Voice};
 
-/// Reads one process.
 pub(super) struct Messages {
     flavour: Flavour,
-    habits: Habits,
     /// Sub-agents speak with the main agent's voice from now on.
     delegated: bool,
     account: Account,
@@ -28,10 +25,9 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    /// For a program of this flavour.
-    pub(super) fn new(flavour: Flavour, habits: Habits) -> Messages {
+    pub(super) fn new(flavour: Flavour) -> Messages {
         let (account, turn, tasks) = (Account::new(flavour.input_with_cache), Turn::default(), Tasks::default());
-        Messages { flavour, habits, delegated: false, account, turn, tasks }
+        Messages { flavour, delegated: false, account, turn, tasks }
     }
 }
 
@@ -55,7 +51,7 @@ impl Stream for Messages {
             // Pieces of messages, which follow as a whole; what the client or a sub-agent was told; every half
             // minute a word that a tool is still at work.
             ("stream_event" | "assistant" | "user" | "tool_progress", _) => {}
-            _ if (self.habits.other)(line, out) => self.turn.model_speaks(),
+            _ if (self.flavour.other)(line, out) => self.turn.model_speaks(),
             (kind, _) => out.push(unknown(self.flavour.unknown, kind)),
         }
     }
@@ -64,8 +60,8 @@ impl Stream for Messages {
         self.turn.is_over()
     }
 
-    fn outcome(&self, end: &End<'_>) -> Outcome {
-        self.turn.outcome(&self.flavour, end)
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome {
+        self.turn.outcome(&self.flavour, end, help)
     }
 
     fn end(&mut self, out: &mut Told) {
@@ -85,7 +81,7 @@ impl Messages {
         let voice = if self.delegated { Voice::Sub } else { Voice::Main };
         say(message.content.text.clone(), voice, out);
         for block in &message.content.items {
-            self.delegated |= self.habits.sub_agents.contains(&block.name.word());
+            self.delegated |= self.flavour.sub_agents.contains(&block.name.word());
             if block.kind.is("text") {
                 say(block.text.text(), voice, out);
             } else if block.kind.is("tool_use") && !self.tasks.called(block, self.flavour.todo_tools) {
@@ -107,7 +103,7 @@ impl Messages {
     fn tool_results(&mut self, line: &Line<'_>, message: &Message<'_>, out: &mut Told) {
         for block in message.content.items.iter().filter(|block| block.kind.is("tool_result")) {
             if !self.tasks.ended(line, block, out) {
-                (self.habits.tool_ended)(block, out);
+                (self.flavour.tool_ended)(block, out);
             }
         }
     }
@@ -151,12 +147,11 @@ impl Messages {
         let error = self.turn.ends(&self.flavour, line, &text);
         let is_error = error.is_some();
         out.extend(error.map(|message| AgentEvent::Error { message }));
-        let cost_usd = spent.cost_usd.filter(|cost| *cost != 0.0 || !self.habits.cost_may_be_unknown);
+        let cost_usd = spent.cost_usd.filter(|cost| *cost != 0.0 || !self.flavour.cost_may_be_unknown);
         out.push(AgentEvent::Result { text, is_error, cost_usd, tokens: spent.tokens });
     }
 }
 
-/// Tells how a tool ended, as Claude Code does.
 pub(super) fn tool_ended(block: &Block<'_>, out: &mut Told) {
     out.tool_failed_with(block.tool_use_id.text(), block.content, block.error, went(block));
 }

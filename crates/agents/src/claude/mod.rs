@@ -1,7 +1,5 @@
-//! Claude Code: its command line. [`messages`] reads its stream, in the shapes of [`mod@line`].
-//!
-//! Measured with 2.1.325 and 2.1.197. The prompt goes in by standard input, which has no length
-//! limit and cannot be taken for a flag.
+//! Claude Code, measured with 2.1.325 and 2.1.197: its command line. [`messages`] reads its stream. The prompt goes in
+//! by standard input, which has no length limit and cannot be taken for a flag.
 
 mod account;
 pub(crate) mod flavour;
@@ -12,33 +10,11 @@ mod trouble;
 mod turn;
 
 use crate::advice::Help;
-use crate::command::{Arguments, arguments, value_of};
-use crate::dialect::{CommandLine, Dialect, Reader};
+use crate::command::{Arguments, value_of};
+use crate::dialect::{Asked, CommandLine, Dialect, Prints};
 use crate::login::{Login, Unseen, file};
-use flavour::Flavour;
+use flavour::{Flavour, USUAL};
 use ralph_core::policy::AgentPolicy;
-
-/// The dialect of Claude Code.
-pub(crate) struct Claude;
-
-/// How to get it and how to log in.
-const HELP: Help = Help { install: "install it with `npm install -g @anthropic-ai/claude-code`", login: LOGIN.how };
-
-/// How to tell from outside whether it is logged in and new enough.
-const LOGIN: Login = Login {
-    measured: "2.1",
-    variables: &[
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_AUTH_TOKEN",
-        "CLAUDE_CODE_OAUTH_TOKEN",
-        "CLAUDE_CODE_USE_BEDROCK",
-        "CLAUDE_CODE_USE_VERTEX",
-        "CLAUDE_CODE_USE_FOUNDRY",
-    ],
-    files: &[file("CLAUDE_CONFIG_DIR", ".claude", ".credentials.json")],
-    unseen: Unseen::MacKeychain,
-    how: "run `claude` once and log in, or export ANTHROPIC_API_KEY",
-};
 
 /// What unattended use needs; the user's own values win.
 const ENVIRONMENT: &[(&str, &str)] = &[
@@ -50,67 +26,49 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("IS_SANDBOX", "1"),
 ];
 
-const FLAVOUR: Flavour = Flavour {
-    dialect: "claude",
-    help: HELP,
-    unknown: "message type",
-    todo_tools: &["TodoWrite"],
-    hides_description: false,
-    sentence: trouble::known_sentence,
-    input_with_cache: false,
-};
+const FLAVOUR: Flavour = Flavour { todo_tools: &["TodoWrite"], sentence: trouble::known_sentence, ..USUAL };
 
 const FORMAT: &[&str] = &["--output-format"];
 
-impl Dialect for Claude {
-    fn name(&self) -> &'static str {
-        FLAVOUR.dialect
-    }
+pub(crate) const DIALECT: Dialect = Dialect {
+    name: "claude",
+    help: Help {
+        install: "install it with `npm install -g @anthropic-ai/claude-code`",
+        login: "run `claude` once and log in, or export ANTHROPIC_API_KEY",
+    },
+    login: Some(Login {
+        measured: "2.1",
+        variables: &[
+            "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK",
+            "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
+        ],
+        files: &[file("CLAUDE_CONFIG_DIR", ".claude", ".credentials.json")],
+        unseen: Unseen::MacKeychain,
+    }),
+    // With the first, a nested start is refused since 2.1.39.
+    session_markers: &[
+        "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID",
+        "CLAUDE_CODE_CHILD_SESSION",
+    ],
+    command,
+    prints: Prints::Stream {
+        asked_by: Asked::Value(FORMAT, &["stream-json", "json"]),
+        read: |help| FLAVOUR.reader("claude", help),
+    },
+};
 
-    fn command(&self, agent: &AgentPolicy) -> CommandLine {
-        let mut args = Arguments::of(agent);
-        args.flag(&["-p", "--print"]);
-        args.option(FORMAT, if agent.stream { "stream-json" } else { "text" });
-        // The stream is refused without it; with the other formats it would change their shape.
-        if format_asked_for(agent, args.users()) == "stream-json" {
-            args.flag(&["--verbose"]);
-        }
-        args.flag(&["--dangerously-skip-permissions", "--permission-mode"]);
-        args.setting(&["--model"], &agent.model);
-        args.command(agent, ENVIRONMENT)
+fn command(agent: &AgentPolicy) -> CommandLine {
+    let mut args = Arguments::of(agent);
+    args.flag(&["-p", "--print"]);
+    let usual = if agent.stream { "stream-json" } else { "text" };
+    args.option(FORMAT, usual);
+    // The stream is refused without it; with the other formats it would change their shape.
+    if value_of(args.users(), FORMAT).unwrap_or(usual) == "stream-json" {
+        args.flag(&["--verbose"]);
     }
-
-    fn prints_stream(&self, agent: &AgentPolicy) -> bool {
-        // "json" is one object, or with --verbose an array of the whole stream.
-        matches!(format_asked_for(agent, &arguments(&agent.flags)), "stream-json" | "json")
-    }
-
-    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
-        Some(FLAVOUR.reader(help))
-    }
-
-    fn help(&self) -> Help {
-        HELP
-    }
-
-    fn login(&self) -> Option<&'static Login> {
-        Some(&LOGIN)
-    }
-
-    fn session_markers(&self) -> &'static [&'static str] {
-        // With the first, a nested start is refused since 2.1.39.
-        &[
-            "CLAUDECODE",
-            "CLAUDE_CODE_ENTRYPOINT",
-            "CLAUDE_CODE_SSE_PORT",
-            "CLAUDE_CODE_SESSION_ID",
-            "CLAUDE_CODE_CHILD_SESSION",
-        ]
-    }
-}
-
-fn format_asked_for<'a>(agent: &AgentPolicy, users: &'a [String]) -> &'a str {
-    value_of(users, FORMAT).unwrap_or(if agent.stream { "stream-json" } else { "text" })
+    args.flag(&["--dangerously-skip-permissions", "--permission-mode"]);
+    args.setting(&["--model"], &agent.model);
+    args.command(agent, ENVIRONMENT)
 }
 
 #[cfg(test)]
@@ -138,7 +96,7 @@ mod tests {
             (&["--output-format=json"], "", true, "-p --dangerously-skip-permissions --output-format=json".to_owned()),
         ] {
             let agent = AgentPolicy { model: model.to_owned(), stream, ..agent("/opt/claude", flags) };
-            let command = Claude.command(&agent);
+            let command = DIALECT.command(&agent);
             assert_eq!(command.args.join(" "), args);
             assert_eq!((command.program.as_str(), command.delivery), ("/opt/claude", Delivery::Stdin));
         }
@@ -149,7 +107,7 @@ mod tests {
         let mut agent = agent("claude", &[]);
         agent.env.insert("IS_SANDBOX".to_owned(), "0".to_owned());
         agent.env_remove.push("DISABLE_AUTOUPDATER".to_owned());
-        let command = Claude.command(&agent);
+        let command = DIALECT.command(&agent);
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(command.env, [pair("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1"), pair("IS_SANDBOX", "0")]);
         assert!(
@@ -169,7 +127,7 @@ mod tests {
             (&["--output-format=stream-json"], false, LineKind::Noise),
         ] {
             let agent = AgentPolicy { stream, ..agent("claude", flags) };
-            assert_eq!(Claude.reader(&agent, "").line(b"plain text", &mut Told::default()), kind, "{flags:?}");
+            assert_eq!(DIALECT.reader(&agent, "").line(b"plain text", &mut Told::default()), kind, "{flags:?}");
         }
     }
 }

@@ -1,7 +1,5 @@
-//! The todo list of the main agent: written as a whole by one tool, or piece by piece by two others.
-//!
-//! A call that only writes the list is no work, so it is shown as the list and not as a tool. An item
-//! made or changed piece by piece counts once its tool has ended well.
+//! The todo list of the main agent, written as a whole or piece by piece. A call that only writes it is shown as the
+//! list and not as a tool; a change counts once its tool has ended well.
 
 use super::line::{Block, Line};
 use crate::dialect::Told;
@@ -14,7 +12,6 @@ const CALLS: usize = 16;
 /// Items kept: more than anybody reads.
 const ITEMS: usize = 200;
 
-/// The list, and the calls about it.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
     whole: Held,

@@ -1,19 +1,15 @@
-//! Why Claude Code, or a program like it, gave up, from the fields in which it says so.
-//!
-//! The client writes the provider's error as a sentence where the model's words would stand, and
-//! beside it states the cause in fields. The fields decide. A sentence is looked at only in the
-//! place of an error result, where the model cannot have written it, and only for clients that
-//! state no cause.
+//! Why Claude Code, or a program like it, gave up. The fields in which it says so decide; its sentence is looked at
+//! only in place of an error result, where the model cannot have written it, and only for clients that state no cause.
 
 use super::flavour::Flavour;
 use super::line::Line;
 use super::turn::epoch_seconds;
+use crate::advice::Help;
 use crate::complaint::{Complaint, status_of};
 use crate::dialect::End;
 use crate::json::Raw;
 use ralph_core::observation::{Failure, FailureClass};
 
-/// An error that the client reported.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Trouble {
     /// Words for the cause, from the most precise to the least: the client's own (`usage_limit_reached`,
@@ -46,15 +42,13 @@ impl Trouble {
         Trouble { kinds: [self.kinds, earlier.kinds.clone()].concat(), status: self.status.or(earlier.status), message }
     }
 
-    /// The failure that this amounts to; `resets_at` is when the provider said that a limit ends.
-    pub(super) fn failure(&self, flavour: &Flavour, resets_at: Option<i64>, end: &End<'_>) -> Failure {
-        let failure = self.complaint(flavour).failure(flavour.help, end);
+    pub(super) fn failure(&self, flavour: &Flavour, resets_at: Option<i64>, end: &End<'_>, help: Help) -> Failure {
+        let failure = self.complaint(flavour).failure(help, end);
         let stated =
             resets_at.or_else(|| reset_behind(&self.message)).filter(|_| failure.class == FailureClass::Limited);
         Failure { resets_at: stated.or(failure.resets_at), ..failure }
     }
 
-    /// The error as the client states it.
     pub(super) fn complaint(&self, flavour: &Flavour) -> Complaint {
         if self.kinds.is_empty() && self.status.is_none() {
             return (flavour.sentence)(&self.message);
@@ -102,7 +96,8 @@ mod tests {
     use ralph_core::observation::Ending;
 
     fn failure(trouble: &Trouble, resets_at: Option<i64>) -> Failure {
-        trouble.failure(&crate::claude::FLAVOUR, resets_at, &end_of(&Ending::Exited { code: 1 }, ""))
+        let (flavour, help) = (&crate::claude::FLAVOUR, crate::claude::DIALECT.help);
+        trouble.failure(flavour, resets_at, &end_of(&Ending::Exited { code: 1 }, ""), help)
     }
 
     #[test]

@@ -1,11 +1,10 @@
-//! How the current turn of a process stands: refused, in trouble, answered, failed.
-//!
-//! Only a result ends a turn well, and only the last turn counts: a process can wake up after its
-//! result and begin another one.
+//! How the current turn stands. Only a result ends a turn well, and only the last turn counts: a process can wake up
+//! after its result and begin another one.
 
 use super::flavour::Flavour;
 use super::line::{LimitInfo, Line};
 use super::trouble::Trouble;
+use crate::advice::Help;
 use crate::complaint::ErrorObject;
 use crate::dialect::End;
 use crate::json::{Loose, read};
@@ -14,16 +13,13 @@ use crate::stream::Outcome;
 use crate::tool::given;
 use ralph_core::observation::{Failure, FailureClass};
 
-/// What is known about the last turn.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     /// The last error that the client wrote in the model's place, until the model speaks again.
     trouble: Option<Trouble>,
     /// Why the client last asked its provider again, until the model speaks: a result knows better.
     retry: Option<Trouble>,
-    /// The provider's last refusal.
     refusal: Option<Refusal>,
-    /// How the turn ended; `None` while it is going on.
     ended: Option<Ended>,
 }
 
@@ -42,13 +38,11 @@ struct Refusal {
 }
 
 impl Turn {
-    /// A turn begins: its result is still to come.
     pub(super) fn begins(&mut self) {
         self.ended = None;
     }
 
-    /// The model speaks, so whatever the client complained about is over, and a turn goes on even if nobody
-    /// said that it began.
+    /// The model speaks: complaints of the client are over, and a turn goes on even if nobody said that it began.
     pub(super) fn model_speaks(&mut self) {
         (self.trouble, self.retry) = (None, None);
         self.ended = None;
@@ -58,7 +52,6 @@ impl Turn {
         }
     }
 
-    /// The client states an error in the model's place.
     pub(super) fn client_complains(&mut self, line: &Line<'_>, sentence: String) {
         self.trouble = Some(Trouble::of(line, sentence));
         if let Some(info) = line.api_error_params.0.as_ref().and_then(|params| params.rate_limit_info.0.as_ref()) {
@@ -92,25 +85,23 @@ impl Turn {
         None
     }
 
-    /// Whether there is a result and no later turn.
     pub(super) fn is_over(&self) -> bool {
         self.ended.is_some()
     }
 
-    /// How it ended.
-    pub(super) fn outcome(&self, flavour: &Flavour, end: &End<'_>) -> Outcome {
+    pub(super) fn outcome(&self, flavour: &Flavour, end: &End<'_>, help: Help) -> Outcome {
         match &self.ended {
             Some(Ended::Answered) => Outcome::Answered,
             Some(Ended::Empty) => Outcome::Empty,
-            Some(Ended::Failed(trouble)) => Outcome::Failed(trouble.failure(flavour, self.resets_at(), end)),
-            None => Outcome::Unfinished(self.stated_cause(flavour, end)),
+            Some(Ended::Failed(trouble)) => Outcome::Failed(trouble.failure(flavour, self.resets_at(), end, help)),
+            None => Outcome::Unfinished(self.stated_cause(flavour, end, help)),
         }
     }
 
     /// Why there is no result, if the stream said so before it broke off.
-    fn stated_cause(&self, flavour: &Flavour, end: &End<'_>) -> Option<Failure> {
+    fn stated_cause(&self, flavour: &Flavour, end: &End<'_>, help: Help) -> Option<Failure> {
         if let Some(trouble) = self.trouble.as_ref().or(self.retry.as_ref()) {
-            return Some(trouble.failure(flavour, self.resets_at(), end));
+            return Some(trouble.failure(flavour, self.resets_at(), end, help));
         }
         let refusal = self.refusal.as_ref().filter(|refusal| refusal.stands)?;
         let mut failure = Failure::new(FailureClass::Limited, "the provider refuses work until its limit is reset");
@@ -135,7 +126,6 @@ fn error_sentence(line: &Line<'_>, text: &str) -> String {
         .unwrap_or_else(|| format!("the agent reports {}", line.subtype.text_within(100)))
 }
 
-/// Seconds since the epoch, from a number of a client.
 pub(super) fn epoch_seconds(number: f64) -> Option<i64> {
     if let Some(Reset::At(at)) = reset::epoch(number) { Some(at) } else { None }
 }

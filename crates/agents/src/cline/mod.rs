@@ -1,70 +1,41 @@
-//! Cline's command line program: how it is started. [`reader`] reads its stream.
-//!
-//! Measured with 3.0.65. The prompt is its argument; without the two dashes one that begins with a dash would be taken
-//! for a flag. It asks for nothing unless it is told to.
+//! Cline's command line program, measured with 3.0.65. [`reader`] reads its stream. The prompt follows two dashes, so
+//! that it cannot be taken for a flag. It asks for nothing unless it is told to.
 
 mod reader;
 
 use crate::advice::Help;
-use crate::command::{Arguments, arguments};
-use crate::dialect::{CommandLine, Delivery, Dialect, Reader};
+use crate::command::Arguments;
+use crate::dialect::{Asked, CommandLine, Delivery, Dialect, Prints};
 use crate::login::{Login, Unseen, file};
-use crate::stream::{Speaker, StreamReader};
+use crate::stream;
 use ralph_core::policy::AgentPolicy;
 use reader::Events;
 
-/// The dialect of Cline.
-pub(crate) struct Cline;
+const STREAM: &[&str] = &["--json"];
 
-/// How to get it and how to log in.
-const HELP: Help = Help { install: "install it with `npm install -g cline`", login: LOGIN.how };
-
-/// How to tell from outside whether it is logged in and new enough.
-const LOGIN: Login = Login {
-    measured: "3.0",
-    variables: &[],
-    files: &[file("", ".cline/data", "settings/providers.json"), file("", ".cline/data", "secrets.json")],
-    unseen: Unseen::Anywhere,
-    how: "cline auth",
+pub(crate) const DIALECT: Dialect = Dialect {
+    name: "cline",
+    help: Help { install: "install it with `npm install -g cline`", login: "cline auth" },
+    login: Some(Login {
+        measured: "3.0",
+        variables: &[],
+        files: &[file("", ".cline/data", "settings/providers.json"), file("", ".cline/data", "secrets.json")],
+        unseen: Unseen::Anywhere,
+    }),
+    session_markers: &["CLINE_CONNECTOR_CLI_LAUNCH"],
+    command,
+    prints: Prints::Stream { asked_by: Asked::Flag(STREAM), read: |help| stream::reader::<Events>("cline", help) },
 };
 
-const STREAM: &str = "--json";
-
-impl Dialect for Cline {
-    fn name(&self) -> &'static str {
-        "cline"
+fn command(agent: &AgentPolicy) -> CommandLine {
+    let mut args = Arguments::of(agent);
+    if agent.stream {
+        args.flag(STREAM);
     }
-
-    fn command(&self, agent: &AgentPolicy) -> CommandLine {
-        let mut args = Arguments::of(agent);
-        if agent.stream {
-            args.flag(&[STREAM]);
-        }
-        args.option(&["--auto-approve"], "true");
-        args.setting(&["-m", "--model"], &agent.model);
-        args.last("--");
-        args.command_by(agent, Delivery::LastArg, &[])
-    }
-
-    fn prints_stream(&self, agent: &AgentPolicy) -> bool {
-        agent.stream || arguments(&agent.flags).iter().any(|arg| arg == STREAM)
-    }
-
-    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
-        Some(Box::new(StreamReader::new(Speaker { dialect: self.name(), help }, Events::new(help))))
-    }
-
-    fn help(&self) -> Help {
-        HELP
-    }
-
-    fn login(&self) -> Option<&'static Login> {
-        Some(&LOGIN)
-    }
-
-    fn session_markers(&self) -> &'static [&'static str] {
-        &["CLINE_CONNECTOR_CLI_LAUNCH"]
-    }
+    args.option(&["--auto-approve"], "true");
+    args.setting(&["-m", "--model"], &agent.model);
+    args.last("--");
+    args.command_by(agent, Delivery::LastArg, &[])
 }
 
 #[cfg(test)]
@@ -80,7 +51,7 @@ mod tests {
             (&["--json", "--auto-approve=false", "-m x"], "k2", true, "-m k2 --json --auto-approve=false --"),
         ] {
             let agent = AgentPolicy { model: model.to_owned(), stream, ..agent("cline", flags) };
-            let command = Cline.command(&agent);
+            let command = DIALECT.command(&agent);
             assert_eq!((command.args.join(" ").as_str(), command.delivery), (args, Delivery::LastArg));
         }
     }

@@ -14,7 +14,6 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::Tokens;
 
 fields! {
-    /// One object of the stream.
     pub(super) struct Line<'a> {
         kind = "type",
         event: Loose<Event<'a>>,
@@ -43,7 +42,6 @@ fields! {
         cache_write_tokens = "cacheWriteTokens", total_cost = "totalCost",
     }
 
-    /// What the shell tool is called with.
     struct Commands<'a> {
         commands: Vec<Raw<'a>>,
     }
@@ -54,9 +52,8 @@ fields! {
     }
 }
 
-/// Reads one process.
+#[derive(Default)]
 pub(super) struct Events {
-    help: Help,
     /// Agents below the main one that are at work.
     others: Vec<String>,
     /// Shell calls under way, by how many commands they run.
@@ -67,14 +64,6 @@ pub(super) struct Events {
     /// The sums of what single requests used; the result leaves out those of sub-agents.
     tokens: Tokens,
     cost: f64,
-}
-
-impl Events {
-    /// For one process of the program that `help` is about.
-    pub(super) fn new(help: Help) -> Events {
-        let (others, shells, answer, tokens) = (Vec::new(), Vec::new(), String::new(), Tokens::default());
-        Events { help, others, shells, trouble: None, turn: Turn::Open, answer, tokens, cost: 0.0 }
-    }
 }
 
 impl Stream for Events {
@@ -98,8 +87,8 @@ impl Stream for Events {
         !matches!(self.turn, Turn::Open)
     }
 
-    fn outcome(&self, end: &End<'_>) -> Outcome {
-        let failure = |complaint: &Complaint| complaint.failure(self.help, end);
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome {
+        let failure = |complaint: &Complaint| complaint.failure(help, end);
         match &self.turn {
             Turn::Open => Outcome::Unfinished(self.trouble.as_ref().map(failure)),
             Turn::Ended => Outcome::of_answer(&self.answer),
@@ -195,7 +184,7 @@ impl Events {
     fn spend(&mut self, event: &Event<'_>, out: &mut Told) {
         let mut counter = Counter::default();
         let counts = [event.input_tokens, event.output_tokens, event.cache_read_tokens, event.cache_write_tokens];
-        self.tokens = self.tokens.plus(tokens(&mut counter, counts));
+        self.tokens = self.tokens.plus(counter.tokens(counts));
         self.cost = self.cost.max(counter.money(event.total_cost));
         usage::tell(counter.suspect, out);
         out.push(AgentEvent::Spent { cost_usd: self.cost_usd(), tokens: Some(self.tokens) });
@@ -205,7 +194,7 @@ impl Events {
         let mut counter = Counter::default();
         for usage in [&line.usage.0, &line.all_usage.0].into_iter().flatten() {
             let counts = [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens];
-            self.tokens = self.tokens.max(tokens(&mut counter, counts));
+            self.tokens = self.tokens.max(counter.tokens(counts));
             self.cost = self.cost.max(counter.money(usage.total_cost));
         }
         usage::tell(counter.suspect, out);
@@ -231,13 +220,6 @@ impl Events {
     }
 }
 
-/// Counts in their order: input with its cached part, output, read from the cache, written to it.
-fn tokens(counter: &mut Counter, counts: [Raw<'_>; 4]) -> Tokens {
-    let [input, output, cache_read, cache_write] = counts.map(|count| counter.count(count));
-    Tokens { input, output, cache_read, cache_write }
-}
-
-/// The id of one command of a shell call.
 fn part(call: &str, number: usize) -> String {
     if number == 0 { call.to_owned() } else { format!("{call}/{number}") }
 }

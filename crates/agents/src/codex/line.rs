@@ -5,7 +5,6 @@ use crate::json::{List, Loose, fields};
 use crate::todo::Todo;
 
 fields! {
-    /// One object of the stream.
     pub(super) struct Line<'a> {
         kind = "type", thread_id,
         item: Loose<Item<'a>>,
@@ -14,7 +13,6 @@ fields! {
         usage: Loose<Usage<'a>>,
     }
 
-    /// Something that the agent says or does.
     pub(super) struct Item<'a> {
         id, kind = "type", text, message, status, command, aggregated_output, exit_code,
         changes: List<Change<'a>>,
@@ -24,7 +22,6 @@ fields! {
         error,
     }
 
-    /// What a tool of a server answered.
     pub(super) struct CallResult<'a> {
         content,
     }

@@ -1,7 +1,5 @@
-//! Codex's stream: threads, turns and the items in them.
-//!
-//! An `error` is a retry that is going on and an item of that name a mere warning; only the end of
-//! the turn decides. Reasoning is shown, but it is no answer.
+//! Codex's stream: threads, turns and the items in them. Only the end of the turn decides: an `error` is a retry that
+//! goes on, and an item of that name a warning. Reasoning is shown, but is no answer.
 
 use super::limit;
 use super::line::{Item, Line};
@@ -14,34 +12,18 @@ use crate::todo;
 use crate::tool::{self, Calls, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
-use ralph_core::observation::{Failure, FailureClass, Tokens};
+use ralph_core::observation::{Failure, FailureClass};
 use ralph_core::text;
 
-/// Reads one process.
+#[derive(Default)]
 pub(super) struct Items {
-    help: Help,
     thread: String,
-    /// The last message of the turn.
     answer: String,
     /// Items whose beginning was told; older clients tell only of the end.
     begun: Calls,
     /// What the client last complained about, until the turn goes on.
     trouble: Option<Complaint>,
     turn: Turn,
-}
-
-impl Items {
-    /// For one process of the program that `help` is about.
-    pub(super) fn new(help: Help) -> Items {
-        Items {
-            help,
-            thread: String::new(),
-            answer: String::new(),
-            begun: Calls::default(),
-            trouble: None,
-            turn: Turn::Open,
-        }
-    }
 }
 
 impl Stream for Items {
@@ -76,11 +58,11 @@ impl Stream for Items {
         !matches!(self.turn, Turn::Open)
     }
 
-    fn outcome(&self, end: &End<'_>) -> Outcome {
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome {
         match &self.turn {
-            Turn::Failed(complaint) => Outcome::Failed(self.failure(complaint, end)),
+            Turn::Failed(complaint) => Outcome::Failed(failure(complaint, end, help)),
             Turn::Ended => Outcome::of_answer(&self.answer),
-            Turn::Open => Outcome::Unfinished(self.trouble.as_ref().map(|complaint| self.failure(complaint, end))),
+            Turn::Open => Outcome::Unfinished(self.trouble.as_ref().map(|complaint| failure(complaint, end, help))),
         }
     }
 
@@ -97,13 +79,6 @@ impl Stream for Items {
 }
 
 impl Items {
-    fn failure(&self, complaint: &Complaint, end: &End<'_>) -> Failure {
-        let failure = complaint.failure(self.help, end);
-        let beside = || limit::reset(&complaint.message, end);
-        let limited = failure.class == FailureClass::Limited;
-        Failure { resets_at: failure.resets_at.or_else(|| if limited { beside() } else { None }), ..failure }
-    }
-
     fn started(&mut self, item: &Item<'_>, out: &mut Told) {
         self.trouble = None;
         match item.kind.word() {
@@ -162,12 +137,8 @@ impl Items {
         let mut counter = Counter::default();
         // A resumed thread counts on from where it was; every iteration begins a new one.
         let tokens = line.usage.0.as_ref().map(|usage| {
-            usage::with_cache_inside(Tokens {
-                input: counter.count(usage.input_tokens),
-                output: counter.count(usage.output_tokens),
-                cache_read: counter.count(usage.cached_input_tokens),
-                cache_write: counter.count(usage.cache_write_input_tokens),
-            })
+            let [read, written] = [usage.cached_input_tokens, usage.cache_write_input_tokens];
+            usage::with_cache_inside(counter.tokens([usage.input_tokens, usage.output_tokens, read, written]))
         });
         usage::tell(counter.suspect, out);
         out.push(AgentEvent::Result { text: self.answer.clone(), is_error: false, cost_usd: None, tokens });
@@ -180,6 +151,13 @@ impl Items {
         out.push(AgentEvent::Result { text: String::new(), is_error: true, cost_usd: None, tokens: None });
         self.turn = Turn::Failed(complaint);
     }
+}
+
+fn failure(complaint: &Complaint, end: &End<'_>, help: Help) -> Failure {
+    let failure = complaint.failure(help, end);
+    let beside = || limit::reset(&complaint.message, end);
+    let limited = failure.class == FailureClass::Limited;
+    Failure { resets_at: failure.resets_at.or_else(|| if limited { beside() } else { None }), ..failure }
 }
 
 /// The beginnings of what an item does, one for each file.

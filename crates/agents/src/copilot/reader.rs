@@ -1,7 +1,5 @@
-//! GitHub Copilot CLI's stream: dotted names, most of them the client's own bookkeeping.
-//!
-//! The prompt stands in it as a message of the user, and messages come piece by piece and as a whole;
-//! only the whole of the assistant's is read.
+//! GitHub Copilot CLI's stream: dotted names, most of them the client's own bookkeeping. Of the messages only the
+//! assistant's are read, and only as a whole.
 
 use crate::advice::Help;
 use crate::complaint::{Complaint, status_of};
@@ -15,7 +13,6 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::Tokens;
 
 fields! {
-    /// One object of the stream.
     pub(super) struct Line<'a> {
         kind = "type",
         data: Loose<Data<'a>>,
@@ -47,27 +44,16 @@ fields! {
     }
 }
 
-/// Reads one process.
+#[derive(Default)]
 pub(super) struct Events {
-    help: Help,
     answer: String,
-    /// Calls that only write the todo list.
     lists: Held,
     /// The last error of the session, or of a call to the model.
     trouble: Option<Complaint>,
     /// Somebody stopped it; its result says nevertheless that it exits with 0.
     aborted: bool,
-    /// The exit code that the result states.
     result: Option<i32>,
     tokens: Option<Tokens>,
-}
-
-impl Events {
-    /// For one process of the program that `help` is about.
-    pub(super) fn new(help: Help) -> Events {
-        let (answer, lists) = (String::new(), Held::default());
-        Events { help, answer, lists, trouble: None, aborted: false, result: None, tokens: None }
-    }
 }
 
 impl Stream for Events {
@@ -113,15 +99,15 @@ impl Stream for Events {
         self.lists.let_go(out);
     }
 
-    fn outcome(&self, end: &End<'_>) -> Outcome {
-        let failure = self.trouble.as_ref().map(|complaint| complaint.failure(self.help, end));
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome {
+        let failure = self.trouble.as_ref().map(|complaint| complaint.failure(help, end));
         match (self.result, failure) {
             (None, failure) => Outcome::Unfinished(failure),
             (Some(_), failure) if self.aborted => Outcome::Unfinished(failure),
             (Some(0), _) => Outcome::of_answer(&self.answer),
             (Some(_), Some(failure)) => Outcome::Failed(failure),
             (Some(code), None) => {
-                Outcome::Failed(Complaint::new(&format!("the agent reports exit code {code}")).failure(self.help, end))
+                Outcome::Failed(Complaint::new(&format!("the agent reports exit code {code}")).failure(help, end))
             }
         }
     }
@@ -165,12 +151,8 @@ impl Events {
 
     fn spend(&mut self, data: &Data<'_>, out: &mut Told) {
         let mut counter = Counter::default();
-        let tokens = self.tokens.unwrap_or_default().plus(usage::with_cache_inside(Tokens {
-            input: counter.count(data.input_tokens),
-            output: counter.count(data.output_tokens),
-            cache_read: counter.count(data.cache_read_tokens),
-            cache_write: counter.count(data.cache_write_tokens),
-        }));
+        let counts = [data.input_tokens, data.output_tokens, data.cache_read_tokens, data.cache_write_tokens];
+        let tokens = self.tokens.unwrap_or_default().plus(usage::with_cache_inside(counter.tokens(counts)));
         usage::tell(counter.suspect, out);
         self.tokens = Some(tokens);
         out.push(AgentEvent::Spent { cost_usd: None, tokens: self.tokens });

@@ -1,71 +1,48 @@
-//! Gemini CLI: its command line. [`reader`] reads its stream.
-//!
-//! Measured with 0.61.0. A prompt on standard input needs no flag.
+//! Gemini CLI, measured with 0.61.0: its command line. [`reader`] reads its stream.
 
 mod reader;
 
 use crate::advice::Help;
-use crate::command::{Arguments, arguments, delivery, value_of};
-use crate::dialect::{CommandLine, Delivery, Dialect, Reader};
+use crate::command::{Arguments, delivery};
+use crate::dialect::{Asked, CommandLine, Delivery, Dialect, Prints};
 use crate::login::{Login, Unseen, file};
-use crate::stream::{Speaker, StreamReader};
+use crate::stream;
 use ralph_core::policy::AgentPolicy;
 use reader::Deltas;
 
-/// The dialect of Gemini CLI.
-pub(crate) struct Gemini;
-
-/// How to get it and how to log in.
-const HELP: Help = Help { install: "install it with `npm install -g @google/gemini-cli`", login: LOGIN.how };
-
-/// How to tell from outside whether it is logged in and new enough.
-const LOGIN: Login = Login {
-    measured: "0.61",
-    variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"],
-    files: &[file("", ".gemini", "oauth_creds.json"), file("", ".gemini", ".env")],
-    unseen: Unseen::Anywhere,
-    how: "run `gemini` once and log in, or export GEMINI_API_KEY",
-};
-
 const FORMAT: &[&str] = &["-o", "--output-format"];
 
-impl Dialect for Gemini {
-    fn name(&self) -> &'static str {
-        "gemini"
-    }
+pub(crate) const DIALECT: Dialect = Dialect {
+    name: "gemini",
+    help: Help {
+        install: "install it with `npm install -g @google/gemini-cli`",
+        login: "run `gemini` once and log in, or export GEMINI_API_KEY",
+    },
+    login: Some(Login {
+        measured: "0.61",
+        variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"],
+        files: &[file("", ".gemini", "oauth_creds.json"), file("", ".gemini", ".env")],
+        unseen: Unseen::Anywhere,
+    }),
+    session_markers: &["GEMINI_CLI"],
+    command,
+    prints: Prints::Stream {
+        asked_by: Asked::Value(FORMAT, &["stream-json"]),
+        read: |help| stream::reader::<Deltas>("gemini", help),
+    },
+};
 
-    fn command(&self, agent: &AgentPolicy) -> CommandLine {
-        let mut args = Arguments::of(agent);
-        args.option(FORMAT, if agent.stream { "stream-json" } else { "text" });
-        args.flag(&["--yolo", "-y", "--approval-mode"]);
-        // A folder that nobody has declared as trusted takes away the right to act without asking.
-        args.flag(&["--skip-trust"]);
-        args.setting(&["-m", "--model"], &agent.model);
-        if delivery(agent) != Delivery::Stdin {
-            args.last("-p");
-        }
-        args.command(agent, &[])
+fn command(agent: &AgentPolicy) -> CommandLine {
+    let mut args = Arguments::of(agent);
+    args.option(FORMAT, if agent.stream { "stream-json" } else { "text" });
+    args.flag(&["--yolo", "-y", "--approval-mode"]);
+    // A folder that nobody has declared as trusted takes away the right to act without asking.
+    args.flag(&["--skip-trust"]);
+    args.setting(&["-m", "--model"], &agent.model);
+    if delivery(agent) != Delivery::Stdin {
+        args.last("-p");
     }
-
-    fn prints_stream(&self, agent: &AgentPolicy) -> bool {
-        value_of(&arguments(&agent.flags), FORMAT).map_or(agent.stream, |format| format == "stream-json")
-    }
-
-    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
-        Some(Box::new(StreamReader::new(Speaker { dialect: self.name(), help }, Deltas::new(help))))
-    }
-
-    fn help(&self) -> Help {
-        HELP
-    }
-
-    fn login(&self) -> Option<&'static Login> {
-        Some(&LOGIN)
-    }
-
-    fn session_markers(&self) -> &'static [&'static str] {
-        &["GEMINI_CLI"]
-    }
+    args.command(agent, &[])
 }
 
 #[cfg(test)]
@@ -88,8 +65,8 @@ mod tests {
             ),
         ] {
             let agent = AgentPolicy { model: model.to_owned(), prompt_via: via, ..agent("gemini", flags) };
-            assert_eq!(Gemini.command(&agent).args.join(" "), args);
+            assert_eq!(DIALECT.command(&agent).args.join(" "), args);
         }
-        assert!(!Gemini.prints_stream(&agent("gemini", &["-o json"])));
+        assert!(!DIALECT.prints_stream(&agent("gemini", &["-o json"])));
     }
 }

@@ -1,24 +1,20 @@
-//! Gemini CLI's stream: messages in pieces, tools, and a result that holds no text.
-//!
-//! The prompt stands in it as a message of the user. A shell command that failed is called a success
-//! and its exit code is nowhere, so the commands of this program prove nothing and are not passed on
-//! as evidence.
+//! Gemini CLI's stream: messages in pieces, tools, and a result without text. A shell command that failed is called a
+//! success without an exit code, so commands of this program are not passed on as evidence.
 
 use crate::advice::Help;
 use crate::complaint::{Complaint, ErrorObject};
 use crate::dialect::{End, Told};
 use crate::ending::ended_badly;
-use crate::json::{Loose, fields, read};
+use crate::json::{Loose, Raw, fields, read};
 use crate::stream::{Outcome, Stream, Turn, say, say_piece, unknown};
 use crate::todo::{self, Held};
 use crate::tool::{self, Input, Went};
 use crate::usage::{self, Counter};
 use ralph_core::agent_event::{AgentEvent, Voice};
-use ralph_core::observation::{Ending, Tokens};
+use ralph_core::observation::Ending;
 use ralph_core::text;
 
 fields! {
-    /// One object of the stream.
     pub(super) struct Line<'a> {
         kind = "type", session_id, role, content, delta, tool_name, tool_id,
         parameters: Loose<Input<'a>>,
@@ -35,23 +31,13 @@ fields! {
 /// The end of an answer that is kept: a stream without end must not fill the memory.
 const ANSWER_BYTES: usize = 1 << 16;
 
-/// Reads one process.
+#[derive(Default)]
 pub(super) struct Deltas {
-    help: Help,
     /// What was said since the last tool.
     answer: String,
-    /// Calls that only write the todo list.
     lists: Held,
-    /// The last error that the client reported.
     trouble: Option<Complaint>,
     turn: Turn,
-}
-
-impl Deltas {
-    /// For one process of the program that `help` is about.
-    pub(super) fn new(help: Help) -> Deltas {
-        Deltas { help, answer: String::new(), lists: Held::default(), trouble: None, turn: Turn::Open }
-    }
 }
 
 impl Stream for Deltas {
@@ -84,9 +70,9 @@ impl Stream for Deltas {
         !matches!(self.turn, Turn::Open)
     }
 
-    fn outcome(&self, end: &End<'_>) -> Outcome {
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome {
         let status = status_behind(end.ending);
-        let failure = |complaint: &Complaint| complaint.clone().with_status(status).failure(self.help, end);
+        let failure = |complaint: &Complaint| complaint.clone().with_status(status).failure(help, end);
         match &self.turn {
             Turn::Failed(complaint) => Outcome::Failed(failure(complaint)),
             Turn::Ended => Outcome::of_answer(&self.answer),
@@ -142,12 +128,8 @@ impl Deltas {
         self.lists.let_go(out);
         let mut counter = Counter::default();
         let tokens = line.stats.0.as_ref().map(|stats| {
-            usage::with_cache_inside(Tokens {
-                input: counter.count(stats.input_tokens),
-                output: counter.count(stats.output_tokens),
-                cache_read: counter.count(stats.cached),
-                cache_write: 0,
-            })
+            let counts = [stats.input_tokens, stats.output_tokens, stats.cached, Raw::default()];
+            usage::with_cache_inside(counter.tokens(counts))
         });
         usage::tell(counter.suspect, out);
         let is_error = !line.status.is("success");

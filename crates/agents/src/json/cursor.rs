@@ -12,7 +12,6 @@ use memchr::memchr2;
 /// How deep brackets may stand in each other: no real line comes near, and the stack bears it.
 const DEEPEST: u16 = 512;
 
-/// Something that can be read.
 pub(crate) trait Value<'a> {
     /// Takes the next value in the place of what was here; `None` if there is no JSON.
     fn take(&mut self, cursor: &mut Cursor<'a>) -> Option<()>;
@@ -28,12 +27,10 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// At the beginning of a text.
     pub(crate) fn new(text: &'a [u8]) -> Cursor<'a> {
         Cursor { rest: text, depth: 0, escaped: false }
     }
 
-    /// What is not walked over yet.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -65,7 +62,6 @@ impl<'a> Cursor<'a> {
         whole.get(..whole.len() - self.rest.len())
     }
 
-    /// Passes over a value that nobody wants.
     pub(crate) fn pass_over(&mut self) -> Option<()> {
         self.skip().map(drop)
     }
@@ -81,7 +77,6 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Hands over the cursor before each element.
     pub(super) fn array(&mut self, each: impl FnMut(&mut Cursor<'a>) -> Option<()>) -> Option<()> {
         self.between(*b"[]", each)
     }
@@ -180,7 +175,6 @@ impl<'a> Cursor<'a> {
         (self.peek()? == byte).then(|| self.pass())
     }
 
-    /// Passes over the next byte if it is one of these.
     fn eats(&mut self, bytes: &[u8]) -> bool {
         let is_next = self.rest.first().is_some_and(|next| bytes.contains(next));
         if is_next {

@@ -1,8 +1,5 @@
-//! Reading JSON that somebody else shapes and changes.
-//!
-//! A dialect names the fields it reads; everything else is passed over without being built. A field
-//! of an unexpected type is an absent field, never an error. Strings stay as they stand in the line
-//! until somebody wants them, so that megabytes of tool output are measured and not copied.
+//! Reading JSON that somebody else shapes and changes: a dialect names the fields it reads, and one of another type is
+//! absent. Strings stay as they are in the line until somebody wants them: megabytes are measured, not copied.
 
 mod cursor;
 #[cfg(any(test, fuzzing))]
@@ -34,7 +31,6 @@ impl<'a> Value<'a> for Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
-    /// The JSON itself.
     pub(crate) fn json(self) -> &'a [u8] {
         self.0
     }
@@ -44,7 +40,6 @@ impl<'a> Raw<'a> {
         matches!(self.0, b"" | b"null")
     }
 
-    /// Whether this is `true`.
     pub(crate) fn is_true(self) -> bool {
         self.0 == b"true"
     }
@@ -54,7 +49,6 @@ impl<'a> Raw<'a> {
         self.quoted().and_then(|quoted| std::str::from_utf8(quoted).ok()).unwrap_or_default()
     }
 
-    /// Whether this is exactly that word.
     pub(crate) fn is(self, word: &str) -> bool {
         self.quoted() == Some(word.as_bytes())
     }

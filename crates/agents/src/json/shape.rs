@@ -44,14 +44,8 @@ impl<'a, T: Fields<'a>> Fields<'a> for Box<T> {
 }
 
 /// An object of the expected form, or nothing if there stands something else.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Loose<T>(pub(crate) Option<T>);
-
-impl<T> Default for Loose<T> {
-    fn default() -> Loose<T> {
-        Loose(None)
-    }
-}
 
 impl<'a, T: Fields<'a>> Value<'a> for Loose<T> {
     fn take(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
@@ -64,16 +58,10 @@ impl<'a, T: Fields<'a>> Value<'a> for Loose<T> {
 }
 
 /// The objects of an array, or the text that stands in the array's place.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct List<T> {
     pub(crate) items: Vec<T>,
     pub(crate) text: String,
-}
-
-impl<T> Default for List<T> {
-    fn default() -> List<T> {
-        List { items: Vec::new(), text: String::new() }
-    }
 }
 
 impl<'a, T: Fields<'a>> Value<'a> for List<T> {
@@ -88,14 +76,8 @@ impl<'a, T: Fields<'a>> Value<'a> for List<T> {
 }
 
 /// The objects that are the fields of an object, whatever their names.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Entries<T>(pub(crate) Vec<T>);
-
-impl<T> Default for Entries<T> {
-    fn default() -> Entries<T> {
-        Entries(Vec::new())
-    }
-}
 
 impl<'a, T: Fields<'a>> Value<'a> for Entries<T> {
     fn take(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
@@ -107,7 +89,6 @@ impl<'a, T: Fields<'a>> Value<'a> for Entries<T> {
     }
 }
 
-/// The values of an array.
 impl<'a> Value<'a> for Vec<Raw<'a>> {
     fn take(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         self.clear();
@@ -130,7 +111,6 @@ fn item<'a, T: Fields<'a>>(items: &mut Vec<T>, cursor: &mut Cursor<'a>) -> Optio
     fill(items.last_mut()?, cursor)
 }
 
-/// Reads the fields of the object that comes next.
 fn fill<'a>(object: &mut impl Fields<'a>, cursor: &mut Cursor<'a>) -> Option<()> {
     cursor.object(|name, cursor| object.take_field(name, cursor))
 }

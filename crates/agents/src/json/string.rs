@@ -3,7 +3,6 @@
 use ralph_core::text;
 use std::borrow::Cow;
 
-/// Lines and characters of a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Size {
     /// Lines; a final newline begins no further one.
@@ -31,8 +30,7 @@ pub(super) fn unescape(quoted: &[u8], limit: usize) -> String {
     }
 }
 
-/// Text as it is, or with U+FFFD for what is none. Nearly everything is text, and checking that is many times
-/// faster than looking for repairs.
+/// Text, with U+FFFD for what is none. Checking is many times faster than looking for repairs.
 fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }

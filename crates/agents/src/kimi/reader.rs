@@ -15,7 +15,6 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Ending, Failure, FailureClass};
 
 fields! {
-    /// One object of the stream.
     pub(super) struct Line<'a> {
         role, kind = "type",
 
@@ -40,25 +39,15 @@ fields! {
     }
 }
 
-/// Reads one process.
+#[derive(Default)]
 pub(super) struct Messages {
-    help: Help,
-    /// The text of the last message.
     answer: String,
     /// A todo list that was handed in and not yet taken, by its call.
     todo: Option<(String, AgentEvent)>,
-    /// Why the last request is repeated.
     trouble: Option<Complaint>,
     /// Whether anything followed the version, which is printed before the settings are looked at.
     begun: bool,
     over: bool,
-}
-
-impl Messages {
-    /// For one process of the program that `help` is about.
-    pub(super) fn new(help: Help) -> Messages {
-        Messages { help, answer: String::new(), todo: None, trouble: None, begun: false, over: false }
-    }
 }
 
 impl Stream for Messages {
@@ -85,12 +74,12 @@ impl Stream for Messages {
         self.over
     }
 
-    fn outcome(&self, end: &End<'_>) -> Outcome {
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome {
         if self.over {
             return Outcome::of_answer(&self.answer);
         }
-        let repeated = || self.trouble.as_ref().map(|complaint| complaint.failure(self.help, end));
-        Outcome::Unfinished(self.last_word(end).or_else(repeated))
+        let repeated = || self.trouble.as_ref().map(|complaint| complaint.failure(help, end));
+        Outcome::Unfinished(last_word(end, help).or_else(repeated))
     }
 }
 
@@ -141,25 +130,24 @@ impl Messages {
         out.push(AgentEvent::Progress { text: format!("session: {}", line.session_id.text_within(200)) });
         out.push(AgentEvent::Result { text: self.answer.clone(), is_error: false, cost_usd: None, tokens: None });
     }
+}
 
-    /// Why it gave up: `error: failed to run prompt: provider.auth_error: 401 no such key`, the last thing that it says
-    /// before it exits with 1.
-    fn last_word(&self, end: &End<'_>) -> Option<Failure> {
-        let Ending::Exited { code: 1 } = end.ending else { return None };
-        let said = end.stderr_tail.lines().rev().find_map(|line| line.strip_prefix("error: failed to run prompt: "))?;
-        let is_a_word = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || b"._".contains(&byte));
-        let (kind, sentence) = said.split_once(": ").filter(|(kind, _)| is_a_word(kind)).unwrap_or(("", said));
-        // The provider did answer: with nothing, which is no trouble of the network whatever the client calls it.
-        if sentence.contains("empty response") {
-            return Some(Failure::new(FailureClass::Other, Complaint::new(sentence).message));
-        }
-        let status = match kind {
-            "provider.auth_error" => Some(401),
-            "provider.connection_error" | "provider.overloaded" => Some(503),
-            _ => None,
-        };
-        let complaint = Complaint::new(sentence);
-        let status = complaint.status.or(status);
-        Some(complaint.with_status(status).with_kind(kind).failure(self.help, end))
+/// Its last line before exit code 1: `error: failed to run prompt: provider.auth_error: 401 no such key`.
+fn last_word(end: &End<'_>, help: Help) -> Option<Failure> {
+    let Ending::Exited { code: 1 } = end.ending else { return None };
+    let said = end.stderr_tail.lines().rev().find_map(|line| line.strip_prefix("error: failed to run prompt: "))?;
+    let is_a_word = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || b"._".contains(&byte));
+    let (kind, sentence) = said.split_once(": ").filter(|(kind, _)| is_a_word(kind)).unwrap_or(("", said));
+    // The provider did answer: with nothing, which is no trouble of the network whatever the client calls it.
+    if sentence.contains("empty response") {
+        return Some(Failure::new(FailureClass::Other, Complaint::new(sentence).message));
     }
+    let status = match kind {
+        "provider.auth_error" => Some(401),
+        "provider.connection_error" | "provider.overloaded" => Some(503),
+        _ => None,
+    };
+    let complaint = Complaint::new(sentence);
+    let status = complaint.status.or(status);
+    Some(complaint.with_status(status).with_kind(kind).failure(help, end))
 }

@@ -1,70 +1,47 @@
-//! opencode: its command line. [`reader`] reads its stream.
-//!
-//! Measured with 1.18.33. With a prompt among the arguments it waits for standard input to end as
-//! well, so the prompt goes in there.
+//! opencode, measured with 1.18.33: its command line. [`reader`] reads its stream. The prompt goes in by standard
+//! input, for whose end it waits anyway.
 
 mod reader;
 
 use crate::advice::Help;
-use crate::command::{Arguments, arguments, value_of};
-use crate::dialect::{CommandLine, Dialect, Reader};
+use crate::command::Arguments;
+use crate::dialect::{Asked, CommandLine, Dialect, Prints};
 use crate::login::{Login, PROVIDERS, Unseen, file};
-use crate::stream::{Speaker, StreamReader};
+use crate::stream;
 use ralph_core::policy::AgentPolicy;
 use reader::Steps;
 
-/// The dialect of opencode.
-pub(crate) struct Opencode;
-
-/// How to get it and how to log in.
-const HELP: Help = Help { install: "install it with `npm install -g opencode-ai`", login: LOGIN.how };
-
-/// How to tell from outside whether it is logged in and new enough.
-const LOGIN: Login = Login {
-    measured: "1.18",
-    variables: PROVIDERS,
-    files: &[file("XDG_DATA_HOME", ".local/share", "opencode/auth.json")],
-    unseen: Unseen::Anywhere,
-    how: "run `opencode auth login`, or export the key of your provider",
-};
-
 const FORMAT: &[&str] = &["--format"];
 
-impl Dialect for Opencode {
-    fn name(&self) -> &'static str {
-        "opencode"
-    }
+pub(crate) const DIALECT: Dialect = Dialect {
+    name: "opencode",
+    help: Help {
+        install: "install it with `npm install -g opencode-ai`",
+        login: "run `opencode auth login`, or export the key of your provider",
+    },
+    login: Some(Login {
+        measured: "1.18",
+        variables: PROVIDERS,
+        files: &[file("XDG_DATA_HOME", ".local/share", "opencode/auth.json")],
+        unseen: Unseen::Anywhere,
+    }),
+    session_markers: &["OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT"],
+    command,
+    prints: Prints::Stream {
+        asked_by: Asked::Value(FORMAT, &["json"]),
+        read: |help| stream::reader::<Steps>("opencode", help),
+    },
+};
 
-    fn command(&self, agent: &AgentPolicy) -> CommandLine {
-        let mut args = Arguments::of(agent);
-        args.verb(&["run"]);
-        args.option(FORMAT, if agent.stream { "json" } else { "default" });
-        // Without it, a question is answered with no, the run stops there, and the exit code is 0.
-        args.flag(&["--auto"]);
-        args.setting(&["-m", "--model"], &agent.model);
-        // The program must not change between two iterations.
-        args.command(agent, &[("OPENCODE_DISABLE_AUTOUPDATE", "1")])
-    }
-
-    fn prints_stream(&self, agent: &AgentPolicy) -> bool {
-        value_of(&arguments(&agent.flags), FORMAT).map_or(agent.stream, |format| format == "json")
-    }
-
-    fn stream(&self, help: Help) -> Option<Box<dyn Reader>> {
-        Some(Box::new(StreamReader::new(Speaker { dialect: self.name(), help }, Steps::new(help))))
-    }
-
-    fn help(&self) -> Help {
-        HELP
-    }
-
-    fn login(&self) -> Option<&'static Login> {
-        Some(&LOGIN)
-    }
-
-    fn session_markers(&self) -> &'static [&'static str] {
-        &["OPENCODE", "OPENCODE_PID", "OPENCODE_CLIENT"]
-    }
+fn command(agent: &AgentPolicy) -> CommandLine {
+    let mut args = Arguments::of(agent);
+    args.verb(&["run"]);
+    args.option(FORMAT, if agent.stream { "json" } else { "default" });
+    // Without it, a question is answered with no, the run stops there, and the exit code is 0.
+    args.flag(&["--auto"]);
+    args.setting(&["-m", "--model"], &agent.model);
+    // The program must not change between two iterations.
+    args.command(agent, &[("OPENCODE_DISABLE_AUTOUPDATE", "1")])
 }
 
 #[cfg(test)]
@@ -80,8 +57,8 @@ mod tests {
             (&["--format=default", "-m x/y"], "", true, "run --auto --format=default -m x/y"),
         ] {
             let agent = AgentPolicy { model: model.to_owned(), stream, ..agent("opencode", flags) };
-            assert_eq!(Opencode.command(&agent).args.join(" "), args);
+            assert_eq!(DIALECT.command(&agent).args.join(" "), args);
         }
-        assert!(!Opencode.prints_stream(&agent("opencode", &["--format=default"])));
+        assert!(!DIALECT.prints_stream(&agent("opencode", &["--format=default"])));
     }
 }

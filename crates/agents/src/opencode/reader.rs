@@ -1,7 +1,5 @@
-//! opencode's stream: steps, with texts and finished tools in them.
-//!
-//! It has no last event. A run is over when a step ended for another reason than a tool's call and
-//! no further one began; the text of that step is the answer.
+//! opencode's stream: steps, with texts and finished tools in them. It has no last event: a run is over when a step
+//! ended for another reason than a tool's call and no further one began. The text of that step is the answer.
 
 use crate::advice::Help;
 use crate::complaint::{Complaint, status_of};
@@ -15,14 +13,12 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::{Failure, FailureClass, Tokens};
 
 fields! {
-    /// One object of the stream.
     pub(super) struct Line<'a> {
         kind = "type", session = "sessionID",
         part: Loose<Part<'a>>,
         error: Loose<ErrorObject<'a>>,
     }
 
-    /// A part of a message.
     pub(super) struct Part<'a> {
         text, tool, call = "callID",
         state: Loose<State<'a>>,
@@ -31,7 +27,6 @@ fields! {
         cost,
     }
 
-    /// How a tool went.
     pub(super) struct State<'a> {
         status,
         input: Loose<Input<'a>>,
@@ -69,34 +64,20 @@ fields! {
     }
 }
 
-/// Reads one process.
+#[derive(Default)]
 pub(super) struct Steps {
-    help: Help,
     greeted: bool,
-    /// The last text of the step.
     answer: String,
     over: bool,
-    /// Why nothing follows, if nothing follows.
     trouble: Option<Trouble>,
     cost: f64,
     tokens: Tokens,
 }
 
-/// Why nothing follows.
 #[derive(Debug)]
 enum Trouble {
-    /// The provider, or the client itself, complains.
     Stated(Complaint),
-    /// A tool needed an answer.
     Asked(String),
-}
-
-impl Steps {
-    /// For one process of the program that `help` is about.
-    pub(super) fn new(help: Help) -> Steps {
-        let (answer, tokens) = (String::new(), Tokens::default());
-        Steps { help, greeted: false, answer, over: false, trouble: None, cost: 0.0, tokens }
-    }
 }
 
 impl Stream for Steps {
@@ -122,9 +103,9 @@ impl Stream for Steps {
         self.over
     }
 
-    fn outcome(&self, end: &End<'_>) -> Outcome {
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome {
         let trouble = self.trouble.as_ref().map(|trouble| match trouble {
-            Trouble::Stated(complaint) => complaint.failure(self.help, end),
+            Trouble::Stated(complaint) => complaint.failure(help, end),
             Trouble::Asked(message) => Failure::new(FailureClass::Other, message.clone()),
         });
         match (self.over, trouble) {

@@ -1,7 +1,5 @@
-//! pi's stream: sessions, turns, messages and tools.
-//!
-//! A message is told of piece by piece and as a whole; only the whole is read. The program exits
-//! with 0 whatever happened: its last message says whether it was an error.
+//! pi's stream: sessions, turns, messages and tools. Only whole messages are read. The program exits with 0 whatever
+//! happened: its last message says whether it was an error.
 
 use crate::advice::Help;
 use crate::complaint::Complaint;
@@ -14,7 +12,6 @@ use ralph_core::agent_event::{AgentEvent, Voice};
 use ralph_core::observation::Tokens;
 
 fields! {
-    /// One object of the stream.
     pub(super) struct Line<'a> {
         kind = "type", id,
         message: Loose<Message<'a>>,
@@ -49,12 +46,9 @@ fields! {
     }
 }
 
-/// Reads one process.
+#[derive(Default)]
 pub(super) struct Turns {
-    help: Help,
-    /// The text of the last message.
     answer: String,
-    /// The error of the last message.
     trouble: Option<String>,
     /// Whether anything followed the session's line, which comes before the login is looked at.
     begun: bool,
@@ -63,22 +57,6 @@ pub(super) struct Turns {
     untold: bool,
     cost: f64,
     tokens: Tokens,
-}
-
-impl Turns {
-    /// For one process of the program that `help` is about.
-    pub(super) fn new(help: Help) -> Turns {
-        Turns {
-            help,
-            answer: String::new(),
-            trouble: None,
-            begun: false,
-            over: false,
-            untold: false,
-            cost: 0.0,
-            tokens: Tokens::default(),
-        }
-    }
 }
 
 impl Stream for Turns {
@@ -127,8 +105,8 @@ impl Stream for Turns {
         self.over
     }
 
-    fn outcome(&self, end: &End<'_>) -> Outcome {
-        let failure = self.trouble.as_ref().map(|sentence| Complaint::new(sentence).failure(self.help, end));
+    fn outcome(&self, end: &End<'_>, help: Help) -> Outcome {
+        let failure = self.trouble.as_ref().map(|sentence| Complaint::new(sentence).failure(help, end));
         match failure {
             failure if !self.over => Outcome::Unfinished(failure),
             Some(failure) => Outcome::Failed(failure),
@@ -157,12 +135,8 @@ impl Turns {
     fn spend(&mut self, message: &Message<'_>, out: &mut Told) {
         let Some(stated) = &message.usage.0 else { return };
         let mut counter = Counter::default();
-        self.tokens = self.tokens.plus(usage::with_cache_beside(Tokens {
-            input: counter.count(stated.input),
-            output: counter.count(stated.output),
-            cache_read: counter.count(stated.cache_read),
-            cache_write: counter.count(stated.cache_write),
-        }));
+        let counts = [stated.input, stated.output, stated.cache_read, stated.cache_write];
+        self.tokens = self.tokens.plus(usage::with_cache_beside(counter.tokens(counts)));
         self.cost += stated.cost.0.as_ref().map_or(0.0, |cost| counter.money(cost.total));
         usage::tell(counter.suspect, out);
         out.push(AgentEvent::Spent { cost_usd: self.cost_usd(), tokens: Some(self.tokens) });

@@ -395,7 +395,7 @@ fn a_program_that_cannot_start_is_told_its_own_next_step() {
                 "",
             )
             .unwrap();
-        assert!(missing.message.ends_with(ralph_agents::by_name(agent).unwrap().help().install), "{}", missing.message);
+        assert!(missing.message.ends_with(ralph_agents::by_name(agent).unwrap().help.install), "{}", missing.message);
     }
 }
 

@@ -291,12 +291,8 @@ fn a_list_that_is_written_piece_by_piece_is_told_as_a_whole() {
         })
         .collect();
     let expected = [
-        "first:Pending",
-        "first:Pending second:Pending",
-        "first:Completed second:Pending",
-        "first:Completed the second:InProgress",
-        "e failed",
-        "the second:InProgress",
+        "first:Pending", "first:Pending second:Pending", "first:Completed second:Pending",
+        "first:Completed the second:InProgress", "e failed", "the second:InProgress",
     ];
     assert_eq!(told, expected);
 }

@@ -39,19 +39,14 @@ pub const TASK_BUS: &str = "TASK-MESSAGE-BUS.md";
 pub const PROJECT_BUS: &str = "PROJECT-MESSAGE-BUS.md";
 /// The longest body. A megabyte must pass; this is far more, and bounds what a reader has to hold.
 pub const LARGEST_BODY: usize = 16 << 20;
-/// The most bytes that an entry can have.
 pub const LARGEST_ENTRY: usize = LARGEST_HEADER + LARGEST_BODY + LONGEST_END;
 /// The longest header with its two lines of dashes: room for a thousand parents.
 pub const LARGEST_HEADER: usize = 16 << 10;
-/// The longest name of a kind.
 const LONGEST_KIND: usize = 64;
-/// The longest name of a sender.
 const LONGEST_SENDER: usize = 80;
 
-/// How every entry begins.
 const START: &str = "---\nid: ";
 
-/// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     pub id: MessageId,
@@ -59,7 +54,6 @@ pub struct Message {
     pub kind: Kind,
     pub project: Option<String>,
     pub task: Option<TaskName>,
-    /// The run that it comes from.
     pub run: Option<RunId>,
     pub parents: Vec<MessageId>,
     /// Who posted it, as ralph saw it.
@@ -146,11 +140,8 @@ impl Kind {
     pub const WAIT_WITHOUT_RESTART: Kind = Kind(Cow::Borrowed("wait_without_restart"));
     /// Something that became true.
     pub const FACT: Kind = Kind(Cow::Borrowed("FACT"));
-    /// Something to know.
     pub const INFO: Kind = Kind(Cow::Borrowed("INFO"));
-    /// Something to watch.
     pub const WARNING: Kind = Kind(Cow::Borrowed("WARNING"));
-    /// Something that went wrong.
     pub const ERROR: Kind = Kind(Cow::Borrowed("ERROR"));
     /// What is left of an entry whose writer did not get to its end.
     pub const TORN: Kind = Kind(Cow::Borrowed("TORN"));
@@ -164,7 +155,6 @@ impl Kind {
         }
     }
 
-    /// The type as it was written.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -30,16 +30,13 @@ pub enum End {
     OfPart,
 }
 
-/// Something that stands on a bus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// A whole message.
     Message(Message),
     /// So many bytes that are no whole entry.
     Skipped(usize),
 }
 
-/// The pieces of some bytes, in their order.
 #[derive(Debug)]
 pub struct Scan<'a> {
     bytes: &'a [u8],
@@ -124,13 +121,11 @@ fn begun_start(bytes: &[u8]) -> usize {
 enum Unread {
     /// The bytes end before the entry does.
     Short,
-    /// It is something else.
     No,
 }
 
-/// A whole entry.
 struct Entry<'a> {
-    header: Header<'a>,
+    header: Header,
     body: &'a [u8],
     length: usize,
 }
@@ -141,7 +136,7 @@ impl<'a> Entry<'a> {
         let end = header.length + header.body;
         let body = bytes.get(header.length..end).ok_or(Unread::Short)?;
         let mut expected = Vec::with_capacity(LONGEST_END);
-        for part in ["\n", END_BEGINS, header.id.as_str(), END_ENDS, "\n"] {
+        for part in ["\n", END_BEGINS, header.message.id.as_str(), END_ENDS, "\n"] {
             expected.extend_from_slice(part.as_bytes());
         }
         let rest = bytes.get(end..).unwrap_or_default();
@@ -156,46 +151,29 @@ impl<'a> Entry<'a> {
 
     /// The message. Only somebody else's writer can have put in what is no UTF-8.
     fn message(self) -> Message {
-        let Header { id, at, kind, project, task, run, parents, from, quoted, .. } = self.header;
         let body = String::from_utf8_lossy(self.body);
-        Message {
-            id,
-            at,
-            kind,
-            project: project.map(str::to_owned),
-            task: task.and_then(|task| TaskName::parse(task).ok()),
-            run: run.and_then(RunId::parse),
-            parents,
-            from: from.unwrap_or_default().to_owned(),
-            body: if quoted { unquote(&body) } else { body.into_owned() },
-        }
+        let body = if self.header.quoted { unquote(&body) } else { body.into_owned() };
+        Message { body, ..self.header.message }
     }
 }
 
 /// A header that has everything an entry needs.
-struct Header<'a> {
-    id: MessageId,
-    at: WallTime,
-    kind: Kind,
-    project: Option<&'a str>,
-    task: Option<&'a str>,
-    run: Option<&'a str>,
-    parents: Vec<MessageId>,
-    from: Option<&'a str>,
+struct Header {
+    /// The message, but for its body.
+    message: Message,
     quoted: bool,
     body: usize,
-    /// The bytes of the header itself.
     length: usize,
 }
 
-impl<'a> Header<'a> {
+impl Header {
     /// The header that begins here, or what there is instead.
-    fn read(bytes: &'a [u8]) -> Result<Header<'a>, Unread> {
+    fn read(bytes: &[u8]) -> Result<Header, Unread> {
         if !begins_as_entry(bytes) {
             return Err(Unread::No);
         }
         let (mut id, mut at, mut kind, mut body) = (None, None, None, None);
-        let (mut project, mut task, mut run, mut from, mut parents) = (None, None, None, None, Vec::new());
+        let (mut project, mut task, mut run, mut from, mut parents) = (None, None, None, String::new(), Vec::new());
         let mut quoted = false;
         let mut length = "---\n".len();
         loop {
@@ -216,10 +194,10 @@ impl<'a> Header<'a> {
                 "id" => id = Some(MessageId::parse(value).map_err(|_| Unread::No)?),
                 "at" => at = WallTime::parse(value),
                 "type" => kind = Kind::parse(value).ok(),
-                "project" => project = Some(value),
-                "task" => task = Some(value),
-                "run" => run = Some(value),
-                "from" => from = Some(value),
+                "project" => project = Some(value.to_owned()),
+                "task" => task = TaskName::parse(value).ok(),
+                "run" => run = RunId::parse(value),
+                "from" => value.clone_into(&mut from),
                 "quoted" => quoted = value == "yes",
                 "parents" => parents = parents_in(value),
                 "bytes" => body = value.parse().ok().filter(|body| *body <= LARGEST_BODY),
@@ -228,7 +206,8 @@ impl<'a> Header<'a> {
         }
         match (id, at, kind, body) {
             (Some(id), Some(at), Some(kind), Some(body)) => {
-                Ok(Header { id, at, kind, project, task, run, parents, from, quoted, body, length })
+                let message = Message { id, at, kind, project, task, run, parents, from, body: String::new() };
+                Ok(Header { message, quoted, body, length })
             }
             _ => Err(Unread::No),
         }

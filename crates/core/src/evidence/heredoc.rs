@@ -179,14 +179,7 @@ mod tests {
     #[test]
     fn what_only_resembles_one_is_not_understood() {
         for line in [
-            "a <<",
-            "a <<E",
-            "a <<''\n\n",
-            "a <<$E\n$E\n",
-            "a <<\"E F\"\nE F\n",
-            "echo '<<'",
-            "a \\<<<b",
-            "$((1 << 2))",
+            "a <<", "a <<E", "a <<''\n\n", "a <<$E\n$E\n", "a <<\"E F\"\nE F\n", "echo '<<'", "a \\<<<b", "$((1 << 2))",
         ] {
             assert_eq!(without_here_documents(line), None, "{line}");
         }

@@ -28,15 +28,12 @@ const TAIL_LINES: usize = 12;
 /// Errors that count for the print; beyond this an output is a flood, and the same flood.
 const ERRORS_PRINTED: u32 = 5000;
 
-/// Some lines of an output, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Excerpt {
     pub lines: Vec<ExcerptLine>,
-    /// How many lines the output has.
     pub total: u64,
 }
 
-/// One line of an output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExcerptLine {
     pub number: u64,
@@ -45,22 +42,16 @@ pub struct ExcerptLine {
     pub part: Part,
 }
 
-/// Why a line was kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// It looks like an error.
     Error,
-    /// It stands right behind one.
     After,
-    /// It is among the first.
     Head,
-    /// It is among the last.
     Tail,
 }
 
 impl Excerpt {
-    /// Whether there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -102,7 +93,6 @@ impl Excerpt {
     }
 }
 
-/// Which lines fit.
 struct Choice<'a> {
     lines: &'a [ExcerptLine],
     chosen: Vec<bool>,
@@ -130,7 +120,6 @@ impl Choice<'_> {
     }
 }
 
-/// Room for the mark of a gap.
 const GAP_CHARS: usize = 30;
 
 fn push_gap(shown: &mut String, missing: u64) {
@@ -139,7 +128,6 @@ fn push_gap(shown: &mut String, missing: u64) {
     }
 }
 
-/// Collects an excerpt while the output comes.
 #[derive(Debug, Default)]
 pub struct Excerpter {
     /// The beginning of a line whose end has not come.
@@ -148,14 +136,12 @@ pub struct Excerpter {
     head: Vec<ExcerptLine>,
     errors: Vec<ExcerptLine>,
     errors_seen: u32,
-    /// Lines that still belong to the last error.
     after: u32,
     tail: VecDeque<ExcerptLine>,
     print: Sum,
 }
 
 impl Excerpter {
-    /// Takes the next bytes of the output.
     pub fn feed(&mut self, bytes: &[u8]) {
         let mut whole = bytes;
         if self.pending.is_some() {

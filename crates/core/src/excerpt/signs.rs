@@ -1,12 +1,9 @@
-//! Which lines of an output look like errors.
-//!
-//! No list of words is right for every program, so this is generous with what fails and strict with
-//! what says that nothing failed: a wrong line costs a little room, a missed one the reason.
+//! Which lines of an output look like errors. Generous with what fails and strict with what says that nothing failed: a
+//! wrong line costs a little room, a missed one the reason.
 
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
-/// Whether a line looks like an error.
 pub(super) fn looks_like_an_error(line: &[u8]) -> bool {
     SIGNS.as_ref().is_some_and(|signs| signs.is_match(line))
         && (COUNTED.as_ref().is_some_and(|counted| counted.is_match(line))

@@ -31,13 +31,8 @@ fn errors_in_the_middle_and_the_end_are_kept_and_gaps_are_counted() {
     assert_eq!(
         shown.lines().take(7).collect::<Vec<_>>(),
         [
-            "make: begin",
-            "compiled module 0",
-            "compiled module 1",
-            "[4998 lines left out]",
-            "src/a.c:7: error: 'x' undeclared",
-            "    x = 1;",
-            "    ^",
+            "make: begin", "compiled module 0", "compiled module 1", "[4998 lines left out]",
+            "src/a.c:7: error: 'x' undeclared", "    x = 1;", "    ^",
         ]
     );
     assert!(shown.ends_with("compiled module 8999\nmake: *** [all] Error 1\n"), "{shown}");

@@ -1,12 +1,9 @@
-//! What differs between two runs of the same failing command: durations, times, addresses, ids,
-//! temporary paths, places in files. Without it two outputs can be compared.
-//!
-//! Small numbers stay: three failures are not two, and exit code 1 is not 2.
+//! What differs between two runs of the same failing command: durations, times, addresses, ids, temporary paths, places
+//! in files. Small numbers stay: three failures are not two, and exit code 1 is not 2.
 
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// A line without what varies.
 pub(super) fn without(line: &str) -> String {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     match VARYING.as_ref() {

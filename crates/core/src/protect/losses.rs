@@ -7,15 +7,7 @@ use crate::text;
 pub fn count_tests(source: &str) -> (usize, usize) {
     const TESTS: [&str; 8] = ["#[test]", "::test]", "def test", "it(", "test(", "func Test", "@Test", "it \""];
     const OFF: [&str; 10] = [
-        "#[ignore",
-        "mark.skip",
-        "unittest.skip",
-        ".skip(",
-        "xit(",
-        "xdescribe(",
-        "t.Skip",
-        "@Disabled",
-        "@Ignore",
+        "#[ignore", "mark.skip", "unittest.skip", ".skip(", "xit(", "xdescribe(", "t.Skip", "@Disabled", "@Ignore",
         "xfail",
     ];
     let holds = |line: &str, words: &[&str]| words.iter().any(|word| line.trim_start().starts_with(word));

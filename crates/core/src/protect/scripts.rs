@@ -57,26 +57,8 @@ const INTERPRETERS: [&str; 17] = [
 ];
 /// What the name of a script or of its folder holds that judges instead of being judged.
 const JUDGES: [&str; 20] = [
-    "check",
-    "test",
-    "verif",
-    "valid",
-    "lint",
-    "spec",
-    "accept",
-    "assert",
-    "guard",
-    "ci",
-    "scripts",
-    "tools",
-    "hack",
-    "quality",
-    "e2e",
-    "smoke",
-    "gate",
-    "grade",
-    "judge",
-    "precommit",
+    "check", "test", "verif", "valid", "lint", "spec", "accept", "assert", "guard", "ci", "scripts", "tools", "hack",
+    "quality", "e2e", "smoke", "gate", "grade", "judge", "precommit",
 ];
 
 fn scripts_of(words: &[String]) -> Vec<String> {

@@ -6,7 +6,6 @@ use crate::outcome::{StopReason, Verification, exit};
 use crate::text::{count, money};
 use crate::time::Millis;
 
-/// Why a run ended, with its sentence.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Cause {
     #[error("{} used up, and the task is not complete", count((*.0).into(), "iteration"))]
@@ -72,7 +71,6 @@ pub enum Cause {
     Done(String),
 }
 
-/// A budget that is used up.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Budget {
     #[error("the budget of ${} is used up (${} spent)", money(*.limit), money(*.spent))]

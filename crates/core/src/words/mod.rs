@@ -22,7 +22,6 @@ pub(crate) fn named(files: &[String]) -> String {
     if files.is_empty() { String::new() } else { format!(": {}", text::without_controls(&files.join(", "))) }
 }
 
-/// Some runs, as part of a sentence.
 pub(crate) fn listed(runs: &[RunId]) -> String {
     runs.iter().map(RunId::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -6,7 +6,6 @@ use crate::id::RunId;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 
-/// Something worth a line, with its sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "note", rename_all = "snake_case")]
 pub enum Note {

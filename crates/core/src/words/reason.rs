@@ -6,7 +6,6 @@ use crate::protect::PinnedChange;
 use crate::text;
 use serde::{Deserialize, Serialize};
 
-/// Why an iteration was judged as it was, with its sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Reason {
     /// In the words of the agent's dialect.

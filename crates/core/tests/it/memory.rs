@@ -272,15 +272,8 @@ fn j12_nothing_that_an_agent_or_a_tool_says_can_open_a_section() {
     assert_eq!(
         headings.collect::<Vec<_>>(),
         [
-            "## Task",
-            "## Ralph Summary",
-            "## Objective",
-            "## Iteration 1",
-            "## Files Changed",
-            "## Tool Results",
-            "## Errors",
-            "## Last Output (truncated)",
-            "## Ralph Feedback"
+            "## Task", "## Ralph Summary", "## Objective", "## Iteration 1", "## Files Changed", "## Tool Results",
+            "## Errors", "## Last Output (truncated)", "## Ralph Feedback"
         ]
     );
     assert!(!prompt.contains('\u{1b}'));

@@ -299,19 +299,8 @@ async fn what_cannot_be_repeated_waits_for_the_journal_and_what_can_does_not() {
     };
     let (log, end, ticks) = life.live(ask("begin").looks("first")).await;
     let expected = [
-        "start first",
-        "end first",
-        "start again",
-        "end again",
-        "Synced begin seen seen again",
-        "start work",
-        "end work",
-        "act harmless",
-        "start more",
-        "end more",
-        "Synced worked last",
-        "act post",
-        "close",
+        "start first", "end first", "start again", "end again", "Synced begin seen seen again", "start work",
+        "end work", "act harmless", "start more", "end more", "Synced worked last", "act post", "close",
     ];
     assert_eq!(log, expected);
     assert!(matches!(end, Ok(7)), "{end:?}");
@@ -356,15 +345,8 @@ async fn an_order_to_end_reaches_what_runs_and_its_answer_still_counts() {
     let life = Life { machine, scripts, signs: vec![(3, Sign::Interrupt)], ..Life::default() };
     let (log, end, _) = life.live(ask("begin").starts("work")).await;
     let expected = [
-        "Synced begin",
-        "start work",
-        "3 stopping",
-        "order End",
-        "end work",
-        "Written interrupted note ended",
-        "3 late",
-        "act post",
-        "close",
+        "Synced begin", "start work", "3 stopping", "order End", "end work", "Written interrupted note ended",
+        "3 late", "act post", "close",
     ];
     assert_eq!(log, expected, "what was asked for meanwhile is done as soon as hands are free, and never lost");
     assert!(end.is_ok());
@@ -472,16 +454,8 @@ async fn a_suspended_run_freezes_what_it_runs_and_thaws_it() {
         Life { scripts: vec![answers([ask("ended").next(END)])], signs: vec![(2, Sign::Suspend)], ..Life::default() };
     let (log, ..) = life.live(ask("begin").starts("work")).await;
     let expected = [
-        "Synced begin",
-        "start work",
-        "order Freeze",
-        "leaves the terminal",
-        "suspended",
-        "is back",
-        "order Thaw",
-        "end work",
-        "Written ended",
-        "close",
+        "Synced begin", "start work", "order Freeze", "leaves the terminal", "suspended", "is back", "order Thaw",
+        "end work", "Written ended", "close",
     ];
     assert_eq!(log, expected);
 }

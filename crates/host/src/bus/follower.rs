@@ -18,7 +18,6 @@ const MARK: usize = 64;
 pub struct Follower {
     bus: Bus,
     offset: u64,
-    /// The bytes before the offset.
     mark: Vec<u8>,
     skipped: u64,
     /// The file that was read last, which may be moved or deleted by now.
@@ -30,17 +29,14 @@ impl Follower {
         Follower { bus, offset: 0, mark: Vec::new(), skipped: 0, last: None }
     }
 
-    /// How far it has come.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// How many bytes were no whole entry.
     pub fn skipped(&self) -> u64 {
         self.skipped
     }
 
-    /// What it reads.
     pub fn bus(&self) -> &Bus {
         &self.bus
     }

@@ -15,8 +15,7 @@ pub(super) fn of(file: &File) -> String {
     }
 }
 
-/// `1: FLOCK  ADVISORY  WRITE 4242 fd:01:131 0 EOF` names the process and the inode; one that waits has
-/// an arrow before its kind.
+/// Finds the pid in `1: FLOCK  ADVISORY  WRITE 4242 fd:01:131 0 EOF`; who waits has an arrow before FLOCK.
 fn holder(locks: &str, inode: u64) -> Option<u32> {
     locks.lines().find_map(|line| {
         let mut words = line.split_whitespace().skip(1);

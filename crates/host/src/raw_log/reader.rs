@@ -11,7 +11,6 @@ use std::time::SystemTime;
 /// How much of an index's end is read to find its last line: damage may have made some lines of it unreadable.
 const TAIL: usize = 100 * Entry::LENGTH;
 
-/// A line of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) iteration: u32,
@@ -61,13 +60,11 @@ impl fmt::Display for Header {
     }
 }
 
-/// The words of a line that has exactly so many.
 fn words<const N: usize>(line: &[u8]) -> Option<[&str; N]> {
     <[&str; N]>::try_from(std::str::from_utf8(line).ok()?.split_ascii_whitespace().collect::<Vec<_>>()).ok()
 }
 
-/// The entries of an index from a byte on, and where the next one would stand. Lines that a crash made unreadable are
-/// none.
+/// The entries of an index from a byte on, without unreadable ones, and where the next one would stand.
 pub(super) fn entries(run_folder: &Path, from: u64) -> io::Result<(Vec<Entry>, u64)> {
     let mut file = match File::open(run_folder.join(INDEX)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), from)),
@@ -80,7 +77,6 @@ pub(super) fn entries(run_folder: &Path, from: u64) -> io::Result<(Vec<Entry>, u
     Ok((lines.chunks_exact(Entry::LENGTH).filter_map(Entry::parse).collect(), from + whole as u64))
 }
 
-/// The last entry of an index.
 pub(super) fn last_entry(run_folder: &Path) -> Option<Entry> {
     let written = std::fs::metadata(run_folder.join(INDEX)).ok()?.len();
     let whole = written - written % Entry::LENGTH as u64;
@@ -92,20 +88,17 @@ pub fn last_logged(run_folder: &Path) -> Option<u32> {
     last_entry(run_folder).map(|last| last.iteration)
 }
 
-/// When an agent of the run last printed anything.
 pub fn last_output(run_folder: &Path) -> Option<SystemTime> {
     std::fs::metadata(run_folder.join(log_name(last_entry(run_folder)?.log))).ok()?.modified().ok()
 }
 
-/// Reads one stream of one iteration, every time that it was tried. At the end of what there is, the next call looks
-/// for what has come since.
+/// Reads one stream of one iteration, with all its repetitions, and again what has come since.
 #[derive(Debug)]
 pub struct LogReader {
     folder: PathBuf,
     iteration: u32,
     stream: Stream,
     entries: Vec<Entry>,
-    /// Bytes of the index that were read.
     index: u64,
     /// The entry whose records are being read.
     current: usize,
@@ -116,18 +109,15 @@ pub struct LogReader {
 }
 
 impl LogReader {
-    /// A reader at the beginning.
     pub fn new(run_folder: &Path, iteration: u32, stream: Stream) -> LogReader {
         let folder = run_folder.to_owned();
         LogReader { folder, iteration, stream, entries: Vec::new(), index: 0, current: 0, file: None, at: 0, left: 0 }
     }
 
-    /// Whether the iteration has printed anything on this stream.
     pub fn has_any(mut self) -> io::Result<bool> {
         Ok(self.read(&mut [0])? > 0)
     }
 
-    /// The next bytes; 0 if there are none now.
     pub fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
             let Some(entry) = self.entries.get(self.current).copied() else {
@@ -139,8 +129,7 @@ impl LogReader {
             let until = match self.entries.get(self.current + 1) {
                 Some(next) if next.log == entry.log => next.offset,
                 Some(_) => u64::MAX,
-                // A process has its entry before its first record, so what is there while no other entry follows is
-                // this one's.
+                // A process has its entry before its first record, so what stands behind the last entry is its own.
                 None => {
                     let length = std::fs::metadata(self.folder.join(log_name(entry.log))).map_or(0, |log| log.len());
                     if self.look_at_index()? {
@@ -163,7 +152,6 @@ impl LogReader {
         }
     }
 
-    /// Reads what was added to the index; false if nothing was.
     fn look_at_index(&mut self) -> io::Result<bool> {
         let (entries, index) = entries(&self.folder, self.index)?;
         self.index = index;

@@ -13,12 +13,10 @@ use std::time::{Duration, Instant};
 
 /// How long somebody else's git may hold a lock before a task begins: most hold it for less than a second.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often it is looked for meanwhile.
 const AGAIN: Duration = Duration::from_millis(50);
 /// Folders below a repository are looked through so deep; branches have names of a few parts.
 const DEEPEST: usize = 16;
 
-/// The lock files of one repository.
 #[derive(Debug)]
 pub(super) struct Locks {
     root: PathBuf,
@@ -136,12 +134,7 @@ mod tests {
     }
 
     const ALL: [&str; 7] = [
-        "index.lock",
-        "HEAD.lock",
-        "config.lock",
-        "packed-refs.lock",
-        "shallow.lock",
-        "refs/heads/topic/x.lock",
+        "index.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "shallow.lock", "refs/heads/topic/x.lock",
         "objects/info/commit-graph.lock",
     ];
 

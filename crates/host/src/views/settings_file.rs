@@ -7,7 +7,6 @@ use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
-/// The file's name.
 const NAME: &str = "settings.json";
 
 /// Writes the settings, whole or not at all, and what is missing around them. Nobody has another

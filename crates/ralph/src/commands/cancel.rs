@@ -46,7 +46,6 @@ pub struct CancelArgs {
 const PATIENCE: Millis = Millis::from_secs(15);
 /// How long a run may take from its start to its first entry; it takes milliseconds.
 const FIRST_ENTRY: Millis = Millis::from_secs(2);
-/// Time between two looks.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long what a crashed run left alive may take to be ended.
 const END_OLD_TREE: Duration = Duration::from_secs(10);
@@ -55,7 +54,6 @@ const GOING: Millis = Millis::from_secs(2);
 /// How often the runs below are looked for again: one may have started another until it was ended itself.
 const ROUNDS: usize = 10;
 
-/// Runs the command.
 pub fn run(global: &Global, args: &CancelArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let store = pick::store(&project)?;

@@ -20,7 +20,6 @@ pub struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Runs the command.
 pub fn run(args: &CompletionsArgs) -> Result<u8, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut without_hidden(&Cli::command()), "ralph", &mut script);
@@ -28,7 +27,6 @@ pub fn run(args: &CompletionsArgs) -> Result<u8, CommandError> {
     Ok(exit::OK)
 }
 
-/// The command line less what nobody types: the generator would offer it.
 fn without_hidden(command: &clap::Command) -> clap::Command {
     let shown = command.get_subcommands().filter(|sub| !sub.is_hide_set()).cloned();
     clap::Command::new("ralph")

@@ -31,7 +31,6 @@ pub enum ConfigCommand {
     Check,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError> {
     if matches!(command, ConfigCommand::Schema) {
         page::print(&format!("{:#}\n", settings::schema()))?;
@@ -47,19 +46,17 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError>
         page::say(&format!("warning: {warning}"));
     }
     match command {
-        ConfigCommand::Show { origin: true } if global.json => page::print_json(&loaded.show_json_with_origin())?,
-        ConfigCommand::Show { .. } if global.json => page::print_json(&loaded.show_json())?,
-        ConfigCommand::Show { origin } => page::print(&format!("{}\n", loaded.show(*origin)))?,
+        ConfigCommand::Show { origin } => {
+            let object = || if *origin { loaded.show_json_with_origin() } else { loaded.show_json() };
+            page::answer(global, object, || format!("{}\n", loaded.show(*origin)))?;
+        }
         ConfigCommand::Check => {
             if let Err(error) = loaded.check() {
                 return refuse(global, error, loaded.warnings());
             }
             let files = if loaded.files().is_empty() { "defaults".to_owned() } else { loaded.files().join(", ") };
-            if global.json {
-                page::print_json(&json!({ "ok": true, "files": loaded.files(), "warnings": loaded.warnings() }))?;
-            } else {
-                page::print(&format!("settings are fine ({files})\n"))?;
-            }
+            let object = || json!({ "ok": true, "files": loaded.files(), "warnings": loaded.warnings() });
+            page::answer(global, object, || format!("settings are fine ({files})\n"))?;
         }
         ConfigCommand::Schema => {}
     }
@@ -90,7 +87,6 @@ pub fn write_docs(folder: &Path) -> Result<u8, CommandError> {
     Ok(exit::OK)
 }
 
-/// Every command's help, as a page.
 fn commands_markdown() -> String {
     fn add(page: &mut String, command: &mut clap::Command, name: &str) {
         let help = command.clone().term_width(100).render_long_help().to_string();

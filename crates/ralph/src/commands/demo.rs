@@ -37,7 +37,6 @@ const BROKEN: &str = "#!/bin/sh\necho \"Hello $1\"\n";
 const MENDED: &str = "#!/bin/sh\necho \"Hello, $1!\"\n";
 const CHECK: &str = "#!/bin/sh\ngot=$(sh greet.sh World)\nwant='Hello, World!'\n[ \"$got\" = \"$want\" ] && echo \"ok: $got\" && exit 0\necho \"expected: $want\"\necho \"got:      $got\"\nexit 1\n";
 
-/// Runs the command.
 pub fn run(global: &Global, args: &DemoArgs) -> Result<u8, CommandError> {
     let folder = scratch(args.folder.as_deref())?;
     let project = Project::find(Some(&folder))?;
@@ -131,22 +130,23 @@ fn introduce(project: &Project, git: bool) {
     page::say("  It will claim to be done too early. Watch what ralph makes of that.\n");
 }
 
+const WHAT_HAPPENED: &str = "
+What you saw: iteration 1 claimed to be done; ralph executed the check itself, it failed, and the
+claim was not accepted. Iteration 2 was a fresh process that was told what had failed; it did the
+work, the check passed on exactly these files, and only then the run was complete and verified.";
+
 fn conclude(project: &Project, run: &RunId, code: u8) {
     let folder = project.root.display();
     if code == exit::OK {
-        page::say(
-            "\nWhat you saw: iteration 1 claimed to be done; ralph executed the check itself, it failed, and the",
-        );
-        page::say("claim was not accepted. Iteration 2 was a fresh process that was told what had failed; it did the");
-        page::say("work, the check passed on exactly these files, and only then the run was complete and verified.");
+        page::say(WHAT_HAPPENED);
     }
-    page::say("\nLook closer:");
-    page::say(&format!("  ralph -C {folder} explain {run}          the evidence"));
-    page::say(&format!("  ralph -C {folder} show {run}/2 --prompt  what the second agent was told"));
-    page::say(
-        "The folder can be deleted when you have seen enough.\nA run that is stopped, killed or at a limit goes on with: ralph resume",
-    );
-    page::say("Now your own project: ralph run -p 'make the tests pass' --agent claude");
+    page::say(&format!(
+        "\nLook closer:\n  ralph -C {folder} explain {run}          the evidence\n  \
+         ralph -C {folder} show {run}/2 --prompt  what the second agent was told\n\
+         The folder can be deleted when you have seen enough.\n\
+         A run that is stopped, killed or at a limit goes on with: ralph resume\n\
+         Now your own project: ralph run -p 'make the tests pass' --agent claude"
+    ));
 }
 
 /// The scripted agent: an ordinary program that reads its prompt and prints what it does.

@@ -22,15 +22,11 @@ pub struct ExplainArgs {
     run: Option<String>,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: &ExplainArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let (explanation, style) =
         (pick::explanation(&project, args.run.as_deref())?, page::style(global, project.suggest()));
-    if global.json {
-        page::print_json(&explanation::for_programs(&explanation, "explain", &style))?;
-    } else {
-        page::print(&explanation::for_people(&explanation, &style))?;
-    }
+    let object = || explanation::for_programs(&explanation, "explain", &style);
+    page::answer(global, object, || explanation::for_people(&explanation, &style))?;
     Ok(exit::OK)
 }

@@ -22,7 +22,6 @@ pub struct ManArgs {
     dir: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: &ManArgs) -> Result<u8, CommandError> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();

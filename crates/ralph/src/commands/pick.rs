@@ -3,7 +3,7 @@
 use super::resume;
 use crate::error::CommandError;
 use crate::live::Live;
-use crate::missing;
+use crate::missing::{self, Beside};
 use crate::project::Project;
 use crate::runs::{self, Listing};
 use ralph_core::event::{Entry, Event, Started};
@@ -72,7 +72,6 @@ pub fn machine(store: &Store, run: &RunId) -> Result<Run, CommandError> {
     Run::fold(kept, &behind).map_err(|error| unreadable(run, &error))
 }
 
-/// What a run began with.
 pub fn started(store: &Store, run: &RunId) -> Result<Started, CommandError> {
     match store.first(run)? {
         Some(Entry { event: Event::Started(started), .. }) => Ok(*started),
@@ -80,7 +79,6 @@ pub fn started(store: &Store, run: &RunId) -> Result<Started, CommandError> {
     }
 }
 
-/// A run as its journal tells it.
 pub fn view(store: &Store, run: &RunId, prompts: Prompts) -> Result<RunView, CommandError> {
     RunView::of(store.entries(run)?, prompts).map_err(|error| unreadable(run, &error))
 }
@@ -108,7 +106,7 @@ const NAMESAKES: usize = 3;
 pub fn with_missing(error: CommandError, project: &Project, store: Option<&Store>) -> CommandError {
     let look = || -> Result<Missing, StoreError> {
         let newest = store.map(missing::newest).transpose()?.unwrap_or_default();
-        missing::look(project, &Live::look(project), store, &newest)
+        missing::look(project, &Live::look(project), store, &newest, Beside::Carried)
     };
     // Where even that cannot be read, there is an error to tell already.
     let missing = look().unwrap_or_default();
@@ -129,7 +127,6 @@ pub fn namesakes(project: &Project) -> Vec<String> {
     told.take(NAMESAKES).collect()
 }
 
-/// There is nothing to look at.
 fn no_runs(project: &Project, store: Option<&Store>) -> CommandError {
     let told = CommandError::usage(format!("there are no runs in {} yet", project.root.display()))
         .hint("begin one: ralph run -p 'make the tests pass'");

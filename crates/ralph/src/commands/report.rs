@@ -34,7 +34,6 @@ pub struct ReportArgs {
     output: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: &ReportArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let (explanation, style) =

@@ -39,7 +39,6 @@ pub struct ResumeArgs {
     limits: LimitArgs,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     if args.maximum_iterations == Some(0) {
@@ -125,8 +124,7 @@ fn choose(store: &Store, wanted: Option<&str>, project: &Project) -> Result<RunI
 /// Unfinished runs among which there is nearly always one to go on with.
 const LIKELY: usize = 50;
 
-/// The newest unfinished run that rests and is not inside another such. If all live, the newest: the refusal says who
-/// carries it.
+/// The newest unfinished run that rests and is not inside another such; if all live, the newest.
 fn newest_unfinished(store: &Store, live: &Live<'_>, most: usize) -> Result<Option<RunId>, CommandError> {
     let unfinished = Listing::newest(store, Which::Unfinished, most)?.runs;
     let rests = |row: &RunRow| live.process(&row.run).is_none();
@@ -176,7 +174,6 @@ pub fn find(store: &Store, typed: &str) -> Result<RunId, CommandError> {
     }
 }
 
-/// There is no run to speak of.
 fn nothing(project: &Project, store: Option<&Store>) -> CommandError {
     let told = CommandError::usage(format!("there is no unfinished run in {}", project.root.display()))
         .hint("begin one: ralph run -p 'make the tests pass'");

@@ -121,7 +121,6 @@ fn money(text: &str) -> Result<f64, String> {
     if amount.is_finite() && amount >= 0.0 { Ok(amount) } else { Err(format!("`{text}` is not an amount of money")) }
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let (source, task) = source(&args, &project)?;
@@ -249,7 +248,7 @@ fn doubts(project: &Project, policy: &Policy) -> Vec<String> {
     let agents = std::iter::once(&policy.agent).chain(&policy.fallback);
     let unheard = agents.filter(|agent| !agent.model.is_empty()).filter_map(|agent| {
         let AgentPolicy { command, model, .. } = agent;
-        let is_generic = ralph_agents::for_agent(agent).name() == "generic";
+        let is_generic = ralph_agents::for_agent(agent).name == "generic";
         is_generic.then(|| {
             format!("`{command}` is not told of the model `{model}`: ralph does not know its flag; put it into `agent.flags`")
         })

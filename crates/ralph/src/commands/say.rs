@@ -38,7 +38,6 @@ pub struct SayArgs {
 /// A run that is just ending has ended by then.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// Runs the command.
 pub fn run(global: &Global, args: SayArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let store = pick::store(&project)?;
@@ -73,13 +72,8 @@ pub fn run(global: &Global, args: SayArgs) -> Result<u8, CommandError> {
             row.task
         )));
     }
-    if global.json {
-        page::print_json(
-            &json!({ "v": VERSION, "id": message.id.as_str(), "run": row.run, "bus": bus.path().to_string_lossy() }),
-        )?;
-    } else {
-        page::print(&format!("{}\n", message.id))?;
-    }
+    let (id, path) = (message.id.as_str(), bus.path().to_string_lossy());
+    page::answer(global, || json!({ "v": VERSION, "id": id, "run": row.run, "bus": path }), || format!("{id}\n"))?;
     match Live::look(&project).state(&row) {
         State::Running => page::narrate(global, &format!("run {} hears it before its next prompt", row.run)),
         _ => page::narrate(global, &format!("run {0} is not running; it hears it with: ralph resume {0}", row.run)),

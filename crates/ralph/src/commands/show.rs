@@ -34,7 +34,6 @@ pub struct ShowArgs {
     prompt: bool,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: &ShowArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let store = pick::store(&project)?;

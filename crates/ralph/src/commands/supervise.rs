@@ -57,7 +57,6 @@ pub struct SuperviseArgs {
 /// Looking more often than this would be work, and finds nothing that is not told anyway.
 const SHORTEST_POLL: Millis = Millis(10);
 
-/// Runs the command.
 pub fn run(global: &Global, args: &SuperviseArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let most = u32::try_from(args.max_restarts).ok().filter(|&most| most > 0).ok_or_else(|| {

@@ -1,8 +1,5 @@
-//! Judging settings: a walk over each file and one over the merged value, beside the schema, that collect
-//! every problem.
-//!
-//! A wrong value is wrong even where a flag or another file stands above it: the next run, without the
-//! flag, would fail by it.
+//! Judges settings: walks each file and the merged value beside the schema, and collects every problem. A value that a
+//! flag or another file hides is wrong all the same: the next run would fail by it.
 
 use super::formats;
 use super::key_path::KeyPath;
@@ -15,7 +12,6 @@ use serde_json::{Map, Number, Value};
 /// Where a key is missing if there is no file from which it could be.
 const NO_FILE: &str = "no settings file";
 
-/// What to do about a missing agent.
 const NO_AGENT: &str =
     "pass --agent NAME to `ralph run`, or write settings with `ralph init`, or try `ralph demo` to see it work";
 
@@ -53,7 +49,6 @@ struct Walk<'a> {
     part: Part<'a>,
 }
 
-/// What a walk is about.
 #[derive(Clone, Copy)]
 enum Part<'a> {
     /// What one file says, below all of these. What it leaves out another layer may say.

@@ -1,7 +1,4 @@
-//! Reading one settings file from disk.
-//!
-//! A file that is not there means defaults. Anything else that keeps its content from being an
-//! object is a problem, and never a reason to go on as if the file were not there.
+//! Reads one settings file. A missing file means defaults; anything else that is no object is a problem.
 
 use super::json;
 use super::problem::Problem;
@@ -27,7 +24,6 @@ pub(super) fn read(root: &Path, file: &str) -> Result<Option<Value>, Box<Problem
     object(file, &bytes).map(Some)
 }
 
-/// The object that these bytes of a file are.
 pub(super) fn object(file: &str, bytes: &[u8]) -> Result<Value, Box<Problem>> {
     let text =
         utf8(bytes).map_err(|reason| Box::new(Problem::with_file(file, reason).hinting("save the file as UTF-8")))?;
@@ -39,11 +35,8 @@ pub(super) fn object(file: &str, bytes: &[u8]) -> Result<Value, Box<Problem>> {
     Err(Box::new(Problem::with_file(file, reason).hinting("settings look like {\"agent\": {\"command\": \"claude\"}}")))
 }
 
-/// Why there are no bytes.
 enum Refused {
-    /// It is no file that settings can be in.
     Kind(String),
-    /// The system did not give it.
     System(std::io::Error),
 }
 

@@ -1,11 +1,11 @@
 //! Flags as the topmost layers of settings, one layer for each, so that each is named as an origin.
 
 use super::layers::{Layers, Origin};
+use ralph_agents::base_name;
 use ralph_core::time::Millis;
 use serde_json::{Number, Value, json};
 
-/// The flags of a run that stand over settings, as the command line gave them. They are judged with
-/// the settings and by the same rules.
+/// The flags of a run that stand over settings and are judged like them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Flags {
     pub agent: Option<String>,
@@ -101,12 +101,6 @@ fn another_agent(agent: &str, merged: &Value) -> (Value, Vec<&'static str>) {
 /// Whether a value says nothing: `init` writes `"flags": []`.
 fn is_empty(value: &Value) -> bool {
     value.as_array().is_some_and(Vec::is_empty) || value.as_str().is_some_and(str::is_empty)
-}
-
-/// The name of a program as dialects are chosen by it.
-fn base_name(command: &str) -> String {
-    let name = command.rsplit(['/', '\\']).next().unwrap_or_default().to_lowercase();
-    name.strip_suffix(".exe").unwrap_or(&name).to_owned()
 }
 
 /// A number that JSON cannot hold becomes a text, which the check refuses by its name.

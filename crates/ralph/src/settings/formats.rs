@@ -5,8 +5,7 @@ use ralph_core::claim;
 use ralph_core::guardrail::FailAction;
 use serde_json::Value;
 
-/// Names in the task folder that have a meaning of their own there: a memory file under such a name
-/// would end runs or be taken for messages.
+/// Names that mean something in the task folder: a memory file of that name would end runs.
 const TAKEN: [&str; 2] = ["DONE", "TASK-MESSAGE-BUS.md"];
 
 /// The longest file name that the common file systems allow, in bytes.

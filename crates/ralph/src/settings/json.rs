@@ -1,7 +1,5 @@
-//! JSON as settings want it: plain, and with every key of an object only once.
-//!
-//! A second key of the same name would silently win over the first, and which one a reader takes
-//! differs from program to program; so it is refused. Syntax errors show the line they are about.
+//! JSON as settings want it: plain, and with every key only once, because readers differ in which of two they take.
+//! Syntax errors show the line they are about.
 
 use super::key_path::KeyPath;
 use super::problem::Problem;
@@ -13,7 +11,6 @@ use std::fmt;
 
 /// What a syntax error always hints at, because these three are what people try.
 const PLAIN: &str = "settings are plain JSON: no comments, no trailing commas, keys and text in double quotes";
-/// What an empty file hints at.
 const EMPTY: &str = "write {} into the file, or remove it";
 
 /// Reads the text of `file`. The problem, if there is one, names line and column.

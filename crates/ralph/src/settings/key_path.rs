@@ -3,7 +3,6 @@
 use ralph_core::text;
 use std::fmt;
 
-/// One step into a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     Key(String),
@@ -35,7 +34,6 @@ impl KeyPath {
         &self.0
     }
 
-    /// Whether this is a place inside of any list.
     pub(super) fn is_in_a_list(&self) -> bool {
         self.0.iter().any(|step| matches!(step, Step::Index(_)))
     }

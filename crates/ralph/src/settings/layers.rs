@@ -1,17 +1,13 @@
-//! Layers of settings: defaults below, then the two files, then flags.
-//!
-//! Objects merge; everything else replaces what lies below it. Each layer keeps its own value, so
-//! that the origin of any value can be told afterwards by looking which layer it shows through from.
+//! Layers of settings: defaults, then the two files, then flags. Objects merge, everything else replaces what lies
+//! below. Each layer keeps its own value, so that the origin of any value can be told.
 
 use super::key_path::{KeyPath, Step};
 use super::keys::Settings;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Nobody gave it.
     Defaults,
     /// A file, by its path from the project's root.
     File(&'static str),
@@ -29,7 +25,6 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The layers above the defaults, lowest first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Layers(Vec<(Origin, Value)>);
 
@@ -38,8 +33,7 @@ impl Layers {
         self.0.push((origin, value));
     }
 
-    /// All layers in one. The defaults come last and from below, so that a section which one file
-    /// spoils and the next one repairs still has its defaults.
+    /// All layers in one. Defaults come last, so that a section which one file spoils and another mends has them.
     pub(super) fn merged(&self) -> Value {
         overlay(defaults(), self.alone())
     }
@@ -81,7 +75,6 @@ impl Layers {
     }
 }
 
-/// The settings that hold when nobody says anything.
 fn defaults() -> Value {
     // Serialising plain data cannot fail; if it could, the typed reading would fill in the same defaults.
     serde_json::to_value(Settings::default()).unwrap_or_default()
@@ -111,9 +104,7 @@ fn at<'a>(value: &'a Value, steps: &[Step]) -> Option<&'a Value> {
     })
 }
 
-/// What one layer does to a place.
 enum Look {
-    /// The value is this layer's.
     Holds,
     /// The layer says nothing about it; what lies below shows through.
     Shows,

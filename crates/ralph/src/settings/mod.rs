@@ -1,13 +1,9 @@
-//! Settings: two files, merged, then flags, then judged, then typed.
+//! Settings: two files, merged, then flags, then judged, then typed. [`Loaded::read`] takes the files as they are and
+//! warns of unknown keys, [`Loaded::with_flags`] lays the flags on top, and [`Loaded::check`] judges it all at once and
+//! gives [`Settings`], from which comes the policy of a run. Nothing here reads the environment, prints or exits.
 //!
-//! Four steps, each of which can be looked at by itself. [`Loaded::read`] takes the files as they are
-//! and refuses only what is no JSON object; unknown keys become warnings. [`Loaded::with_flags`] lays
-//! the flags on top. Showing and hashing work on that, right or wrong. [`Loaded::check`] judges it
-//! all at once and gives [`Settings`], in which every value is of its type and within its bounds; from
-//! them comes the policy of a run. Nothing here reads the environment, prints or exits.
-//!
-//! The keys, their bounds, defaults and documentation have one source: the types in [`keys`]. Everything
-//! else walks the JSON Schema that is made from them.
+//! The types in [`keys`] are the one source of keys, bounds, defaults and documentation; everything else walks the JSON
+//! Schema that is made from them.
 
 mod check;
 mod display_keys;
@@ -46,8 +42,7 @@ use std::path::Path;
 /// The files, from the project's root, lowest first.
 pub const FILES: [&str; 2] = [".ralph/settings.json", ".ralph/settings.local.json"];
 
-/// Keys that are known and have no effect yet. Whoever writes `protect` relies on it, so silence
-/// would be a false promise.
+/// Keys that are known and have no effect yet: silence about them would be a false promise.
 const UNUSED: [&str; 4] = ["plan", "pipeline", "sandbox", "notify"];
 
 fn unused<'a>(file: &'a str, value: &'a Value) -> impl Iterator<Item = String> + 'a {
@@ -97,7 +92,6 @@ impl Loaded {
         self.files.push(file.to_owned());
     }
 
-    /// Lays flags over the settings.
     pub fn with_flags(mut self, flags: &Flags) -> Loaded {
         self.warnings.extend(flags.lay_over(&mut self.layers));
         self

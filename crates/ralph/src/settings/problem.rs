@@ -5,24 +5,20 @@ use ralph_core::text;
 use serde_json::Value;
 use std::fmt;
 
-/// Why settings cannot be used: all problems that were found in one go. Its text is complete: every problem on a line
-/// of its own, then the hints.
+/// Why settings cannot be used: all problems at once, a line each, then the hints.
 #[derive(Debug, Default, thiserror::Error)]
 #[error("{}", self.lines().join("\n"))]
 pub struct SettingsError(Vec<Problem>);
 
 /// One problem: where it is, what is there, what should be.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Problem {
-    /// The file or flag that held the value.
     pub(super) place: String,
     /// The key, or nothing if it is about the whole file.
     pub(super) key: String,
-    /// What was found and what is expected.
     pub(super) reason: String,
     /// The line in question with a caret below it, or nothing.
     pub(super) excerpt: String,
-    /// What to do about it, or nothing.
     pub(super) hint: String,
     /// Whether the machine is to blame, and not whoever wrote the settings.
     pub(super) machine: bool,
@@ -40,12 +36,10 @@ impl SettingsError {
         self.0.is_empty()
     }
 
-    /// The exit code of a command that needs the settings.
     pub fn code(&self) -> u8 {
         if self.0.iter().any(|problem| problem.machine) { exit::IO } else { exit::USAGE }
     }
 
-    /// The problems that are told, one text each.
     pub fn errors(&self) -> Vec<String> {
         let mut errors: Vec<String> = self.0.iter().take(MOST_TOLD).map(Problem::to_string).collect();
         let untold = self.0.len().saturating_sub(MOST_TOLD);
@@ -71,16 +65,8 @@ impl SettingsError {
 }
 
 impl Problem {
-    /// A problem with a file as a whole.
     pub(super) fn with_file(file: &str, reason: impl Into<String>) -> Problem {
-        Problem {
-            place: file.to_owned(),
-            key: String::new(),
-            reason: reason.into(),
-            excerpt: String::new(),
-            hint: String::new(),
-            machine: false,
-        }
+        Problem { place: file.to_owned(), reason: reason.into(), ..Problem::default() }
     }
 
     /// A file that the system did not give.

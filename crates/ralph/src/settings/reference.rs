@@ -17,7 +17,6 @@ it, and `ralph config schema` prints the JSON Schema that this page was made fro
 complete and check settings, save that schema to a file and name it as `$schema`.
 ";
 
-/// The content of `docs/settings.md`.
 pub fn reference_markdown() -> String {
     let schema = schema();
     let (sections, single): (Vec<_>, Vec<_>) = Node(&schema).properties().partition(|(_, node)| !is_single(*node));
@@ -51,7 +50,6 @@ fn is_single(node: Node<'_>) -> bool {
     !node.allows("object") && node.items().is_none()
 }
 
-/// Whether a section's content is not read.
 fn is_reserved(node: Node<'_>) -> bool {
     node.get("additionalProperties") == Some(&Value::Bool(true))
 }

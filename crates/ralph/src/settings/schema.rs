@@ -1,8 +1,5 @@
-//! The JSON Schema of settings, made from the types of the keys, and a small way of reading it.
-//!
-//! The schema is published for editors and is at the same time what ralph itself goes by: checks,
-//! unknown keys and the reference page walk it. It must therefore stay within the few keywords that
-//! [`Node`] reads; a test sees to that.
+//! The JSON Schema of settings, made from the types of the keys: for editors, for checks, unknown keys and the
+//! reference page. It stays within the few keywords that [`Node`] reads; a test sees to that.
 
 use super::keys::Settings;
 use schemars::generate::SchemaSettings;
@@ -36,17 +33,13 @@ fn tidy(schema: &mut Value) {
     }
 }
 
-/// One place in the schema.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node<'a>(pub(super) &'a Value);
 
-/// What a section says about a key.
 pub(super) enum Child<'a> {
-    /// It is known.
     Known(Node<'a>),
     /// Anything may stand here, and nobody looks at it.
     Free,
-    /// There is no such key.
     Unknown,
 }
 
@@ -59,12 +52,10 @@ impl<'a> Node<'a> {
         self.get(keyword).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The strings in the list under a keyword.
     pub(super) fn texts(self, keyword: &str) -> Vec<&'a str> {
         self.get(keyword).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
-    /// Whether a value of this JSON type may stand here.
     pub(super) fn allows(self, kind: &str) -> bool {
         self.text("type") == kind || self.texts("type").contains(&kind)
     }
@@ -128,9 +119,7 @@ impl<'a> Node<'a> {
 pub(super) struct Key<'a> {
     pub(super) path: String,
     pub(super) name: &'a str,
-    /// What may stand there.
     pub(super) node: Node<'a>,
-    /// Whether it must be given.
     pub(super) required: bool,
 }
 

@@ -5,7 +5,6 @@ use super::key_path::KeyPath;
 use ralph_core::text;
 use serde_json::{Map, Value};
 
-/// What stands in the place of a secret.
 const COVERED: &str = "(hidden)";
 
 /// Words in the name of a variable that make its value a secret.
@@ -26,8 +25,7 @@ impl Loaded {
         merged
     }
 
-    /// The same, and beside it in `origins` where each value comes from: by its key, as people write it. No setting
-    /// has that name.
+    /// The same with `origins` beside it: where the value of each key comes from. No setting has that name.
     pub fn show_json_with_origin(&self) -> Value {
         let mut merged = self.show_json();
         let mut origins = Map::new();
@@ -40,8 +38,7 @@ impl Loaded {
         merged
     }
 
-    /// The merged settings with defaults, for people: as JSON, or a line for each value, `key = value  # origin`. A list
-    /// is one value, for layers replace it whole.
+    /// The merged settings for people: as JSON, or one line a value, `key = value  # origin`. A list is one value.
     pub fn show(&self, with_origin: bool) -> String {
         if !with_origin {
             // `{:#}` of a JSON value is the pretty form, and formatting a value cannot fail.
@@ -56,7 +53,9 @@ impl Loaded {
 
     /// SHA-256 of the merged settings. The order of keys does not matter.
     pub fn hash(&self) -> String {
-        text::hash(sorted(self.layers.merged()).to_string().as_bytes())
+        let mut merged = self.layers.merged();
+        merged.sort_all_objects();
+        text::hash(merged.to_string().as_bytes())
     }
 }
 
@@ -70,18 +69,6 @@ fn each_leaf(value: &Value, path: &mut KeyPath, visit: &mut impl FnMut(&KeyPath,
             }
         }
         value => visit(path, value),
-    }
-}
-
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Object(map) => {
-            let mut pairs: Vec<(String, Value)> = map.into_iter().collect();
-            pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
-            Value::Object(pairs.into_iter().map(|(key, value)| (key, sorted(value))).collect::<Map<_, _>>())
-        }
-        Value::Array(list) => Value::Array(list.into_iter().map(sorted).collect()),
-        scalar => scalar,
     }
 }
 

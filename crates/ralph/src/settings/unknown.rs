@@ -1,6 +1,4 @@
-//! Keys that nobody knows: each is told with the nearest known one, and otherwise ignored.
-//!
-//! They are dropped when a file is read, so that they are neither shown, judged nor hashed.
+//! Unknown keys: each is told with the nearest known one and dropped, so that it is neither shown, judged nor hashed.
 
 use super::key_path::KeyPath;
 use super::schema::{self, Child, Key, Node};

@@ -39,18 +39,12 @@ impl ColorChoice {
     }
 }
 
-/// How a run is shown.
 #[derive(Debug, Clone)]
 pub struct FaceOptions {
-    /// The project's name.
     pub project: String,
-    /// Whether programs read it.
     pub json: bool,
-    /// How much is said.
     pub volume: Volume,
-    /// Whether the agent's output is shown as it comes.
     pub stream: bool,
-    /// Whether there is a terminal that can show a live line.
     pub live: bool,
     /// How narration on standard error looks.
     pub style: Style,
@@ -58,7 +52,6 @@ pub struct FaceOptions {
     pub render: RenderOptions,
 }
 
-/// The face that the options ask for.
 pub fn start(options: FaceOptions, clock: Clock) -> io::Result<Box<RefCell<dyn Face>>> {
     let out = Out::start()?;
     Ok(if options.json {

@@ -1,7 +1,5 @@
-//! Writing to standard output and standard error without ever making the agent wait.
-//!
-//! A thread writes; a bounded queue stands before it. When the reader is slow, what can be read
-//! elsewhere (the agent's output is in the raw log) is skipped and counted; what cannot be is kept.
+//! Writes to standard output and standard error without making the agent wait: a thread behind a bounded queue. For a
+//! slow reader, what stands in a log too is skipped and counted; the rest is kept.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -16,12 +14,9 @@ const PIECE: usize = 16 << 10;
 /// How long the end waits for a reader that takes nothing at all.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where a text goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// Results and the agent's own output.
     Stdout,
-    /// Narration.
     Stderr,
 }
 
@@ -41,23 +36,19 @@ pub struct Out {
 }
 
 impl Out {
-    /// Starts writing.
     pub fn start() -> io::Result<Out> {
         let stderr = if one_end() { None } else { Some(Lane::start()?) };
         Ok(Out { stdout: Lane::start()?, stderr })
     }
 
-    /// Queues a text.
     pub fn write(&self, target: Target, worth: Worth, text: impl Into<Vec<u8>>) {
         self.lane(target).write(target, worth, text.into());
     }
 
-    /// How many texts were skipped since this was last asked.
     pub fn take_skipped(&self) -> u64 {
         std::mem::take(&mut self.stdout.lock().skipped)
     }
 
-    /// Whether nobody reads standard output any more.
     pub fn stdout_is_gone(&self) -> bool {
         self.stdout.lock().gone == Some(Target::Stdout)
     }
@@ -82,7 +73,6 @@ impl Out {
     }
 }
 
-/// Whether both go to the same terminal, pipe or file.
 fn one_end() -> bool {
     let (Ok(out), Ok(err)) = (rustix::fs::fstat(io::stdout()), rustix::fs::fstat(io::stderr())) else { return false };
     (out.st_dev, out.st_ino, out.st_rdev) == (err.st_dev, err.st_ino, err.st_rdev)
@@ -147,7 +137,6 @@ impl Lane {
         self.shared.1.notify_all();
     }
 
-    /// Whether everything was written.
     fn finish(&self) -> bool {
         let mut queue = self.lock();
         queue.closed = true;

@@ -13,12 +13,10 @@ pub fn paint(global: &Global) -> Paint {
     Paint { on: global.color.colours(&io::stdout(), global.colorless()), marks: global.marks() }
 }
 
-/// How results are shown here.
 pub fn style(global: &Global, suggest: Suggest) -> Style {
     Style { paint: paint(global), zone: zone(), suggest }
 }
 
-/// The machine's time zone.
 pub fn zone() -> Zone {
     Zone(jiff::tz::TimeZone::system())
 }
@@ -28,9 +26,17 @@ pub fn print(text: &str) -> Result<(), CommandError> {
     put(text.as_bytes()).or_else(|error| if error.code == exit::OK { Ok(()) } else { Err(error) })
 }
 
-/// Prints a result for programs, as one line.
 pub fn print_json(object: &serde_json::Value) -> Result<(), CommandError> {
     print(&format!("{object}\n"))
+}
+
+/// Prints a result for whoever asked: the object for programs, the page for people.
+pub fn answer(
+    global: &Global,
+    object: impl FnOnce() -> serde_json::Value,
+    page: impl FnOnce() -> String,
+) -> Result<(), CommandError> {
+    if global.json { print_json(&object()) } else { print(&page()) }
 }
 
 /// Says something beside the result; nobody has to hear it.
@@ -40,8 +46,7 @@ pub fn narrate(global: &Global, line: &str) {
     }
 }
 
-/// Says on standard error what even the quiet want to know. Its reader may be gone: not hearing it
-/// must not end anything, as `eprintln!` would.
+/// Tells even the quiet something on standard error; unlike `eprintln!` it survives a reader that is gone.
 pub fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
@@ -52,7 +57,6 @@ pub fn put(bytes: &[u8]) -> Result<(), CommandError> {
     heard(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
-/// What came of writing a result.
 pub fn heard(written: io::Result<()>) -> Result<(), CommandError> {
     written.map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => CommandError::unheard(),

@@ -1,5 +1,4 @@
-//! The face for people: narration on standard error, the agent's words and the end on standard
-//! output, and on a terminal one live line at the bottom.
+//! The face for people: narration, the agent's words, the end, and on a terminal a live line at the bottom.
 
 use super::FaceOptions;
 use super::out::{Out, Target, Worth};
@@ -17,22 +16,18 @@ const REDRAW: Duration = Duration::from_millis(500);
 /// Off a terminal, a line this often says that it still lives; a wait has said how long it will take.
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 
-/// Shows a run to a person.
 pub struct People {
     out: Out,
     clock: Clock,
     narrator: Narrator,
     volume: Volume,
-    /// Whether the agent's output is shown as it comes.
     stream: bool,
     live: bool,
-    /// Whether the live line stands on the screen.
     drawn: bool,
     last_word: Millis,
 }
 
 impl People {
-    /// A face on these ends.
     pub fn new(out: Out, options: FaceOptions, clock: Clock) -> People {
         let FaceOptions { project, volume, stream, live, style, render, .. } = options;
         let narrator = Narrator::new(style, render, volume, env!("CARGO_PKG_VERSION"), project);
@@ -60,7 +55,6 @@ impl People {
         }
     }
 
-    /// A line of narration, which the quiet do not want.
     fn narrate(&mut self, said: Said) {
         if self.volume != Volume::Quiet || !matches!(said, Said::Line(_)) {
             self.show(said);

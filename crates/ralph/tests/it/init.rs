@@ -211,22 +211,8 @@ fn scripts_say_what_they_know_and_take_proposals_for_the_rest() {
                  hint: write it anew: ralph init --yes --force";
     yes(&[]).stderr(format!("{again}\n")).code(2).run();
     let all = [
-        "--agent",
-        "my agent",
-        "--flag",
-        "--model=x",
-        "--flag",
-        "y",
-        "-m",
-        "4",
-        "-c",
-        "OK",
-        "--guardrail",
-        "true",
-        "--guardrail",
-        "false",
-        "--scm",
-        "commit,push",
+        "--agent", "my agent", "--flag", "--model=x", "--flag", "y", "-m", "4", "-c", "OK", "--guardrail", "true",
+        "--guardrail", "false", "--scm", "commit,push",
     ];
     let typed = "--agent 'my agent' --flag=--model=x --flag y -m 4 --completion-response OK --guardrail true \
                  --guardrail false --scm commit,push";

@@ -1,11 +1,7 @@
 //! The tests of the binary, as a user would use it: real processes, real git, real SQLite. One
 //! binary, one module per group; a test that covers a fault of the catalogue begins with its id.
 #![allow(
-    clippy::disallowed_methods,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
+    clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing,
     missing_docs
 )]
 

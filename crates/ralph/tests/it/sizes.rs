@@ -63,18 +63,7 @@ fn l02_any_task_name_becomes_one_short_folder_of_its_own() {
     let env = claiming();
     let long = "long ".repeat(80);
     let names = [
-        "plain",
-        "Fix login!",
-        "日本語 🦀",
-        "..",
-        ".",
-        "../../escape",
-        "a/b",
-        "a\\b",
-        "-rf",
-        "CON",
-        "x\ny",
-        "%2e%2e",
+        "plain", "Fix login!", "日本語 🦀", "..", ".", "../../escape", "a/b", "a\\b", "-rf", "CON", "x\ny", "%2e%2e",
         &long,
     ];
     for name in names {
@@ -152,13 +141,7 @@ fn l05_a_project_whose_path_is_not_utf8_works() {
 fn odd_names_of_prompt_files_are_names_like_others() {
     let env = claiming();
     for name in [
-        "with space.md",
-        "-p.md",
-        "$(touch pwned).md",
-        "quo'te\".md",
-        "日本語.md",
-        "new\nline.md",
-        ".hidden",
+        "with space.md", "-p.md", "$(touch pwned).md", "quo'te\".md", "日本語.md", "new\nline.md", ".hidden",
         "deep/er/PROMPT",
     ] {
         env.write(name, &format!("the task in {name:?}"));

@@ -29,7 +29,7 @@ impl Listener {
     fn new(dialect: &str) -> Listener {
         let dialect = by_name(dialect).unwrap();
         Listener {
-            reader: dialect.stream(dialect.help()).unwrap(),
+            reader: dialect.stream(dialect.help).unwrap(),
             told: Told::new(Detail::Shown),
             events: Vec::new(),
             observer: Observer::new(&Patterns::new(&Completion::default()), 3),
@@ -114,15 +114,8 @@ fn dressed(bytes: &[u8], before: &[u8], behind: &[u8]) -> Vec<u8> {
 fn b03_b04_b08_every_recording_says_the_same_however_its_bytes_arrive() {
     // What terminals are told, half of it, what spinners leave behind, and a mark at the beginning of a file.
     const BEFORE: [&str; 9] = [
-        "\u{1b}[0m",
-        "\u{1b}[?25l\u{1b}[2K\u{1b}[1G",
-        "\u{1b}]0;a {\"title\":1}\u{7}",
-        "\u{1b}P1$r0m\u{1b}\\",
-        "\u{1b}(B\u{9b}31m",
-        "\u{1b}[31",
-        "\u{1b}]0;half a title ",
-        "⠋ at work\r\u{1b}[K",
-        "\u{feff}",
+        "\u{1b}[0m", "\u{1b}[?25l\u{1b}[2K\u{1b}[1G", "\u{1b}]0;a {\"title\":1}\u{7}", "\u{1b}P1$r0m\u{1b}\\",
+        "\u{1b}(B\u{9b}31m", "\u{1b}[31", "\u{1b}]0;half a title ", "⠋ at work\r\u{1b}[K", "\u{feff}",
     ];
     for (agent, name, bytes) in recordings() {
         let whole = hear(&agent, &bytes, usize::MAX, "");

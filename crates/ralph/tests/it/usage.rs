@@ -771,14 +771,8 @@ fn the_demo_works_on_a_bare_machine_and_explains_itself() {
     let env = env();
     let mut demo = env.ralph(["demo", "--folder"]).arg(env.root().join("demo")).time_limit(Duration::from_secs(60));
     for name in [
-        "RALPH_STATE_DIR",
-        "RALPH_TEST_SCRIPT",
-        "LANG",
-        "GIT_CONFIG_NOSYSTEM",
-        "GIT_AUTHOR_NAME",
-        "GIT_AUTHOR_EMAIL",
-        "GIT_COMMITTER_NAME",
-        "GIT_COMMITTER_EMAIL",
+        "RALPH_STATE_DIR", "RALPH_TEST_SCRIPT", "LANG", "GIT_CONFIG_NOSYSTEM", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL",
+        "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
     ] {
         demo = demo.env_remove(name);
     }
@@ -802,22 +796,8 @@ fn the_demo_works_on_a_bare_machine_and_explains_itself() {
 fn every_command_has_help_with_an_example_and_the_version_is_told() {
     let env = env();
     let commands = [
-        "",
-        "run",
-        "resume",
-        "status",
-        "show",
-        "logs",
-        "explain",
-        "report",
-        "cancel",
-        "config",
-        "config show",
-        "config check",
-        "config schema",
-        "completions",
-        "man",
-        "demo",
+        "", "run", "resume", "status", "show", "logs", "explain", "report", "cancel", "config", "config show",
+        "config check", "config schema", "completions", "man", "demo",
     ];
     for command in commands {
         let words: Vec<&str> = command.split_whitespace().collect();
@@ -909,11 +889,7 @@ fn what_ralph_itself_says_may_be_kept_in_the_project() {
     env.guardrail("true").script("claim");
     env.guardrail("sleep 0.05");
     for kept in [
-        "> run.log 2>&1",
-        "--json > out.jsonl",
-        "2> err.log",
-        "2>&1 | tee tee.log",
-        "--json | tee tee.jsonl",
+        "> run.log 2>&1", "--json > out.jsonl", "2> err.log", "2>&1 | tee tee.log", "--json | tee tee.jsonl",
         "2>&1 | cat | tee -a more.log",
     ] {
         let shell = format!(r#""$0" "$@" {kept}"#);

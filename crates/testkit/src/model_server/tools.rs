@@ -9,13 +9,7 @@ use super::scenario::{Answer, ToolCall};
 
 /// Names of shell tools, in lower case.
 const SHELLS: [&str; 8] = [
-    "bash",
-    "exec_command",
-    "shell",
-    "shell_command",
-    "run_shell_command",
-    "local_shell",
-    "run_terminal_command",
+    "bash", "exec_command", "shell", "shell_command", "run_shell_command", "local_shell", "run_terminal_command",
     "run_commands",
 ];
 

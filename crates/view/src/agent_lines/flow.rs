@@ -1,14 +1,10 @@
-//! Text that comes in pieces, put together to lines.
-//!
-//! A line is let go when it is whole: half of one on the screen would be wiped away by the status
-//! line or torn by a line of narration.
+//! Text that comes in pieces, put together to lines: the status line would wipe away half a line.
 
 use ralph_core::text::TerminalText;
 
 /// A line longer than this is let go unfinished, so that text without a newline needs no memory.
 const LONGEST: usize = 16 << 10;
 
-/// The line that is being written.
 #[derive(Debug, Default)]
 pub struct Flow {
     clean: TerminalText,
@@ -29,7 +25,6 @@ impl Flow {
         Some(lines)
     }
 
-    /// The message is over: what is left of it, if anything.
     pub fn end(&mut self) -> Option<String> {
         self.clean = TerminalText::default();
         Some(std::mem::take(&mut self.held)).filter(|rest| !rest.is_empty())

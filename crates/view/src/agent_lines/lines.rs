@@ -3,7 +3,6 @@
 use crate::{Paint, Tone};
 use ralph_core::text;
 
-/// Lines that belong to one event.
 #[derive(Debug)]
 pub struct Lines {
     paint: Paint,
@@ -26,12 +25,10 @@ impl Lines {
         self.text.push('\n');
     }
 
-    /// Adds text of any number of lines.
     pub fn add_text(&mut self, tone: Tone, text: &str) {
         text.split('\n').for_each(|line| self.add(tone, line));
     }
 
-    /// All of them.
     pub fn into_text(self) -> String {
         self.text
     }
@@ -43,7 +40,6 @@ pub fn one_line(text: &str, chars: usize) -> String {
     shorten(&clean, chars)
 }
 
-/// A clean line of at most so many characters.
 pub fn shorten(line: &str, chars: usize) -> String {
     if line.chars().count() <= chars { line.to_owned() } else { text::cut(line, chars.saturating_sub(3), "...") }
 }

@@ -1,8 +1,5 @@
-//! An agent's events as lines for people: tools folded to one line, results to a few. The one
-//! formatter, for a run as it goes on and for its log afterwards.
-//!
-//! Nothing that comes from the agent gets out of here as it is: whatever is shown went through
-//! [`ralph_core::text::for_terminal`], piece by piece or as one line.
+//! An agent's events as lines for people, in a run as it goes on and in its log afterwards. Nothing of the agent gets
+//! out of here but through [`ralph_core::text::for_terminal`].
 
 mod flow;
 mod lines;
@@ -11,7 +8,7 @@ mod tests;
 mod todo;
 
 use crate::words::amounts;
-use crate::{Paint, Tone, Zone};
+use crate::{Mark, Paint, Tone, Zone};
 use flow::Flow;
 use lines::{Lines, one_line, shorten};
 use ralph_core::agent_event::{AgentEvent, Voice};
@@ -20,7 +17,6 @@ use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
 use std::collections::HashMap;
 
-/// The longest tool name and tool input on a line.
 const NAME_CHARS: usize = 80;
 const INPUT_CHARS: usize = 80;
 /// The longest sentence about an error, and the longest remark.
@@ -29,27 +25,19 @@ const REMARK_CHARS: usize = 200;
 /// Tools whose end has not come yet; an agent runs few at a time.
 const OPEN_TOOLS: usize = 200;
 
-/// How events are shown.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RenderOptions {
-    /// Colours and marks of the end to which they go.
     pub paint: Paint,
-    /// The reader's time zone.
     pub zone: Zone,
-    /// Whether lines begin with the time.
     pub timestamps: bool,
-    /// Whether the agent's own words are shown.
     pub text: bool,
-    /// How many lines of a tool's output are shown.
     pub max_output_lines: usize,
-    /// How many characters of each.
     pub max_output_chars: usize,
-    /// Whether remarks and unknown events are shown too.
     pub verbose: bool,
 }
 
 /// Renders the events of one iteration, remembering which tool a result belongs to.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Renderer {
     options: RenderOptions,
     /// When the iteration began; `None` where nobody knows when things happened.
@@ -58,7 +46,6 @@ pub struct Renderer {
     names: HashMap<String, String>,
     tools: u64,
     errors: u64,
-    /// Whether the agent has said anything.
     spoke: bool,
     /// The last error that was told; a result may repeat it.
     told: String,
@@ -68,16 +55,7 @@ impl Renderer {
     /// A renderer for one iteration. For a recorded stream, which does not say when each line came,
     /// `began` is `None`: then neither times nor durations are shown.
     pub fn new(options: RenderOptions, began: Option<WallTime>) -> Renderer {
-        Renderer {
-            options,
-            began,
-            flow: Flow::default(),
-            names: HashMap::new(),
-            tools: 0,
-            errors: 0,
-            spoke: false,
-            told: String::new(),
-        }
+        Renderer { options, began, ..Renderer::default() }
     }
 
     /// The lines for one event, each with its newline; empty if it has none.
@@ -130,7 +108,7 @@ impl Renderer {
                 self.tools += 1;
                 let name = one_line(name, NAME_CHARS);
                 let input = one_line(input, INPUT_CHARS);
-                lines.add(Tone::Head, &format!("{} {name}({input})", marks.tool()));
+                lines.add(Tone::Head, &format!("{} {name}({input})", marks.of(Mark::Tool)));
                 if self.names.len() < OPEN_TOOLS {
                     self.names.insert(id.clone(), name);
                 }
@@ -143,19 +121,19 @@ impl Renderer {
                     self.say(lines, Tone::Plain, text);
                 }
                 let facts = self.facts(at, *cost_usd, *tokens);
-                lines.add(Tone::Good, &format!("{} Complete ({facts})", marks.ok()));
+                lines.add(Tone::Good, &format!("{} Complete ({facts})", marks.of(Mark::Ok)));
             }
             AgentEvent::Result { text, cost_usd, tokens, .. } => {
                 self.complain(lines, text);
                 let facts = self.facts(at, *cost_usd, *tokens);
-                lines.add(Tone::Bad, &format!("{} Failed ({facts})", marks.error()));
+                lines.add(Tone::Bad, &format!("{} Failed ({facts})", marks.of(Mark::Error)));
             }
             AgentEvent::Limit { scope, rejected: true, resets_at } => {
                 let resets =
                     resets_at.map(|seconds| self.options.zone.short(WallTime(seconds.saturating_mul(1000)), at));
                 let resets = resets.map_or(String::new(), |when| format!(" · resets {when}"));
                 let scope = one_line(scope, REMARK_CHARS);
-                lines.add(Tone::Waiting, &format!("{} limit reached: {scope}{resets}", marks.wait()));
+                lines.add(Tone::Waiting, &format!("{} limit reached: {scope}{resets}", marks.of(Mark::Wait)));
             }
             AgentEvent::Error { message } => self.complain(lines, message),
             AgentEvent::Limit { scope, .. } => self.remark(lines, &format!("limit near: {scope}")),
@@ -176,14 +154,17 @@ impl Renderer {
     fn complain(&mut self, lines: &mut Lines, message: &str) {
         let sentence = one_line(message, ERROR_CHARS);
         if !sentence.is_empty() && sentence != self.told {
-            lines.add(Tone::Bad, &format!("{} {sentence}", self.options.paint.marks.error()));
+            lines.add(Tone::Bad, &format!("{} {sentence}", self.options.paint.marks.of(Mark::Error)));
             self.told = sentence;
         }
     }
 
     fn remark(&self, lines: &mut Lines, words: &str) {
         if self.options.verbose {
-            lines.add(Tone::Dim, &format!("{} {}", self.options.paint.marks.remark(), one_line(words, REMARK_CHARS)));
+            lines.add(
+                Tone::Dim,
+                &format!("{} {}", self.options.paint.marks.of(Mark::Remark), one_line(words, REMARK_CHARS)),
+            );
         }
     }
 
@@ -192,15 +173,18 @@ impl Renderer {
         let marks = self.options.paint.marks;
         self.errors += u64::from(*error);
         let name = self.names.remove(id).map_or(String::new(), |name| format!(" ← {name}"));
-        let (tone, mark, word) =
-            if *error { (Tone::Bad, marks.error(), "Error") } else { (Tone::Good, marks.ok(), "Result") };
+        let (tone, mark, word) = if *error {
+            (Tone::Bad, marks.of(Mark::Error), "Error")
+        } else {
+            (Tone::Good, marks.of(Mark::Ok), "Result")
+        };
         out.add(tone, &format!("{mark} {word}{name} ({lines} lines, {chars} chars)"));
         let clean = text::for_terminal(output);
         // Blank lines say nothing, so they take no room.
         let spoken = clean.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let shown: Vec<(usize, &str)> = spoken.take(self.options.max_output_lines).collect();
         for (index, (_, line)) in shown.iter().enumerate() {
-            let lead = if index == 0 { format!("  {}  ", marks.below()) } else { " ".repeat(6) };
+            let lead = if index == 0 { format!("  {}  ", marks.of(Mark::Below)) } else { " ".repeat(6) };
             out.add(Tone::Dim, &format!("{lead}{}", shorten(line, self.options.max_output_chars)));
         }
         let passed = shown.last().map_or(0, |(at, _)| at + 1);
@@ -208,7 +192,7 @@ impl Renderer {
         let ends_here = is_whole && clean.lines().skip(passed).all(|line| line.trim().is_empty());
         let more = lines.saturating_sub(passed as u64);
         if more > 0 && !shown.is_empty() && !ends_here {
-            out.add(Tone::Dim, &format!("  {}  ... {more} more lines", marks.below()));
+            out.add(Tone::Dim, &format!("  {}  ... {more} more lines", marks.of(Mark::Below)));
         }
     }
 

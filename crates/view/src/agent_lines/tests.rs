@@ -246,23 +246,10 @@ fn everywhere(words: &str) -> Vec<(&'static str, Vec<AgentEvent>)> {
 fn o01_an_agent_cannot_drive_the_terminal_from_anywhere() {
     let verbose = RenderOptions { verbose: true, timestamps: true, ..options() };
     for dirty in [
-        "a\u{1b}[2Jb",
-        "a\u{1b}]0;title\u{7}b",
-        "a\u{1b}]52;c;aGk=\u{1b}\\b",
-        "a\u{1b}]8;;http://x\u{1b}\\b",
-        "a\u{1b}P$q\u{1b}\\b",
-        "a\u{9b}31mb",
-        "a\u{9d}0;t\u{9c}b",
-        "a\rb",
-        "a\u{8}\u{7f}b",
-        "a\u{0}\u{7}b",
-        "a\u{1b}b\u{1b}cb",
-        "a\u{202e}b\u{202c}",
-        "a\u{2066}b\u{2069}",
-        "a\u{61c}\u{200b}\u{feff}b",
-        "a\u{2028}b",
-        "a\u{1b}]never ended",
-        "a\u{1b}",
+        "a\u{1b}[2Jb", "a\u{1b}]0;title\u{7}b", "a\u{1b}]52;c;aGk=\u{1b}\\b", "a\u{1b}]8;;http://x\u{1b}\\b",
+        "a\u{1b}P$q\u{1b}\\b", "a\u{9b}31mb", "a\u{9d}0;t\u{9c}b", "a\rb", "a\u{8}\u{7f}b", "a\u{0}\u{7}b",
+        "a\u{1b}b\u{1b}cb", "a\u{202e}b\u{202c}", "a\u{2066}b\u{2069}", "a\u{61c}\u{200b}\u{feff}b", "a\u{2028}b",
+        "a\u{1b}]never ended", "a\u{1b}",
     ] {
         for ((place, events), (_, harmless)) in everywhere(dirty).into_iter().zip(everywhere("ab")) {
             let shown = render(verbose.clone(), &events);

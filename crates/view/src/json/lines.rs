@@ -80,7 +80,6 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice, suggest: &Suggest) 
     Some(line(kind, at, run, fields))
 }
 
-/// An agent's event as its line.
 pub fn agent_line(at: WallTime, run: &str, iteration: u32, event: &AgentEvent) -> String {
     #[derive(Serialize)]
     struct Line<'a> {
@@ -96,7 +95,6 @@ pub fn agent_line(at: WallTime, run: &str, iteration: u32, event: &AgentEvent) -
     serde_json::to_string(&typed).unwrap_or_default() + "\n"
 }
 
-/// A line that says that lines are missing.
 pub fn skipped_line(at: WallTime, run: &str, count: u64) -> String {
     line("output.skipped", at, run, json!({ "count": count }))
 }

@@ -1,5 +1,4 @@
-//! The objects that `--json` prints about past and present runs. Names are those of the JSON lines;
-//! fields are added, never changed.
+//! The objects that `--json` prints, named like the JSON lines. Fields are added, never changed.
 
 pub mod lines;
 
@@ -15,7 +14,6 @@ use ralph_core::time::{Millis, WallTime};
 use ralph_core::words::Reason;
 use serde_json::{Value, json};
 
-/// The version of the contract.
 pub const VERSION: u32 = 1;
 
 /// A run at a glance: the contract of `ralph status --json`, with more fields behind it.
@@ -110,7 +108,6 @@ pub fn iteration(attempt: &AttemptView) -> Value {
     })
 }
 
-/// Everything that was seen of an iteration's agent.
 pub fn observation(seen: &Observation) -> Value {
     let result = |result| match result {
         ToolResult::Passed => "passed",
@@ -167,7 +164,6 @@ pub fn receipts(view: &RunView) -> Vec<Value> {
     view.executed().map(|check| receipt(check, view.settings())).collect()
 }
 
-/// The receipt of one check.
 pub fn receipt(check: &Check, settings: &str) -> Value {
     let report = &check.report;
     let (tree, head) = match &check.tree {
@@ -197,7 +193,6 @@ pub fn receipt(check: &Check, settings: &str) -> Value {
     })
 }
 
-/// How a run ended, as every JSON output writes it.
 pub fn outcome_object(outcome: &Outcome, suggest: &Suggest) -> Value {
     json!({
         "stop_reason": outcome.reason.as_str(),
@@ -212,19 +207,16 @@ pub fn outcome_object(outcome: &Outcome, suggest: &Suggest) -> Value {
     })
 }
 
-/// Adds the fields of one object to another.
 pub fn extend(object: &mut Value, more: Value) {
     if let (Value::Object(object), Value::Object(more)) = (object, more) {
         object.extend(more);
     }
 }
 
-/// Tokens as every JSON output writes them.
 pub fn tokens_object(tokens: Tokens) -> Value {
     json!({ "input": tokens.input, "output": tokens.output, "cache_read": tokens.cache_read, "cache_write": tokens.cache_write })
 }
 
-/// Reasons as people read them.
 pub(crate) fn sentences(reasons: &[Reason]) -> Vec<String> {
     reasons.iter().map(ToString::to_string).collect()
 }

@@ -13,10 +13,8 @@ use ralph_core::policy::{LoopKind, PromptSource};
 
 /// What is said where an agent says nothing: not knowing is not zero.
 const NOT_STATED: &str = "not stated";
-/// What stands in an empty place.
 pub(super) const NONE: &str = "–";
 
-/// The report on a run.
 pub fn of(case: &Explanation, style: &Style) -> Document {
     let mut sections = vec![asked(case, style), ended(case, style), conditions(case), iterations(case)];
     sections.extend([plots(case), proofs::checks(case), proofs::receipts(case)]);
@@ -160,7 +158,6 @@ fn plots(case: &Explanation) -> Section {
     section("Plots", blocks)
 }
 
-/// The number, and which try of it if not the first.
 pub(super) fn number(iteration: u32, attempt: u32) -> String {
     match (iteration, attempt) {
         (0, _) => "before the first".to_owned(),

@@ -5,7 +5,6 @@ use ralph_core::text;
 
 /// The longest piece on one line; whole texts are in the journal and in `--json`.
 const PIECE_CHARS: usize = 400;
-/// The longest quoted text.
 const QUOTE_CHARS: usize = 8000;
 
 /// Words on one line, without controls and of bounded length.
@@ -25,7 +24,6 @@ pub fn html(words: &str) -> String {
     html_entities(&one_line(words))
 }
 
-/// Lines for HTML, inside of `pre`.
 pub fn html_lines(words: &str) -> String {
     html_entities(&lines(words))
 }
@@ -76,8 +74,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A command or path for Markdown. Some cannot stand in a code span, above all not in a table: they
-/// stand as words.
+/// A command or path for Markdown; as plain words where it cannot stand in a code span.
 pub fn markdown_code(words: &str) -> String {
     let clean = one_line(words);
     if clean.is_empty() || clean.contains(['`', '|']) { markdown(words) } else { format!("`{clean}`") }

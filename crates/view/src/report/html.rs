@@ -34,7 +34,6 @@ summary { cursor: pointer; color: var(--dim) }
 @media print { body { max-width: none; margin: 0 } .scroll { overflow: visible } }
 ";
 
-/// The whole page.
 pub fn render(document: &Document) -> String {
     let title = escape::html(&document.title);
     let mut page = format!(

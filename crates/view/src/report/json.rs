@@ -9,7 +9,6 @@ use crate::json::extend;
 use crate::run_view::Wait;
 use serde_json::{Value, json};
 
-/// The whole report.
 pub fn of(case: &Explanation, style: &Style) -> Value {
     let view = &case.view;
     let mut object = json::whole(view, case.state, case.worked, &style.suggest);

@@ -5,10 +5,8 @@ use super::{Block, Document, Fold, Look, Piece, Shown, Table, escape};
 use crate::Marks;
 use std::fmt::Write as _;
 
-/// Rows and lines that are shown.
 const FOLD: Fold = Fold { first: 10, last: 30 };
 
-/// The whole document.
 pub fn render(document: &Document, marks: Marks) -> String {
     let mut page = format!("# {}\n", escape::markdown(&document.title));
     for section in &document.sections {

@@ -4,16 +4,12 @@ use crate::run_view::{Check, Finding, RunView};
 use ralph_core::check::{CheckEnding, CheckKind};
 use ralph_core::time::Millis;
 
-/// All checks of a run over its iterations.
 pub struct Matrix<'s> {
-    /// The checks, in the order in which they first were told.
     pub checks: Vec<Name>,
     pub rows: Vec<Row<'s>>,
 }
 
-/// The checks of one iteration.
 pub struct Row<'s> {
-    /// The iteration; 0 before the first one.
     pub iteration: u32,
     pub attempt: u32,
     /// One place for each check; those behind the last one that was made may be missing.
@@ -37,14 +33,12 @@ impl Name {
     }
 }
 
-/// How a check went.
 pub struct Cell<'s> {
     pub how: How,
     pub duration: Millis,
     pub log: Option<&'s str>,
 }
 
-/// How a check went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
     Passed,
@@ -54,7 +48,6 @@ pub enum How {
 }
 
 impl How {
-    /// How an executed check went.
     pub fn of(ending: &CheckEnding) -> How {
         match ending.passed() {
             true => How::Passed,
@@ -74,7 +67,6 @@ impl How {
 }
 
 impl<'s> Matrix<'s> {
-    /// The checks of a run.
     pub fn of(view: &'s RunView) -> Matrix<'s> {
         let rules = view.machine.policy().guardrails.iter();
         let checks = rules.map(|rule| Name { kind: CheckKind::Guardrail, name: rule.shown().to_owned() }).collect();

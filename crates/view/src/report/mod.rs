@@ -16,34 +16,25 @@ mod tests;
 use crate::Marks;
 use crate::measures::Plot;
 
-/// A document without a format.
 pub struct Document {
     pub title: String,
     pub sections: Vec<Section>,
 }
 
-/// A part under its own heading.
 pub struct Section {
     pub heading: &'static str,
     pub blocks: Vec<Block>,
 }
 
-/// Something that stands by itself.
 pub enum Block {
     Line(Vec<Piece>),
-    /// Names with what belongs to them.
     Facts(Vec<(&'static str, Piece)>),
-    /// One below the other.
     List(Vec<Piece>),
-    /// A text of several lines, as it is.
     Quote(String),
-    /// Rows under heads.
     Table(Table),
-    /// Bars.
     Plot(Plot),
 }
 
-/// Rows under heads.
 pub struct Table {
     pub heads: Vec<Piece>,
     /// As many pieces in each as there are heads.
@@ -61,20 +52,15 @@ pub struct Piece {
 /// What some words are. It is shown by a mark or a font too, not by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
-    /// Words.
     Plain,
     /// A command, a path, a hash.
     Code,
-    /// It went well.
     Good,
-    /// It failed.
     Bad,
-    /// Nobody can say.
     Unsure,
 }
 
 impl Look {
-    /// The mark before the words.
     fn mark(self, marks: Marks) -> &'static str {
         match (self, marks) {
             (Look::Plain | Look::Code, _) => "",
@@ -108,15 +94,12 @@ struct Fold {
     last: usize,
 }
 
-/// What is shown of many things.
 enum Shown<'t, T> {
     One(&'t T),
-    /// So many were left out here.
     LeftOut(usize),
 }
 
 impl Fold {
-    /// The first and the last of many.
     fn apply<'t, T>(&self, all: &'t [T]) -> Vec<Shown<'t, T>> {
         let left_out = all.len().saturating_sub(self.first + self.last);
         // Saying that one is left out takes as much room as that one.

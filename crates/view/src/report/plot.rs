@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 
 /// Bars of a plot in text: what fits onto a screen.
 const TEXT_BARS: usize = 40;
-/// The longest bar in text, in characters.
 const TEXT_WIDTH: usize = 40;
 /// Bars of a picture: more would be thinner than its pixels.
 const PICTURE_BARS: usize = 200;
@@ -19,7 +18,6 @@ const TOP: f64 = 20.0;
 const BOTTOM: f64 = 130.0;
 
 impl Plot {
-    /// The plot as lines of text.
     pub fn as_text(&self, marks: Marks) -> String {
         let bars = self.merged(TEXT_BARS);
         let most = longest(&bars);
@@ -32,7 +30,6 @@ impl Plot {
         text
     }
 
-    /// The plot as a picture inside of a page, which lends it its colours.
     pub fn as_svg(&self) -> String {
         let bars = self.merged(PICTURE_BARS);
         let most = longest(&bars);
@@ -72,14 +69,12 @@ impl Plot {
         svg + "</svg>\n"
     }
 
-    /// At most so many bars.
     fn merged(&self, most: usize) -> Vec<Bar> {
         let share = self.bars.len().div_ceil(most).max(1);
         self.bars.chunks(share).filter_map(merge).collect()
     }
 }
 
-/// Neighbours as one bar.
 fn merge(bars: &[Bar]) -> Option<Bar> {
     let (first, last) = (bars.first()?, bars.last()?);
     let length = |bar: &Bar| bar.value.unwrap_or(-1.0);

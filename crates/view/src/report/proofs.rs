@@ -8,7 +8,6 @@ use crate::run_view::Check;
 use crate::words;
 use ralph_core::text;
 
-/// Every check over the iterations.
 pub fn checks(case: &Explanation) -> Section {
     let matrix = Matrix::of(&case.view);
     let width = matrix.checks.len();
@@ -45,7 +44,6 @@ fn look(how: How) -> Look {
     }
 }
 
-/// Every receipt, in the order in which the checks ended.
 pub fn receipts(case: &Explanation) -> Section {
     let rows = case.view.executed().map(|check| receipt(check, case.view.settings())).collect();
     let heads = ["iteration", "command", "result", "exit code", "time", "output", "size", "tree", "settings", "log"];

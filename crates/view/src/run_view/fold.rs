@@ -21,7 +21,6 @@ struct Brought {
 }
 
 impl RunView {
-    /// Takes an entry and what it led to.
     pub(super) fn take(&mut self, entry: Entry, step: RunStep) {
         self.end_wait(&entry);
         let Entry { at, elapsed, event, .. } = entry;
@@ -77,13 +76,7 @@ impl RunView {
                     at: brought.at,
                     prompt: if keep { prompt } else { String::new() },
                     program: agent,
-                    agent: None,
-                    scm: Vec::new(),
-                    checks: Vec::new(),
-                    findings: Vec::new(),
-                    tree: None,
-                    look_after: None,
-                    judged: None,
+                    ..AttemptView::default()
                 });
             }
             (Notice::AgentEnded { how, well, .. }, Some(attempt)) => {
@@ -97,8 +90,7 @@ impl RunView {
                 if let Some(report) = brought.report.take_if(own) {
                     self.add_check(kind, report, brought.at, None);
                 } else if let Some(attempt) = last {
-                    // What ralph found without executing anything, a guardrail that it refused to execute among it.
-                    // Another round looks at the same thing again.
+                    // Another round of checks finds the same thing again, so the earlier finding goes.
                     attempt.forget(kind, &name);
                     attempt.findings.push(Finding { kind, name, passed, problem, duration, log });
                 }
@@ -163,7 +155,6 @@ impl RunView {
     }
 }
 
-/// What a run that asked for this is doing.
 fn in_flight(activity: Activity) -> InFlight {
     match activity {
         Activity::Gather(_) => InFlight::Prompt,

@@ -20,7 +20,6 @@ pub fn step(kind: LoopKind) -> &'static str {
     }
 }
 
-/// A tree in a few words.
 pub fn tree(print: Option<&TreePrint>) -> String {
     match print {
         Some(TreePrint::Seen { tree, .. }) => short(tree).to_owned(),
@@ -57,7 +56,6 @@ pub fn receipt(check: &Check, settings: &str) -> String {
     format!("{code} · {output} · tree {} · settings {} · {}", tree_of(check), short(settings), report.log)
 }
 
-/// What an agent claimed.
 pub fn claim(claim: &Claim) -> &'static str {
     match claim {
         Claim::None => "no claim",
@@ -67,7 +65,6 @@ pub fn claim(claim: &Claim) -> &'static str {
     }
 }
 
-/// What becomes of a claim that does not stand.
 pub fn rejected(failed: &[String]) -> String {
     if failed.is_empty() { "rejected".to_owned() } else { format!("rejected: {} failed", failed.join(", ")) }
 }
@@ -80,7 +77,6 @@ pub fn next(commands: &[String], paint: Paint, suggest: &Suggest) -> String {
     commands.iter().enumerate().map(line).collect()
 }
 
-/// What became of an iteration.
 pub fn verdict(attempt: &AttemptView) -> &'static str {
     match &attempt.judged {
         None if attempt.agent.is_none() => "not finished",
@@ -111,7 +107,6 @@ pub fn program(attempt: &AttemptView) -> &str {
     attempt.program.rsplit('/').next().unwrap_or_default()
 }
 
-/// How a process ended, in the fewest words.
 pub fn ending(ending: &Ending) -> String {
     match ending {
         Ending::Exited { code } => format!("exit code {code}"),
@@ -131,7 +126,6 @@ pub fn command(policy: &Policy) -> String {
     words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// How many iterations there may be.
 pub fn passes(policy: &Policy) -> String {
     match policy.passes {
         Passes::Loop => text::count(policy.limits.max_iterations.into(), step(policy.kind.name())),
@@ -139,7 +133,6 @@ pub fn passes(policy: &Policy) -> String {
     }
 }
 
-/// The limits that are on.
 pub fn limits(policy: &Policy) -> String {
     let limits = &policy.limits;
     let mut parts = vec![passes(policy)];
@@ -152,7 +145,6 @@ pub fn limits(policy: &Policy) -> String {
     parts.join(", ")
 }
 
-/// What the limits were used up to.
 pub fn used(policy: &Policy, row: &RunRow, judged: u32, elapsed: Millis) -> Vec<String> {
     let limits = &policy.limits;
     let mut parts = vec![format!("iterations {judged}/{}", policy.last_iteration(judged))];
@@ -185,7 +177,6 @@ pub fn prompt(source: &PromptSource) -> Vec<String> {
     }
 }
 
-/// What was being done when a run crashed, or is being done now.
 pub fn in_flight(in_flight: &InFlight, iteration: u32, zone: &Zone) -> String {
     match in_flight {
         InFlight::Prompt => format!("reading the inputs of the prompt of iteration {iteration}"),
@@ -206,7 +197,6 @@ pub fn in_flight(in_flight: &InFlight, iteration: u32, zone: &Zone) -> String {
     }
 }
 
-/// What `ralph resume` would do.
 pub fn on_resume(view: &RunView) -> String {
     match view.on_resume() {
         OnResume::Nothing => "nothing is left to resume".to_owned(),

@@ -1,5 +1,4 @@
-//! The words in which facts about runs are told to people: amounts, which are alike in every language, and the
-//! sentences of English in `en`.
+//! The words for facts about runs: amounts, alike in every language, and English sentences in `en`.
 
 pub mod amounts;
 mod en;
@@ -9,7 +8,6 @@ pub use en::*;
 use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
 
-/// An amount of money.
 pub fn money(amount: f64) -> String {
     format!("${}", text::money(amount))
 }

@@ -24,7 +24,6 @@ pub enum BusCommand {
     Tail(read::TailArgs),
 }
 
-/// Runs the command.
 pub fn run(global: &Global, command: BusCommand) -> Result<u8, CommandError> {
     match command {
         BusCommand::Post(args) => post::run(global, args),

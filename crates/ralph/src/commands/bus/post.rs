@@ -40,7 +40,6 @@ pub struct PostArgs {
     body: String,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: PostArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     if args.kind == Kind::ACK && args.parents.is_empty() {
@@ -54,11 +53,8 @@ pub fn run(global: &Global, args: PostArgs) -> Result<u8, CommandError> {
     which.make_folder(&project)?;
     let bus = which.bus(&project);
     bus.post(std::slice::from_ref(&message), Durability::Synced)?;
-    if global.json {
-        page::print_json(&json!({ "v": VERSION, "id": message.id.as_str(), "bus": bus.path().to_string_lossy() }))?;
-    } else {
-        page::print(&format!("{}\n", message.id))?;
-    }
+    let object = || json!({ "v": VERSION, "id": message.id.as_str(), "bus": bus.path().to_string_lossy() });
+    page::answer(global, object, || format!("{}\n", message.id))?;
     Ok(exit::OK)
 }
 

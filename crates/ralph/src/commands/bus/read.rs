@@ -56,19 +56,15 @@ pub struct TailArgs {
     follow: bool,
 }
 
-/// How many messages are shown if nobody says otherwise.
 const SHOWN: usize = 20;
-/// How often a followed bus is looked at.
 const POLL: Duration = Duration::from_millis(100);
 
-/// Runs `read`.
 pub fn run(global: &Global, args: &ReadArgs) -> Result<u8, CommandError> {
     let viewer = Viewer::new(global, args)?;
     viewer.last(&mut viewer.bus.follow(), usize::MAX)?;
     Ok(exit::OK)
 }
 
-/// Runs `tail`.
 pub fn tail(global: &Global, args: &TailArgs) -> Result<u8, CommandError> {
     let viewer = Viewer::new(global, &args.read)?;
     let mut follower = viewer.bus.follow();
@@ -82,7 +78,6 @@ pub fn tail(global: &Global, args: &TailArgs) -> Result<u8, CommandError> {
     Ok(exit::OK)
 }
 
-/// One look at a bus.
 struct Viewer<'a> {
     global: &'a Global,
     args: &'a ReadArgs,
@@ -90,9 +85,7 @@ struct Viewer<'a> {
     since: Option<Since>,
 }
 
-/// From when on messages are shown.
 enum Since {
-    /// From this moment on.
     Time(WallTime),
     /// Behind this message.
     Message(MessageId),

@@ -33,14 +33,11 @@ pub struct WhichArgs {
 pub enum Which {
     /// Named outright, by a flag or by the run around.
     File(PathBuf),
-    /// Of a task of the project.
     Task(TaskName),
-    /// Of the project.
     Project,
 }
 
 impl WhichArgs {
-    /// Finds the bus.
     pub fn find(&self, project: &Project, around: &RunAround) -> Which {
         // Whatever stands there is the bus: if it is no file, that is told.
         let upward =
@@ -59,7 +56,6 @@ impl WhichArgs {
 }
 
 impl Which {
-    /// The bus, whether it is there or not.
     pub fn bus(&self, project: &Project) -> Bus {
         Bus::at(match self {
             Which::File(file) => file.clone(),

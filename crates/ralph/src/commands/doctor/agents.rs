@@ -1,7 +1,5 @@
-//! The agents: which there are, how old they are, and whether they are logged in.
-//!
-//! Only programs that ralph knows are asked for their version. What an unknown one makes of
-//! `--version` is anybody's guess, and it might be work; that it is there must be enough.
+//! The agents: which there are, how old they are, and whether they are logged in. Only programs that ralph knows are
+//! asked for their version: what another one makes of `--version` might be work.
 
 use super::Setup;
 use super::asking::{Answers, Asking, Question};
@@ -18,9 +16,7 @@ use ralph_host::process::Command;
 use ralph_view::findings::Finding;
 use std::io;
 
-/// The agents that are being asked.
 pub(super) struct Agents {
-    /// The one that a run would start.
     chosen: Option<Agent>,
     others: Vec<Agent>,
     /// Programs that ralph knows and that are there, but cannot be executed.
@@ -29,7 +25,7 @@ pub(super) struct Agents {
 
 struct Agent {
     policy: AgentPolicy,
-    dialect: &'static dyn Dialect,
+    dialect: &'static Dialect,
     presence: Presence,
 }
 
@@ -38,7 +34,6 @@ enum Presence {
     Asked(Question, &'static Login),
     /// It is there, and for this reason it is not asked.
     There(&'static str),
-    /// It cannot be executed.
     Absent(String),
 }
 
@@ -77,7 +72,7 @@ fn policy(settings: &Settings, flags: &Flags) -> AgentPolicy {
 }
 
 /// The environment is what the agent itself would get.
-fn version_command(dialect: &dyn Dialect, policy: &AgentPolicy, project: &Project) -> Command {
+fn version_command(dialect: &Dialect, policy: &AgentPolicy, project: &Project) -> Command {
     let line = dialect.command(policy);
     Command {
         program: line.program.into(),
@@ -104,7 +99,7 @@ impl Agent {
             Some(path) => project::program_on(Some(path.as_ref()), &policy.command, &project.root),
             None => project::program(&policy.command, &project.root),
         };
-        let presence = match (found, dialect.login()) {
+        let presence = match (found, &dialect.login) {
             // Whoever wrote the project may not be whoever looks at it.
             (Ok(file), _) if file.starts_with(&project.root) => Presence::There("it lies in the project"),
             (Ok(_), None) => Presence::There("ralph does not know it"),
@@ -116,7 +111,6 @@ impl Agent {
         Agent { policy, dialect, presence }
     }
 
-    /// Why it cannot be started.
     fn missing<'a>(&'a self, answers: &'a Answers) -> Option<&'a str> {
         match &self.presence {
             Presence::Asked(question, _) => match answers.to(*question) {
@@ -131,7 +125,7 @@ impl Agent {
     }
 
     fn finding(&self, answers: &Answers, check: String) -> Finding {
-        let missing = |reason: &str| Finding::note(&check, reason).fix(self.dialect.help().install);
+        let missing = |reason: &str| Finding::note(&check, reason).fix(self.dialect.help.install);
         match &self.presence {
             Presence::Absent(reason) => missing(reason),
             Presence::There(why) => {
@@ -152,15 +146,15 @@ impl Agent {
             Ok(version) => match Version::find(login.measured).filter(|oldest| version.is_older_than(oldest)) {
                 Some(oldest) => (
                     format!("{name} {version} is older than {oldest}, which ralph was made with;"),
-                    Some(self.dialect.help().install.to_owned()),
+                    Some(self.dialect.help.install.to_owned()),
                 ),
                 None => (format!("{name} {version},"), None),
             },
         };
         let (standing, about_login) = match login::look(login, &self.policy) {
             Standing::LoggedIn(sign) => (format!("logged in, by {sign}"), None),
-            Standing::LoggedOut => ("not logged in".to_owned(), Some(login.how.to_owned())),
-            Standing::Unknown => ("logged in or not: unknown".to_owned(), Some(login.how.to_owned())),
+            Standing::LoggedOut => ("not logged in".to_owned(), Some(self.dialect.help.login.to_owned())),
+            Standing::Unknown => ("logged in or not: unknown".to_owned(), Some(self.dialect.help.login.to_owned())),
         };
         let detail = format!("{told} {standing}");
         match about_login.or(about_version) {
@@ -183,7 +177,7 @@ impl Agents {
     pub(super) fn findings(&self, answers: &Answers) -> Vec<Finding> {
         let mut findings = vec![self.first(answers)];
         for agent in &self.others {
-            let check = format!("agent {}", agent.dialect.name());
+            let check = format!("agent {}", agent.dialect.name);
             findings.push(agent.finding(answers, check));
         }
         for name in &self.forbidden {
@@ -206,27 +200,23 @@ impl Agents {
                 None => {
                     let known: Vec<&str> = ralph_agents::programs().collect();
                     let detail = format!("none is configured and none was found; looked for {}", known.join(", "));
-                    let hint = known
-                        .first()
-                        .and_then(|name| ralph_agents::by_name(name))
-                        .map(|dialect| dialect.help().install);
+                    let hint =
+                        known.first().and_then(|name| ralph_agents::by_name(name)).map(|dialect| dialect.help.install);
                     Finding::problem("agent", detail, exit::AGENT).fix(hint.unwrap_or("ralph init"))
                 }
             },
         }
     }
 
-    /// What to do about an agent that is not there.
     fn instead(&self, agent: &Agent, answers: &Answers) -> String {
         match self.usable(answers) {
-            _ if agent.dialect.login().is_some() => agent.dialect.help().install.to_owned(),
+            _ if agent.dialect.login.is_some() => agent.dialect.help.install.to_owned(),
             // Not `init --force`: everything else in the settings would be lost.
             other => format!("ralph run --agent {} …", other.unwrap_or("COMMAND")),
         }
     }
 
-    /// An agent that could be used if the chosen one cannot.
     fn usable(&self, answers: &Answers) -> Option<&'static str> {
-        self.others.iter().find(|agent| agent.missing(answers).is_none()).map(|agent| agent.dialect.name())
+        self.others.iter().find(|agent| agent.missing(answers).is_none()).map(|agent| agent.dialect.name)
     }
 }

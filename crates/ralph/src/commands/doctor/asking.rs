@@ -1,5 +1,4 @@
-//! Asking programs about themselves, all at once: the slowest one decides how long it takes, and
-//! none may take longer than a person waits.
+//! Asks programs about themselves, all at once, and no longer than a person waits.
 
 use crate::error::CommandError;
 use crate::session::event_loop;
@@ -14,17 +13,14 @@ use tokio::task::LocalSet;
 /// Programs that have to be compiled first take seconds for their version on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Questions that wait for each other.
 pub(super) struct Asking {
     folder: PathBuf,
     commands: Vec<Command>,
 }
 
-/// A question that was asked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question(usize);
 
-/// All answers.
 pub(super) struct Answers(Vec<Answer>);
 
 impl Asking {
@@ -33,20 +29,17 @@ impl Asking {
         Asking { folder: folder.to_owned(), commands: Vec::new() }
     }
 
-    /// Asks a program.
     pub(super) fn add<'a>(&mut self, program: &str, args: impl IntoIterator<Item = &'a str>) -> Question {
         let args = args.into_iter().map(Into::into).collect();
         let folder = self.folder.clone();
         self.add_command(Command { program: program.into(), args, folder, set: Vec::new(), remove: Vec::new() })
     }
 
-    /// Asks a program with an environment of its own.
     pub(super) fn add_command(&mut self, command: Command) -> Question {
         self.commands.push(command);
         Question(self.commands.len() - 1)
     }
 
-    /// Waits for all answers.
     pub(super) fn wait(self) -> Result<Answers, CommandError> {
         let runtime = event_loop()?;
         let together = LocalSet::new();
@@ -68,12 +61,10 @@ async fn ask(command: Command) -> Answer {
 }
 
 impl Answers {
-    /// What came of a question.
     pub(super) fn to(&self, question: Question) -> &Answer {
         self.0.get(question.0).unwrap_or(&Answer::Silent)
     }
 
-    /// What a program printed if it ended well.
     pub(super) fn text(&self, question: Question) -> Option<&str> {
         match self.to(question) {
             Answer::Said { code: 0, text } => Some(text.trim()),

@@ -6,14 +6,12 @@ use super::version::Version;
 use crate::project::Project;
 use ralph_view::findings::Finding;
 
-/// What git was asked.
 pub(super) struct Git {
     version: Question,
     /// Whose name a commit would carry; asked only if there will be commits.
     committer: Option<Question>,
 }
 
-/// Asks git.
 pub(super) fn ask(asking: &mut Asking, setup: &Setup) -> Git {
     let scm = setup.usable().map(|settings| &settings.scm);
     let commits = scm.is_some_and(|scm| scm.command == "git" && scm.tasks.iter().any(|task| task == "commit"));

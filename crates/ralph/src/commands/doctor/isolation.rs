@@ -10,7 +10,6 @@ use ralph_view::findings::Finding;
 /// The hidden command whose process tries what only a child can try.
 const CHILD: &str = "__isolation";
 
-/// What is being tried.
 pub(super) struct Trials {
     child: Option<Question>,
     bubblewrap: Option<Bubblewrap>,
@@ -25,23 +24,10 @@ struct Bubblewrap {
 
 /// An empty command in as much isolation as an agent would get.
 const TRIAL: [&str; 14] = [
-    "--unshare-user",
-    "--unshare-pid",
-    "--unshare-net",
-    "--cap-drop",
-    "ALL",
-    "--die-with-parent",
-    "--ro-bind",
-    "/",
-    "/",
-    "--dev",
-    "/dev",
-    "--proc",
-    "/proc",
-    "true",
+    "--unshare-user", "--unshare-pid", "--unshare-net", "--cap-drop", "ALL", "--die-with-parent", "--ro-bind", "/",
+    "/", "--dev", "/dev", "--proc", "/proc", "true",
 ];
 
-/// Begins to try.
 pub(super) fn ask(asking: &mut Asking, project: &Project) -> Trials {
     let is_there = |name: &str| project::program(name, &project.root).is_ok();
     let this = std::env::current_exe().ok().and_then(|path| path.to_str().map(str::to_owned));

@@ -1,5 +1,4 @@
-//! Whether an agent is logged in, as far as its variables and files show. What they hold is neither
-//! read nor shown.
+//! Whether an agent is logged in, by its variables and files. Their content is neither read nor shown.
 
 use crate::project;
 use ralph_agents::{Login, LoginFile, Unseen};
@@ -7,10 +6,8 @@ use ralph_core::policy::AgentPolicy;
 use ralph_host::look;
 use std::path::PathBuf;
 
-/// What the signs say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// There is a sign; its name.
     LoggedIn(String),
     /// There is none, and there is no other way.
     LoggedOut,

@@ -1,7 +1,5 @@
-//! `ralph doctor`: says whether a run could start here, and what to type where it could not.
-//!
-//! It looks and asks, and changes nothing: agents are asked for their version and never for work,
-//! and whether they are logged in is told by signs that cost nothing.
+//! `ralph doctor`: says whether a run could start here, and what to type where it could not. It changes nothing, and
+//! asks agents for their version and never for work.
 
 mod agents;
 mod asking;
@@ -44,7 +42,6 @@ pub struct DoctorArgs {
     repair: bool,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: &DoctorArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     if args.repair {
@@ -65,11 +62,7 @@ pub fn run(global: &Global, args: &DoctorArgs) -> Result<u8, CommandError> {
         isolation.findings(&answers),
     ];
     let report = Report(findings.into_iter().flatten().collect());
-    if global.json {
-        page::print_json(&report.for_programs())?;
-    } else {
-        page::print(&report.for_people(page::paint(global)))?;
-    }
+    page::answer(global, || report.for_programs(), || report.for_people(page::paint(global)))?;
     Ok(report.exit_code())
 }
 
@@ -82,7 +75,6 @@ pub fn isolation_child() -> Result<u8, CommandError> {
     Ok(exit::OK)
 }
 
-/// The settings, and the agent that they name.
 struct Setup {
     settings: Result<(Loaded, Settings), SettingsError>,
     /// The agent that a run would start; `None` if nobody has named one.
@@ -111,7 +103,6 @@ impl Setup {
         Setup { settings: judged.map(|settings| (loaded, settings)), agent, flags }
     }
 
-    /// The settings, if a run could use them.
     fn usable(&self) -> Option<&Settings> {
         self.settings.as_ref().ok().map(|(_, settings)| settings)
     }

@@ -6,7 +6,7 @@
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::live::Live;
-use crate::missing;
+use crate::missing::{self, Beside};
 use crate::project::Project;
 use crate::runs;
 use crate::terminal::page;
@@ -26,13 +26,11 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
-/// What is left of a run.
 type Remains = ralph_store::Remains<Event>;
 
 /// Where the folders of runs go that no journal knows.
 const LOST: &str = "lost";
 
-/// Runs the command.
 pub(super) fn run(global: &Global, project: &Project) -> Result<u8, CommandError> {
     let clock = Clock::start();
     refuse_beside_the_living(project)?;
@@ -42,11 +40,7 @@ pub(super) fn run(global: &Global, project: &Project) -> Result<u8, CommandError
         None => Repaired::default(),
     };
     let lost = set_lost_folders_aside(project)?;
-    if global.json {
-        page::print_json(&repaired.json(&lost))?;
-    } else {
-        page::print(&repaired.page(&lost, project))?;
-    }
+    page::answer(global, || repaired.json(&lost), || repaired.page(&lost, project))?;
     Ok(exit::OK)
 }
 
@@ -62,7 +56,6 @@ fn refuse_beside_the_living(project: &Project) -> Result<(), CommandError> {
     }
 }
 
-/// Keeps runs from beginning meanwhile.
 fn lock(project: &Project, clock: &Clock) -> Result<WorkTreeLock, CommandError> {
     let owner = Owner::this_process(None, clock.now(), "ralph doctor --repair".to_owned());
     WorkTreeLock::take(&project.locks, project.work_tree(), &owner).map_err(|error| match error {
@@ -74,7 +67,6 @@ fn lock(project: &Project, clock: &Clock) -> Result<WorkTreeLock, CommandError> 
     })
 }
 
-/// What is damaged; `None` if nothing is.
 fn damage(project: &Project) -> Result<Option<Vec<String>>, CommandError> {
     let look = || -> Result<Damage, StoreError> {
         let Some(store) = Store::open_existing(&project.state)? else { return Ok(Damage::default()) };
@@ -99,11 +91,11 @@ fn damage(project: &Project) -> Result<Option<Vec<String>>, CommandError> {
     }
 }
 
-/// SQLite reads a log up to the first place that is damaged and says nothing about the rest. Where a run left
-/// more than the journal knows, the rest may hold it.
+/// SQLite stops silently at damage in a log; what a run left beyond the journal may stand behind it.
 fn hidden(project: &Project, store: &Store) -> Result<Vec<String>, StoreError> {
     let live = Live::look(project);
-    if missing::look_thoroughly(project, &live, Some(store), &missing::newest(store)?)?.lines().is_empty() {
+    let newest = missing::newest(store)?;
+    if missing::look(project, &live, Some(store), &newest, Beside::Everything)?.lines().is_empty() {
         return Ok(Vec::new());
     }
     let salvage = Salvage::read(&project.state)?;
@@ -118,17 +110,13 @@ fn hidden(project: &Project, store: &Store) -> Result<Vec<String>, StoreError> {
     Ok(hidden)
 }
 
-/// What was done.
 #[derive(Debug, Default)]
 struct Repaired {
-    /// What was damaged.
     why: Vec<String>,
-    /// Where the damaged database is now.
     aside: Vec<PathBuf>,
     runs: Vec<Kept>,
 }
 
-/// What became of one run.
 #[derive(Debug)]
 struct Kept {
     run: Option<RunId>,
@@ -217,8 +205,7 @@ struct LostFolder {
     logged: Option<u32>,
 }
 
-/// Puts the folders of unknown runs aside, so that nobody waits for them any more. An empty one is that of a
-/// run that never began.
+/// Puts the folders of unknown runs aside. An empty folder is that of a run that never began.
 fn set_lost_folders_aside(project: &Project) -> Result<Vec<LostFolder>, CommandError> {
     let folders = child_runs::run_folders(&project.state);
     let left: Vec<RunId> = folders.iter().map(|(run, _)| run.clone()).collect();

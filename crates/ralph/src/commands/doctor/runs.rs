@@ -2,7 +2,7 @@
 
 use crate::error::store_code;
 use crate::live::Live;
-use crate::missing;
+use crate::missing::{self, Beside};
 use crate::project::Project;
 use crate::runs::{self, Listing};
 use ralph_core::outcome::{StopReason, exit};
@@ -17,7 +17,6 @@ use std::error::Error as _;
 /// Runs that are named; older ones are history.
 const NAMED: usize = 3;
 
-/// Looks at the lock and the journal.
 pub(super) fn findings(project: &Project) -> Vec<Finding> {
     let live = Live::look(project);
     let (journal, listing) = journal(project, &live);
@@ -44,11 +43,11 @@ fn journal(project: &Project, live: &Live<'_>) -> (Finding, Option<Listing>) {
     let read = || {
         let Some(store) = Store::open_existing(&project.state)? else {
             let nothing = Listing::default();
-            let missing = missing::look_thoroughly(project, live, None, &nothing)?;
+            let missing = missing::look(project, live, None, &nothing, Beside::Everything)?;
             return Ok((Damage::default(), nothing, missing));
         };
         let (damage, listing) = (runs::damage(&store)?, Listing::newest(&store, Which::All, usize::MAX)?);
-        let missing = missing::look_thoroughly(project, live, Some(&store), &listing)?;
+        let missing = missing::look(project, live, Some(&store), &listing, Beside::Everything)?;
         Ok((damage, listing, missing))
     };
     let (damage, listing, missing) = match read() {

@@ -12,10 +12,8 @@ use std::path::Path;
 const TOO_LITTLE: u64 = 16 << 20;
 /// Below this a night of logs may not fit.
 const LITTLE: u64 = 1 << 30;
-/// What is typed to put the state elsewhere.
 const ELSEWHERE: &str = "export RALPH_STATE_DIR=/a/folder/outside/the/project";
 
-/// Looks at both places.
 pub(super) fn findings(project: &Project) -> Vec<Finding> {
     let mut findings = vec![state(project), folder(project), room("disk", nearest(&project.state))];
     if !on_one_disk(nearest(&project.state), &project.root) {

@@ -7,7 +7,6 @@ use std::fmt;
 pub(super) struct Version(Vec<u64>);
 
 impl Version {
-    /// The first version in a text.
     pub(super) fn find(text: &str) -> Option<Version> {
         text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')' | '/' | '@')).find_map(Version::read)
     }

@@ -1,17 +1,13 @@
-//! What was answered, and the settings that it makes: the keys of a first settings file, in the
-//! order in which people read them.
+//! What was answered, and the first settings file that it makes.
 
 use ralph_core::guardrail::FailAction;
 use serde_json::{Value, json};
 
-/// What stands for an answer about iterations that was not given.
 pub(super) const MAXIMUM_ITERATIONS: i64 = 10;
-/// What stands for an answer about completion that was not given.
 pub(super) const COMPLETION_RESPONSE: &str = "DONE";
 /// How much of a guardrail's output goes into a prompt; nobody is asked.
 const OUTPUT_TRUNCATE_CHARS: u32 = 5000;
 
-/// All answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Answers {
     pub(super) agent: String,
@@ -23,7 +19,6 @@ pub(super) struct Answers {
     pub(super) scm: Option<Scm>,
 }
 
-/// One command that must pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Guardrail {
     command: String,
@@ -31,7 +26,6 @@ pub(super) struct Guardrail {
     hint: String,
 }
 
-/// What version control does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Scm {
     pub(super) command: String,
@@ -46,7 +40,6 @@ impl Guardrail {
 }
 
 impl Answers {
-    /// The settings.
     pub(super) fn settings(&self) -> Value {
         let mut settings = json!({
             "maximumIterations": self.maximum_iterations,

@@ -1,9 +1,7 @@
-//! Recognising how a project is tested, from the files that it keeps for its own tools. Nothing is
-//! executed, and what is found is only proposed.
+//! Proposes guardrails from the files that a project keeps for its own tools. Nothing is executed.
 
 use serde_json::Value;
 
-/// A command, and the file that speaks for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) command: String,

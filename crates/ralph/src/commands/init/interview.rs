@@ -8,12 +8,10 @@ use ralph_core::guardrail::FailAction;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Gone;
 
-/// Somebody who can be asked.
 pub(super) trait Listener {
     /// Asks, and returns the answer without surrounding space.
     fn ask(&mut self, question: &str) -> Result<String, Gone>;
 
-    /// Says something.
     fn remark(&mut self, line: &str);
 
     /// Asks for yes or no until one of them is said; an empty answer is `otherwise`.
@@ -29,7 +27,6 @@ pub(super) trait Listener {
     }
 }
 
-/// Asks everything.
 pub(super) fn interview(listener: &mut impl Listener, proposals: &Proposals) -> Result<Answers, Gone> {
     Ok(Answers {
         agent: agent(listener, proposals)?,
@@ -104,7 +101,6 @@ fn scm(listener: &mut impl Listener, proposals: &Proposals) -> Result<Option<Scm
     Ok(Some(Scm { command, tasks }))
 }
 
-/// Asks until there is an answer.
 fn needed(
     listener: &mut impl Listener,
     question: &str,

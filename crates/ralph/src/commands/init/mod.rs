@@ -73,7 +73,6 @@ pub struct InitArgs {
 /// The file, as people are told.
 const FILE: &str = ".ralph/settings.json";
 
-/// Runs the command.
 pub fn run(global: &Global, args: &InitArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let proposals = Proposals::find(&project);
@@ -96,12 +95,10 @@ pub fn run(global: &Global, args: &InitArgs) -> Result<u8, CommandError> {
     }
 }
 
-/// What came of asking.
 enum Asked {
     Answered(Answers),
     /// The settings that are there stay.
     Declined,
-    /// The person left.
     Gone,
 }
 

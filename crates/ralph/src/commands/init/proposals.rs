@@ -4,7 +4,6 @@ use super::guardrails::{self, Found};
 use crate::project::{self, Project};
 use ralph_host::look;
 
-/// Everything that was found.
 #[derive(Debug)]
 pub(super) struct Proposals {
     /// Agents, the first to be proposed.
@@ -14,7 +13,6 @@ pub(super) struct Proposals {
 }
 
 impl Proposals {
-    /// Looks at the machine and the project.
     pub(super) fn find(project: &Project) -> Proposals {
         Proposals {
             agents: ralph_agents::programs().filter(|name| project::program(name, &project.root).is_ok()).collect(),

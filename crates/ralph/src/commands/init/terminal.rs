@@ -10,11 +10,9 @@ use std::io::{self, BufRead, Write};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
-/// The longest line. A terminal holds 4095 bytes and throws the rest away, so a line of that length
-/// is not what was typed.
+/// A terminal drops what is beyond 4095 bytes, so a line of that length is not what was typed.
 const LONGEST: usize = 4094;
 
-/// The keyboard and the screen.
 pub(super) struct Terminal {
     runtime: Runtime,
     signals: Signals,
@@ -22,7 +20,6 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Begins to listen.
     pub(super) fn open() -> Result<Terminal, CommandError> {
         let runtime = event_loop()?;
         let signals = {
@@ -102,7 +99,6 @@ fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// The text of a line, or why it cannot be an answer.
 fn understood(line: &[u8]) -> Result<String, &'static str> {
     if line.len() > LONGEST {
         return Err(

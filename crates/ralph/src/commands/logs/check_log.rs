@@ -36,7 +36,6 @@ pub fn open(path: &Path, report: &CheckReport) -> Result<File, String> {
     File::open(path).map_err(|error| format!("the log cannot be opened ({error})"))
 }
 
-/// A line that says whose log follows.
 pub fn heading(attempt: &AttemptView, check: &Check) -> String {
     let command = text::for_terminal(check.report.spec.name());
     let kind = check.kind.as_str();

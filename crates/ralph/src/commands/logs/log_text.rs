@@ -18,9 +18,7 @@ pub struct Origin {
     pub at: WallTime,
 }
 
-/// How a log is printed.
 pub enum LogText {
-    /// Byte by byte.
     Bytes,
     /// As text that cannot drive a terminal.
     Text(Pieces),
@@ -28,11 +26,9 @@ pub enum LogText {
     Events(Box<Events>, Box<Renderer>, WallTime),
     /// As the agent's events, one JSON line each.
     EventLines(Box<Events>, Origin),
-    /// Line by line, one JSON line each.
     TextLines(LineSplitter, Origin, Log),
 }
 
-/// Which log it is.
 #[derive(Debug, Clone)]
 pub enum Log {
     /// What the agent printed.
@@ -54,7 +50,6 @@ impl Log {
 }
 
 impl LogText {
-    /// What to print for the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
         match self {
             LogText::Bytes => bytes.to_owned(),
@@ -75,7 +70,6 @@ impl LogText {
         }
     }
 
-    /// What is left to print at the end.
     pub fn finish(&mut self) -> Vec<u8> {
         match self {
             LogText::Bytes => Vec::new(),
@@ -134,12 +128,9 @@ fn text_line(line: &Line<'_>, origin: &Origin, log: &Log) -> Vec<u8> {
     format!("{object}\n").into_bytes()
 }
 
-/// What a log holds.
 enum Read {
-    /// An event of the stream.
     Event(AgentEvent),
-    /// A line that is none: a warning, a stack trace. It is worth showing, but nobody's words: no claim in
-    /// it counts.
+    /// A line that is none, such as a warning: worth showing, but nobody's words, so no claim.
     Beside(String),
 }
 
@@ -151,7 +142,6 @@ pub struct Events {
 }
 
 impl Events {
-    /// Events by this reader.
     pub fn new(reader: Box<dyn Reader>) -> Events {
         Events { reader, splitter: LineSplitter::default(), out: Vec::new() }
     }

@@ -60,12 +60,9 @@ pub struct LogsArgs {
     follow: bool,
 }
 
-/// How often a followed log is looked at.
 const POLL: Duration = Duration::from_millis(200);
-/// How much of a log is held at a time.
 const CHUNK: usize = 64 << 10;
 
-/// Runs the command.
 pub fn run(global: &Global, args: &LogsArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     let store = pick::store(&project)?;
@@ -92,7 +89,6 @@ pub fn run(global: &Global, args: &LogsArgs) -> Result<u8, CommandError> {
     Ok(exit::OK)
 }
 
-/// One look at the logs of a run.
 struct Viewer<'a> {
     global: &'a Global,
     args: &'a LogsArgs,
@@ -103,7 +99,6 @@ struct Viewer<'a> {
 }
 
 impl Viewer<'_> {
-    /// The agent's log of one iteration.
     fn agent(&self, iteration: Option<u32>) -> Result<(), CommandError> {
         let attempt = show::find(self.view, self.row, iteration)?;
         if !self.has_log(attempt.iteration, self.stream())? {
@@ -165,7 +160,6 @@ impl Viewer<'_> {
         Ok(())
     }
 
-    /// Refuses a name that no guardrail of this run has.
     fn know_check(&self, name: &str) -> Result<(), CommandError> {
         let rules = &self.view.machine.policy().guardrails;
         if rules.iter().any(|rule| rule.shown().contains(name)) {
@@ -198,7 +192,6 @@ impl Viewer<'_> {
         self.project.run_folder(&self.row.run)
     }
 
-    /// The stream that was asked for.
     fn stream(&self) -> Stream {
         if self.args.stderr { Stream::Stderr } else { Stream::Stdout }
     }
@@ -211,7 +204,6 @@ impl Viewer<'_> {
         self.log(iteration, stream).has_any().map_err(|error| unreadable(&self.folder(), &error))
     }
 
-    /// How the agent's log is printed.
     fn way(&self, iteration: u32, at: WallTime) -> LogText {
         if self.args.stderr || self.args.raw {
             return self.plain(iteration, at, if self.args.stderr { Log::Stderr } else { Log::Stdout });
@@ -245,7 +237,6 @@ impl Viewer<'_> {
         Origin { run: self.row.run.to_string(), iteration, at }
     }
 
-    /// Says why there is no log.
     fn no_log(&self, attempt: &AttemptView) -> Result<(), CommandError> {
         let run = &self.row.run;
         let printed = attempt.agent.as_ref().map(|agent| agent.seen.process.bytes);

@@ -6,7 +6,7 @@ use super::pick;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::live::{self, Live};
-use crate::missing;
+use crate::missing::{self, Beside};
 use crate::project::Project;
 use crate::runs::{self, Listing};
 use crate::terminal::page;
@@ -43,7 +43,6 @@ pub struct StatusArgs {
     watch: bool,
 }
 
-/// Runs the command.
 pub fn run(global: &Global, args: &StatusArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
     if args.watch {
@@ -71,7 +70,7 @@ fn take(global: &Global, args: &StatusArgs, project: &Project) -> Result<Runs, C
         add_living(&mut listing.runs, &living, store)?;
         older = store.count(StreamKind::Run)?.saturating_sub(listing.runs.len() + listing.damaged.len());
     }
-    let missing = missing::look(project, &live, store.as_ref(), &listing)?;
+    let missing = missing::look(project, &live, store.as_ref(), &listing, Beside::Carried)?;
     let living: HashSet<RunId> = living.into_iter().collect();
     let seen = |row: &RunRow| {
         let lives = living.contains(&row.run);
@@ -85,12 +84,10 @@ fn take(global: &Global, args: &StatusArgs, project: &Project) -> Result<Runs, C
     Ok(Runs::new(listing.runs.into_iter().zip(seen).collect(), missing, older, now))
 }
 
-/// The table for people; nothing if there are no runs.
 fn table(runs: &Runs, global: &Global) -> String {
     runs.table(&page::style(global, Suggest::default()), screen().map(|(columns, _)| columns))
 }
 
-/// What to type about what the table shows.
 fn advice(runs: &Runs, project: &Project) -> Vec<String> {
     let namesakes = if runs.is_empty() { pick::namesakes(project) } else { Vec::new() };
     let suggest = project.suggest();

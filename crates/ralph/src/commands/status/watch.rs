@@ -41,7 +41,6 @@ pub(super) fn watch(
     })
 }
 
-/// How it is shown again.
 enum Show {
     /// Over what was there before.
     InPlace { drawn: usize },
