@@ -32,38 +32,15 @@ mod tests {
     #[test]
     fn tests_are_known_by_the_names_that_ecosystems_agree_on() {
         for path in [
-            "tests/a.rs",
-            "src/parse/tests.rs",
-            "web/__tests__/x.js",
-            "app.test.tsx",
-            "app.spec.ts",
-            "pkg/parse_test.go",
-            "test_main.py",
-            "app/main_test.py",
-            "conftest.py",
-            "src/test/java/AppTest.java",
-            "AppTests.cs",
-            "a_spec.rb",
-            "t/basic.t",
-            "check.bats",
-            "features/login.feature",
-            "tests/data/expected.txt",
+            "tests/a.rs", "src/parse/tests.rs", "web/__tests__/x.js", "app.test.tsx", "app.spec.ts",
+            "pkg/parse_test.go", "test_main.py", "app/main_test.py", "conftest.py", "src/test/java/AppTest.java",
+            "AppTests.cs", "a_spec.rb", "t/basic.t", "check.bats", "features/login.feature", "tests/data/expected.txt",
         ] {
             assert!(is_test(path), "{path}");
         }
         for path in [
-            "src/main.rs",
-            "latest.js",
-            "contest.py",
-            "attest.go",
-            "testing.md",
-            "src/protest/x.rs",
-            "Test",
-            "README.md",
-            "Makefile",
-            "src/specification.ts",
-            "manifest.json",
-            "test",
+            "src/main.rs", "latest.js", "contest.py", "attest.go", "testing.md", "src/protest/x.rs", "Test",
+            "README.md", "Makefile", "src/specification.ts", "manifest.json", "test",
         ] {
             assert!(!is_test(path), "{path}");
         }
