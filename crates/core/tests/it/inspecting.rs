@@ -82,7 +82,8 @@ fn without_a_repository_the_tree_is_looked_at_only_where_something_is_judged_by_
             set(&mut world.policy);
             let sim = play(world);
             let looks = sim.started(|activity| matches!(activity, Activity::LookAtTree(_)));
-            let before = sim.started(|activity| matches!(activity, Activity::Gather(wanted) if wanted.before.is_some()));
+            let before =
+                sim.started(|activity| matches!(activity, Activity::Gather(wanted) if wanted.before.is_some()));
             assert_eq!((looks > 0, before > 0), (judged || !no_repository, judged || !no_repository));
             // A repository that was made meanwhile is seen from the resume on.
             let mut resumed = sim;
