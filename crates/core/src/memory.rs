@@ -166,7 +166,8 @@ impl Memory {
             let _ = write!(summary, "\n{newest}");
         }
         let without = summary.len();
-        summary.reserve(left);
+        // Lines of the usual length; the budget itself may be set to anything.
+        summary.reserve(left.min(64 * self.notes.len()));
         summary.push_str("\n## Previous Summary\n");
         let begin = summary.len();
         let mut unmentioned = self.dropped;
