@@ -256,6 +256,7 @@ pub fn started(project: &Project, parent: Option<RunId>, policy: Policy) -> Box<
         version: env!("CARGO_PKG_VERSION").to_owned(),
         task_spent: Spent::default(),
         inherited: Vec::new(),
+        no_repository: project.git_root.is_none(),
     })
 }
 

@@ -76,6 +76,7 @@ pub(crate) fn started(run: &RunId) -> Entry {
     let started = Started {
         task_spent: Default::default(),
         inherited: Vec::new(),
+        no_repository: false,
         run: run.clone(),
         parent: None,
         policy: Policy::new(TaskName::from_text("fix-login")),

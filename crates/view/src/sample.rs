@@ -103,6 +103,7 @@ pub fn journal() -> Vec<Entry> {
     let started = Started {
         task_spent: Default::default(),
         inherited: Vec::new(),
+        no_repository: false,
         run: RunId::from_random(7),
         parent: None,
         policy: policy(),
