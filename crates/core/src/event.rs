@@ -172,6 +172,9 @@ pub struct Started {
     /// What earlier runs of the same task used.
     #[serde(default)]
     pub task_spent: Spent,
+    /// The project is in no repository, so that nobody can see which files an agent changes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_repository: bool,
 }
 
 /// Money and tokens.
@@ -203,6 +206,9 @@ pub struct Resumed {
     /// What other runs of the same task have used by now.
     #[serde(default)]
     pub task_spent: Spent,
+    /// As in [`Started`]: a repository may have been made, or deleted, since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_repository: bool,
 }
 
 /// What the next prompt is made from.

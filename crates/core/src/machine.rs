@@ -108,13 +108,22 @@ impl<A, C, N, O> Step<A, C, N, O> {
 
     /// This, and behind it what follows: the later step says what happens next.
     pub fn then(mut self, later: Self) -> Self {
-        self.tell.extend(later.tell);
-        self.acts.extend(later.acts);
+        put_behind(&mut self.tell, later.tell);
+        put_behind(&mut self.acts, later.acts);
         self.durable |= later.durable;
-        self.receipts.extend(later.receipts);
+        put_behind(&mut self.receipts, later.receipts);
         if !matches!(later.next, Next::GoesOn) {
             self.next = later.next;
         }
         self
+    }
+}
+
+/// Mostly there is nothing before it, and then nothing is copied.
+fn put_behind<T>(first: &mut Vec<T>, later: Vec<T>) {
+    if first.is_empty() {
+        *first = later;
+    } else {
+        first.extend(later);
     }
 }

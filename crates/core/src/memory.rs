@@ -156,7 +156,11 @@ impl Memory {
             left = left.saturating_sub(newest.chars().count() + 1);
             let _ = write!(summary, "\n{newest}");
         }
-        let mut previous = String::new();
+        let without = summary.len();
+        // Lines of the usual length; the budget itself may be set to anything.
+        summary.reserve(left.min(64 * self.notes.len()));
+        summary.push_str("\n## Previous Summary\n");
+        let begin = summary.len();
         let mut unmentioned = self.dropped;
         for note in newest_first {
             let shown = if note.full.chars > 0 && note.full.chars * 2 < left { &note.full } else { &note.line };
@@ -166,22 +170,22 @@ impl Memory {
                 continue;
             }
             left -= size;
-            previous.push_str(shown.text.trim_end());
-            previous.push('\n');
+            summary.push_str(shown.text.trim_end());
+            summary.push('\n');
         }
         if unmentioned > 0 {
-            let _ = writeln!(previous, "- {} not shown", text::count(unmentioned as u64, "older iteration"));
+            let _ = writeln!(summary, "- {} not shown", text::count(unmentioned as u64, "older iteration"));
         }
         if !self.earlier.is_empty() && left > 200 {
             // An agent can write this file, so it comes back as data, unless its fence alone exceeds the budget.
             let earlier = fence(&text::cut(&self.earlier, left - 150, "..."));
             if earlier.chars().count() < left {
-                previous.push_str(&earlier);
-                previous.push('\n');
+                summary.push_str(&earlier);
+                summary.push('\n');
             }
         }
-        if !previous.is_empty() {
-            let _ = write!(summary, "\n## Previous Summary\n{previous}");
+        if summary.len() == begin {
+            summary.truncate(without);
         }
         summary
     }
@@ -234,7 +238,12 @@ const FEEDBACK_END: &str = "<!-- ralph: write your own feedback below this line;
 
 /// What people wrote into the feedback file: everything outside ralph's part.
 pub fn human_feedback(file: &str) -> String {
-    let outside = match (file.find(FEEDBACK_BEGIN), file.find(FEEDBACK_END)) {
+    // Both begin with a character that is rare, and a search for one is far cheaper to begin than one for a long text.
+    let find = |mark: &str| {
+        let mut tags = file.match_indices('<').map(|(at, _)| at);
+        tags.find(|&at| file.get(at..).is_some_and(|rest| rest.starts_with(mark)))
+    };
+    let outside = match (find(FEEDBACK_BEGIN), find(FEEDBACK_END)) {
         (Some(begin), Some(end)) if begin < end => {
             let before = file.get(..begin).unwrap_or_default().trim();
             let after = file.get(end + FEEDBACK_END.len()..).unwrap_or_default().trim();

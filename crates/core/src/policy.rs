@@ -308,15 +308,16 @@ impl Policy {
         }
     }
 
-    /// Whether the tree's fingerprint is worth taking: for the verdict on checks, to see a stall, to commit
-    /// exactly what was checked, or to remember what an iteration changed.
-    pub fn looks_at_the_tree(&self) -> bool {
-        self.tree_decides() || self.memory.enabled
+    /// Whether the tree's fingerprint is worth taking: for the verdict on checks, to commit exactly what was checked,
+    /// and where it can be seen, to notice a stall or to remember what an iteration changed.
+    pub fn looks_at_the_tree(&self, can_be_seen: bool) -> bool {
+        self.tree_is_judged() || can_be_seen && (self.limits.stall_after > 0 || self.memory.enabled)
     }
 
     /// How long a look at the tree may take after an agent; zero for no limit.
     pub fn tree_patience(&self) -> Millis {
-        if self.tree_decides() { self.verify.tree_timeout } else { self.patience_for_memory() }
+        let decides = self.tree_is_judged() || self.limits.stall_after > 0;
+        if decides { self.verify.tree_timeout } else { self.patience_for_memory() }
     }
 
     /// How long a look may take that only tells what an agent changes: nobody waits long for that.
@@ -325,8 +326,8 @@ impl Policy {
         if self.verify.tree_timeout.is_off() { SHORT } else { self.verify.tree_timeout.min(SHORT) }
     }
 
-    fn tree_decides(&self) -> bool {
-        !self.guardrails.is_empty() || self.limits.stall_after > 0 || self.scm.commits() || self.pins()
+    fn tree_is_judged(&self) -> bool {
+        !self.guardrails.is_empty() || self.scm.commits() || self.pins()
     }
 
     /// How a root agent is kept running, where that is what the run is for.

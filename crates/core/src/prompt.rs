@@ -60,7 +60,8 @@ pub fn compose(policy: &Policy, from: &Ingredients<'_>) -> String {
     if policy.protocol {
         parts.extend(protocol(&policy.completion, &policy.criteria));
     }
-    parts.join("\n\n") + "\n"
+    parts.last_mut().into_iter().for_each(|last| last.push('\n'));
+    parts.join("\n\n")
 }
 
 /// Tells the agent how to claim, in words that themselves claim nothing: an agent that repeats its

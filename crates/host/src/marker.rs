@@ -4,6 +4,7 @@
 
 use crate::plain_file;
 use ralph_core::observation::{Marker, Markers};
+use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Stat};
 use rustix::io::Errno;
 use std::io;
@@ -15,14 +16,21 @@ pub const DONE: &str = "DONE";
 pub const WAIT: &str = "WAIT_WITHOUT_RESTART";
 
 pub fn look_at_all(task_folder: &Path) -> Markers {
-    let done_stamp = find(task_folder, DONE).map_or(String::new(), |(_, stat)| stamp(&stat));
+    let done = |folder| rustix::fs::statat(folder, DONE, AtFlags::SYMLINK_NOFOLLOW);
+    let done_stamp =
+        plain_file::open_folder(CWD, task_folder).and_then(done).map_or(String::new(), |stat| stamp(&stat));
     Markers { done: look(task_folder, DONE), done_stamp, wait: look(task_folder, WAIT) }
 }
 
 /// What stands at `name`. A task folder that is gone, or that became a link, holds no marker.
 pub fn look(task_folder: &Path, name: &str) -> Marker {
-    match find(task_folder, name) {
-        Ok((_, stat)) => match FileType::from_raw_mode(stat.st_mode) {
+    plain_file::open_folder(CWD, task_folder).map_or(Marker::Absent, |folder| look_in(&folder, name))
+}
+
+/// The same in a task folder that is open.
+pub(crate) fn look_in(task_folder: &OwnedFd, name: &str) -> Marker {
+    match rustix::fs::statat(task_folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Marker::Present,
             other => Marker::WrongKind(plain_file::kind(other).to_owned()),
         },
@@ -38,26 +46,40 @@ fn stamp(stat: &Stat) -> String {
 /// Removes a plain file or a link of that name; says whether there was one. Anything else stays and
 /// is an error, because it was not put there as a claim and may hold something.
 pub fn remove(task_folder: &Path, name: &str) -> io::Result<bool> {
-    let explain = |why: String| io::Error::other(format!("{} {why}", task_folder.join(name).display()));
-    let found = find(task_folder, name).map(|(folder, stat)| (folder, FileType::from_raw_mode(stat.st_mode)));
-    match found {
-        Ok((folder, FileType::RegularFile | FileType::Symlink)) => {
-            match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
-                Ok(()) => Ok(true),
-                Err(Errno::NOENT) => Ok(false),
-                Err(errno) => Err(explain(format!("cannot be removed: {errno}"))),
-            }
-        }
-        Ok((_, other)) => Err(explain(format!("is a {}, not a file: remove it by hand", plain_file::kind(other)))),
-        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(false),
-        Err(errno) => Err(explain(format!("cannot be looked at: {errno}"))),
+    match plain_file::open_folder(CWD, task_folder) {
+        Ok(folder) => remove_in(&folder, task_folder, name),
+        Err(errno) => no_marker(errno, task_folder, name),
     }
 }
 
-fn find(task_folder: &Path, name: &str) -> rustix::io::Result<(rustix::fd::OwnedFd, Stat)> {
-    let folder = plain_file::open_folder(CWD, task_folder)?;
-    let stat = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    Ok((folder, stat))
+/// The same in a task folder that is open; its path is for messages.
+pub(crate) fn remove_in(folder: &OwnedFd, path: &Path, name: &str) -> io::Result<bool> {
+    let stat = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat,
+        Err(errno) => return no_marker(errno, path, name),
+    };
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile | FileType::Symlink => match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
+            Ok(()) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(errno) => Err(explained(path, name, &format!("cannot be removed: {errno}"))),
+        },
+        other => {
+            Err(explained(path, name, &format!("is a {}, not a file: remove it by hand", plain_file::kind(other))))
+        }
+    }
+}
+
+/// What cannot be found is no marker; what cannot be looked at may be one.
+fn no_marker(errno: Errno, path: &Path, name: &str) -> io::Result<bool> {
+    match errno {
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Ok(false),
+        errno => Err(explained(path, name, &format!("cannot be looked at: {errno}"))),
+    }
+}
+
+fn explained(path: &Path, name: &str, why: &str) -> io::Error {
+    io::Error::other(format!("{} {why}", path.join(name).display()))
 }
 
 #[cfg(test)]

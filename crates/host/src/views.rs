@@ -9,11 +9,13 @@ mod settings_file;
 
 pub use settings_file::write_settings;
 
+use crate::marker;
 use crate::plain_file::{self, Links, inode};
 use crate::process::is_open_elsewhere;
 use ralph_core::activity::PromptFile;
 use ralph_core::id::TaskName;
 use ralph_core::memory::{self, Views};
+use ralph_core::observation::Marker;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -22,11 +24,15 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// Memory is prose: more than this is not read into a prompt.
 const LARGEST_VIEW: u64 = 1 << 20;
 /// No model takes a longer prompt.
 const LARGEST_PROMPT: u64 = 16 << 20;
+/// How long one look counts at most: what follows an agent's end takes a millisecond, unless somebody keeps the
+/// database locked.
+const SEEN: Duration = Duration::from_millis(100);
 /// What temporary files begin with; a number of the process and one of the file follow.
 const TEMPORARY: &str = ".ralph-tmp-";
 /// What git is told about the folder: only the settings are the project's.
@@ -42,6 +48,8 @@ pub struct Folder {
     /// The file that stood under each name before, to be filled with what comes next.
     spares: HashMap<String, Spare>,
     notes: Vec<String>,
+    /// When both folders were seen in their places for all that follows at once.
+    seen_at: Option<Instant>,
 }
 
 /// A file that was taken out of its place. Making and deleting a file for every iteration grows
@@ -105,11 +113,41 @@ impl Folder {
 
     fn of(root: &Path, own: Held, task: Held) -> Folder {
         let root = root.to_owned();
-        Folder { root, own, task, written: HashMap::new(), spares: HashMap::new(), notes: Vec::new() }
+        Folder { root, own, task, written: HashMap::new(), spares: HashMap::new(), notes: Vec::new(), seen_at: None }
     }
 
     pub fn task_folder(&self) -> &Path {
         &self.task.path
+    }
+
+    /// Looks after both folders once for all that follows at once. Whatever can move or delete them ends that: see
+    /// [`Folder::doubt`].
+    pub fn look(&mut self) -> Result<(), ViewError> {
+        self.doubt();
+        self.make_again_if_gone()?;
+        self.seen_at = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Something is about to run that may move or delete the folders, so that every call looks for itself again.
+    pub fn doubt(&mut self) {
+        self.seen_at = None;
+    }
+
+    /// What stands at a marker's name in the task's folder.
+    pub fn marker(&mut self, name: &str) -> Marker {
+        match self.make_again_if_gone() {
+            Ok(()) => marker::look_in(&self.task.open, name),
+            Err(_) => Marker::Absent,
+        }
+    }
+
+    /// Removes a marker; says whether there was one. See [`marker::remove`].
+    pub fn remove_marker(&mut self, name: &str) -> io::Result<bool> {
+        match self.make_again_if_gone() {
+            Ok(()) => marker::remove_in(&self.task.open, &self.task.path, name),
+            Err(_) => Ok(false),
+        }
     }
 
     /// Where a log of this name is, relative to the project: what people and prompts are told.
@@ -242,7 +280,7 @@ impl Folder {
 
     /// Two calls tell whether both folders are still where they were; an agent may have deleted them.
     fn make_again_if_gone(&mut self) -> Result<(), ViewError> {
-        if self.own.is_in_place() && self.task.is_in_place() {
+        if self.seen_at.is_some_and(|at| at.elapsed() < SEEN) || self.own.is_in_place() && self.task.is_in_place() {
             return Ok(());
         }
         let task = self.task.path.file_name().unwrap_or_default().to_owned();

@@ -252,6 +252,7 @@ pub fn started(project: &Project, parent: Option<RunId>, policy: Policy) -> Box<
         root: project.root.display().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         task_spent: Spent::default(),
+        no_repository: project.git_root.is_none(),
     })
 }
 

@@ -75,6 +75,7 @@ pub(crate) fn rows(store: &Store) -> Result<Vec<Stored<RunRow>>, StoreError> {
 pub(crate) fn started(run: &RunId) -> Entry {
     let started = Started {
         task_spent: Default::default(),
+        no_repository: false,
         run: run.clone(),
         parent: None,
         policy: Policy::new(TaskName::from_text("fix-login")),

@@ -101,6 +101,7 @@ fn check(iteration: u32, code: i32) -> Event {
 pub fn journal() -> Vec<Entry> {
     let started = Started {
         task_spent: Default::default(),
+        no_repository: false,
         run: RunId::from_random(7),
         parent: None,
         policy: policy(),

@@ -17,7 +17,7 @@ use crate::memory::Past;
 use crate::notice::{Notice, VerdictWord};
 use crate::observation::{Marker, Observation, StartFault};
 use crate::outcome::StopReason;
-use crate::policy::{Passes, Policy};
+use crate::policy::Passes;
 use crate::protect::{Change, OnChange, PinnedChange};
 use crate::scm::ScmSpec;
 use crate::verdict::{self, About, Case, Condition, Decision, Judgement, TreeState};
@@ -102,7 +102,7 @@ enum Stood {
 }
 
 impl Inspection {
-    pub(super) fn of(seen: Arc<Observation>, policy: &Policy) -> Inspection {
+    pub(super) fn of(seen: Arc<Observation>, looks: bool) -> Inspection {
         let mut inspection = Inspection {
             now: Inspect::Stands,
             queue: VecDeque::new(),
@@ -121,7 +121,7 @@ impl Inspection {
             committing: Committing::default(),
             seen,
         };
-        if policy.looks_at_the_tree() {
+        if looks {
             inspection.queue.push_back(Inspect::Look(Moment::BeforeChecks));
         } else {
             inspection.queue_round(Vec::new(), false);
@@ -133,8 +133,8 @@ impl Inspection {
     }
 
     /// The same from the beginning: whatever passed before a stop may fail after it.
-    pub(super) fn anew(self, policy: &Policy) -> Inspection {
-        Inspection { committing: self.committing.anew(), edited: self.edited, ..Inspection::of(self.seen, policy) }
+    pub(super) fn anew(self, looks: bool) -> Inspection {
+        Inspection { committing: self.committing.anew(), edited: self.edited, ..Inspection::of(self.seen, looks) }
     }
 
     /// Puts a round of checks into the queue, in place of whatever was there.

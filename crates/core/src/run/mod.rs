@@ -86,6 +86,9 @@ pub struct Run {
     last: Last,
     /// The command of version control that failed last, as a sentence; nothing if the last one went well.
     scm_failure: Option<String>,
+    /// The project is in no repository, so that a look at the tree would show pinned files at most.
+    #[serde(default)]
+    no_repository: bool,
     /// Nobody hears what follows from the entries, so that prompts and views are not composed.
     #[serde(skip)]
     unheard: bool,
@@ -189,6 +192,7 @@ impl Run {
             kind: KindState::of(&policy.kind),
             last: Last::default(),
             scm_failure: None,
+            no_repository: started.no_repository,
             unheard: false,
             policy,
         }

@@ -34,12 +34,16 @@ impl Run {
             self.phase = Phase::Opening(Opening::Pins);
             return Some(Step::start(Activity::Pin(self.pinning())));
         }
-        if self.policy.limits.stall_after > 0 && !self.history.has_begun() {
+        if self.policy.limits.stall_after > 0 && self.looks_at_the_tree() && !self.history.has_begun() {
             self.phase = Phase::Opening(Opening::Tree);
             return Some(Step::start(self.look()));
         }
         let wants_baseline = self.policy.verify.baseline && !self.policy.guardrails.is_empty();
         (wants_baseline && self.integrity.baseline().is_none()).then(|| self.check_first(Vec::new()))
+    }
+
+    pub(super) fn looks_at_the_tree(&self) -> bool {
+        self.policy.looks_at_the_tree(!self.no_repository)
     }
 
     /// A look at the tree after an agent.

@@ -27,7 +27,7 @@ impl Run {
             },
             summary_file: wants_summary.then(|| policy.memory.summary_file.clone()),
             feedback_file: policy.memory.feedback_file.clone(),
-            before: policy.looks_at_the_tree().then(look),
+            before: self.looks_at_the_tree().then(look),
         }))
     }
 

@@ -17,6 +17,7 @@ impl Run {
         }
         self.raise_limits(resumed);
         self.wish = StopWish::None;
+        self.no_repository = resumed.no_repository;
         if matches!(self.phase, Phase::Ended(..)) {
             // Somebody has looked at the end and wants more, so every row begins anew. A crash says
             // nothing about the agent: if it cut a row, crashing often enough would outrun every limit.
@@ -27,7 +28,7 @@ impl Run {
         }
         let (kind, then) = match continuation {
             Continuation::Inspection(inspection) => {
-                let inspection = Box::new(inspection.anew(&self.policy));
+                let inspection = Box::new(inspection.anew(self.looks_at_the_tree()));
                 (ResumeKind::Checks(self.count.iteration()), self.go_on(inspection))
             }
             Continuation::SameIteration => (ResumeKind::SameIteration(self.count.iteration()), self.begin_again()),

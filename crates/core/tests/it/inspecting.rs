@@ -70,6 +70,33 @@ fn j07_a_tree_that_moves_three_times_is_checked_three_times_and_then_not_accepte
 }
 
 #[test]
+fn without_a_repository_the_tree_is_looked_at_only_where_something_is_judged_by_it() {
+    let remembers: fn(&mut Policy) = |policy| policy.memory.enabled = true;
+    let stalls: fn(&mut Policy) = |policy| policy.limits.stall_after = 3;
+    let commits: fn(&mut Policy) = |policy| policy.scm.tasks = vec!["commit".to_owned()];
+    let protects: fn(&mut Policy) = |policy| policy.protect.paths = vec!["tests/**".to_owned()];
+    let checks: fn(&mut Policy) = |policy| policy.guardrails = guardrails(&["a"]);
+    for (set, judged) in [(remembers, false), (stalls, false), (commits, true), (protects, true), (checks, true)] {
+        for no_repository in [false, true] {
+            let mut world = World { no_repository, ..world(&[], turn(Agent::Works)) };
+            set(&mut world.policy);
+            let sim = play(world);
+            let looks = sim.started(|activity| matches!(activity, Activity::LookAtTree(_)));
+            let before =
+                sim.started(|activity| matches!(activity, Activity::Gather(wanted) if wanted.before.is_some()));
+            assert_eq!((looks > 0, before > 0), (judged || !no_repository, judged || !no_repository));
+            // A repository that was made meanwhile is seen from the resume on.
+            let mut resumed = sim;
+            let seen = resumed.journal.len();
+            resumed.resume(Resumed { max_iterations: Some(2), ..Resumed::default() });
+            resumed.play();
+            let looked = resumed.journal[seen..].iter().any(|entry| matches!(entry.event, Event::TreeSeen { .. }));
+            assert!(looked);
+        }
+    }
+}
+
+#[test]
 fn every_check_leaves_a_receipt_that_names_its_entry_its_iteration_and_the_tree_that_was_seen_last() {
     let failing = Turn { looks: vec![Look::Files(1)], checks: vec![PASS, FAIL], ..turn(Agent::Claims) };
     let unseen = Turn { looks: vec![Look::Unknown], ..turn(Agent::Claims) };

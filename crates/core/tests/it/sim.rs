@@ -248,6 +248,7 @@ pub struct World {
     pub done: Marker,
     /// Child runs that outlive every wait.
     pub orphans: Vec<&'static str>,
+    pub no_repository: bool,
 }
 
 impl World {
@@ -263,6 +264,7 @@ impl World {
             spent: Spent::default(),
             done: Marker::Absent,
             orphans: Vec::new(),
+            no_repository: false,
         }
     }
 
@@ -279,6 +281,7 @@ impl World {
             root: "/project".to_owned(),
             version: "0.1.0".to_owned(),
             task_spent: self.spent,
+            no_repository: self.no_repository,
         };
         Entry { seq: 1, at: WallTime(START), elapsed: Millis::ZERO, event: Event::Started(Box::new(started)) }
     }

@@ -179,7 +179,7 @@ pub fn quiet_worlds() -> impl Strategy<Value = World> {
         }
         // A crash ends a wait, and the time that was not waited is not used up; looks and checks are repeated
         // after it and take their time again.
-        if turns.iter().any(|turn| !turn.refusals.is_empty()) || policy.looks_at_the_tree() {
+        if turns.iter().any(|turn| !turn.refusals.is_empty()) || policy.looks_at_the_tree(true) {
             policy.limits.wall = Millis::ZERO;
         }
         // Inputs are read again after a crash; that must not be what decides over a wall time.

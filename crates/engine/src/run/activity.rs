@@ -35,6 +35,10 @@ const LOOK_AT_CLOCK: Duration = Duration::from_secs(30);
 
 /// Performs an activity. The last event is its answer; notes may stand before it.
 pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut links: Links<Event>) -> Vec<Event> {
+    // What was seen of the folder when an agent ended holds until the next one begins, unless something else comes between.
+    if !matches!(activity, Activity::Gather(_) | Activity::Launch(_)) {
+        hands.folder.doubt();
+    }
     match activity {
         Activity::Gather(wanted) => {
             if let Some(look) = wanted.before.as_ref().filter(|_| !hands.fingerprinter.has_looked()) {

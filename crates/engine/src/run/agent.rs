@@ -15,7 +15,7 @@ use ralph_host::folder_watch::FolderWatch;
 use ralph_host::lines::{Line, LineSplitter};
 use ralph_host::marker;
 use ralph_host::process::Command;
-use ralph_host::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
+use ralph_host::process::drive::{Chunk, Job, Order, Sink, Streams, drive_started, start};
 use ralph_host::raw_log::{ProcessLog, Stream};
 use ralph_host::views::ViewError;
 use ralph_host::{child_runs, identity, side_file};
@@ -41,6 +41,16 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
     let dialect = ralph_agents::for_agent(&launch.agent);
     let line = dialect.command(&launch.agent);
     let (command, stdin) = command(hands, launch, line, prompt_file);
+    let log = hands.raw_log.begin(launch.iteration);
+    let job = Job {
+        command: &command,
+        stdin,
+        streams: Streams::Apart,
+        timeout: launch.limits.timeout,
+        idle: launch.limits.idle,
+        linger: launch.limits.linger,
+    };
+    let start = start(&mut hands.keeper, &job);
     let streams = match launch.keep.log {
         AgentLog::Work => (Stream::Stdout, Stream::Stderr),
         AgentLog::CommitMessage => (Stream::CommitStdout, Stream::CommitStderr),
@@ -53,7 +63,7 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
         observer: Observer::new(&hands.patterns, launch.keep.messages),
         splitter: LineSplitter::default(),
         events: Told::new(if shows { Detail::Shown } else { Detail::Unseen }),
-        log: hands.raw_log.begin(launch.iteration),
+        log,
         streams,
         face,
         clock: hands.clock.clone(),
@@ -66,18 +76,10 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
             told: false,
         },
     };
-    let job = Job {
-        command: &command,
-        stdin,
-        streams: Streams::Apart,
-        timeout: launch.limits.timeout,
-        idle: launch.limits.idle,
-        linger: launch.limits.linger,
-    };
     let facts = {
         let (pass_on, mut passed_on) = unbounded_channel();
         let mut tell_at = None;
-        let mut driving = pin!(drive(&mut hands.keeper, &job, &mut sink, &mut passed_on));
+        let mut driving = pin!(drive_started(&mut hands.keeper, start, &mut sink, &mut passed_on));
         loop {
             tokio::select! {
                 biased;
@@ -115,12 +117,15 @@ fn show_prompt(hands: &mut RunHands<'_>, launch: &Launch, events: &mut Vec<Event
     shown.map_err(|error| events.push(unwritten(error))).ok()
 }
 
-fn look_at_markers(hands: &RunHands<'_>, used: MarkerUse) -> Markers {
-    let task_folder = hands.folder.task_folder();
+fn look_at_markers(hands: &mut RunHands<'_>, used: MarkerUse) -> Markers {
     match used {
         MarkerUse::Ignored => Markers::default(),
-        MarkerUse::Claim => Markers { done: marker::look(task_folder, marker::DONE), ..Markers::default() },
-        MarkerUse::Standing => marker::look_at_all(task_folder),
+        MarkerUse::Claim => {
+            // A folder that cannot be used holds no marker; whoever writes there next says why.
+            let _ = hands.folder.look();
+            Markers { done: hands.folder.marker(marker::DONE), ..Markers::default() }
+        }
+        MarkerUse::Standing => marker::look_at_all(hands.folder.task_folder()),
     }
 }
 
@@ -133,8 +138,8 @@ async fn marked(watch: &mut Option<FolderWatch>, task_folder: &Path) {
 }
 
 /// A marker from before this process is not this process's claim.
-fn remove_old_marker(hands: &RunHands<'_>) -> Option<Event> {
-    let note = match marker::remove(hands.folder.task_folder(), marker::DONE) {
+fn remove_old_marker(hands: &mut RunHands<'_>) -> Option<Event> {
+    let note = match hands.folder.remove_marker(marker::DONE) {
         Ok(false) => return None,
         Ok(true) => Note::OldDoneRemoved,
         Err(error) => Note::OldDoneStays { error: error.to_string() },

@@ -108,7 +108,30 @@ pub async fn drive(
     sink: &mut impl Sink,
     orders: &mut mpsc::UnboundedReceiver<Order>,
 ) -> ProcessFacts {
-    let began = Instant::now();
+    let start = start(keeper, job);
+    drive_started(keeper, start, sink, orders).await
+}
+
+/// A process that was asked for.
+pub struct Start<'j> {
+    job: &'j Job<'j>,
+    began: Instant,
+    pipes: Result<Pipes, ProcessError>,
+}
+
+/// Has a process started. Whatever its sink needs is best made afterwards: the process takes its time to begin.
+pub fn start<'j>(keeper: &mut Keeper, job: &'j Job<'_>) -> Start<'j> {
+    Start { job, began: Instant::now(), pipes: ask_for(keeper, job) }
+}
+
+/// Drives a process that was started.
+pub async fn drive_started(
+    keeper: &mut Keeper,
+    start: Start<'_>,
+    sink: &mut impl Sink,
+    orders: &mut mpsc::UnboundedReceiver<Order>,
+) -> ProcessFacts {
+    let Start { job, began, pipes } = start;
     let facts = |ending, drive: Option<&Drive<'_>>, ended: Ended| ProcessFacts {
         children: Vec::new(),
         ending,
@@ -120,7 +143,7 @@ pub async fn drive(
             text::suffix(&String::from_utf8_lossy(&drive.stderr_tail), STDERR_TAIL).to_owned()
         }),
     };
-    let Pipes { stdin, stdout, stderr, written } = match start(keeper, job) {
+    let Pipes { stdin, stdout, stderr, written } = match pipes {
         Ok(pipes) => pipes,
         Err(ProcessError::NotStarted { reason, fault }) => {
             return facts(Ending::NotStarted { reason, fault }, None, Ended::default());
@@ -163,7 +186,7 @@ struct Pipes {
 
 /// Asks the keeper for the process. Whether it could be started is among the answers that come later: nothing waits
 /// for it.
-fn start(keeper: &mut Keeper, job: &Job<'_>) -> Result<Pipes, ProcessError> {
+fn ask_for(keeper: &mut Keeper, job: &Job<'_>) -> Result<Pipes, ProcessError> {
     let refuse = |error: io::Error| ProcessError::NotStarted {
         reason: format!("no pipe could be made: {error}"),
         fault: StartFault::Machine,

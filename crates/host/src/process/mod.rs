@@ -55,7 +55,6 @@ use protocol::{Answer, Decoder, Reply, Request};
 use ralph_core::id::RunId;
 use ralph_core::observation::{Leaked, StartFault};
 use rustix::process::Signal;
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -116,12 +115,11 @@ pub const KEEPER_ARGUMENT: &str = "__keeper";
 const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A program to start.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// The program, by name or path.
     pub program: OsString,
     pub args: Vec<OsString>,
-    #[serde(with = "protocol::path")]
     pub folder: PathBuf,
     /// Variables to set, beyond what ralph itself was started with.
     pub set: Vec<(OsString, OsString)>,

@@ -10,11 +10,13 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream;
 
 /// The longest frame: a command line and an environment are at most a few megabytes.
@@ -83,18 +85,44 @@ pub(super) enum Reply {
     Here,
 }
 
-/// A path as the bytes that it is; serde's own way refuses those that are not UTF-8.
-pub(super) mod path {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use std::ffi::OsString;
-    use std::path::{Path, PathBuf};
+/// A word as the bytes that it is, copied at once; serde's own way takes one byte after the other, and no path that is
+/// not UTF-8.
+struct Word<'a>(&'a OsStr);
 
-    pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-        path.as_os_str().serialize(to)
+impl Serialize for Word<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bytes(self.0.as_bytes())
     }
+}
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-        OsString::deserialize(from).map(PathBuf::from)
+impl<'de> Deserialize<'de> for Word<'de> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Word<'de>, D::Error> {
+        <&[u8]>::deserialize(from).map(|bytes| Word(OsStr::from_bytes(bytes)))
+    }
+}
+
+impl Serialize for Command {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Command { program, args, folder, set, remove } = self;
+        let args: Vec<Word<'_>> = args.iter().map(|arg| Word(arg)).collect();
+        let set: Vec<(Word<'_>, Word<'_>)> = set.iter().map(|(name, value)| (Word(name), Word(value))).collect();
+        let remove: Vec<Word<'_>> = remove.iter().map(|name| Word(name)).collect();
+        (Word(program), args, Word(folder.as_os_str()), set, remove).serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Command {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Command, D::Error> {
+        type Words<'w> = (Word<'w>, Vec<Word<'w>>, Word<'w>, Vec<(Word<'w>, Word<'w>)>, Vec<Word<'w>>);
+        let (program, args, folder, set, remove) = Words::deserialize(from)?;
+        let own = |word: Word<'_>| word.0.to_owned();
+        Ok(Command {
+            program: own(program),
+            args: args.into_iter().map(own).collect(),
+            folder: own(folder).into(),
+            set: set.into_iter().map(|(name, value)| (own(name), own(value))).collect(),
+            remove: remove.into_iter().map(own).collect(),
+        })
     }
 }
 
@@ -104,7 +132,9 @@ fn garbled() -> io::Error {
 
 /// Sends one message, the descriptors with its first byte. Gives up if the other side does not take it for too long.
 pub(super) fn send(socket: &UnixStream, message: &impl Serialize, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let mut frame = postcard::to_extend(message, vec![0; HEADER]).map_err(|_| garbled())?;
+    let mut frame = Vec::with_capacity(READ_SIZE);
+    frame.extend([0; HEADER]);
+    let mut frame = postcard::to_extend(message, frame).map_err(|_| garbled())?;
     let length = (frame.len() - HEADER) as u64;
     frame.iter_mut().zip(length.to_le_bytes()).for_each(|(byte, header)| *byte = header);
     let mut rest = frame.as_slice();

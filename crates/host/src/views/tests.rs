@@ -188,6 +188,27 @@ fn c01_a_deleted_folder_is_made_again_and_told() {
 }
 
 #[test]
+fn m05_a_marker_is_found_where_the_task_folder_stands_now_and_through_no_link() {
+    let project = Project::new();
+    let (mut folder, task, real) = (project.folder(), project.at(".ralph/tasks/t"), project.at("real"));
+    folder.look().unwrap();
+    assert_eq!(folder.marker("DONE"), Marker::Absent);
+    std::fs::create_dir(&real).unwrap();
+    std::fs::write(real.join("DONE"), "").unwrap();
+    std::fs::remove_dir_all(&task).unwrap();
+    symlink(&real, &task).unwrap();
+    folder.doubt();
+    assert_eq!(folder.marker("DONE"), Marker::Absent);
+    assert!(folder.look().is_err() && !folder.remove_marker("DONE").unwrap() && real.join("DONE").exists());
+    std::fs::remove_file(&task).unwrap();
+    std::fs::rename(&real, &task).unwrap();
+    folder.look().unwrap();
+    assert!(folder.take_notes().concat().contains("tasks/t was deleted or replaced"));
+    assert_eq!(folder.marker("DONE"), Marker::Present);
+    assert!(folder.remove_marker("DONE").unwrap() && !task.join("DONE").exists());
+}
+
+#[test]
 fn c02_a_deleted_project_is_an_error_until_it_is_back() {
     let project = Project::new();
     let root = project.at("root");

@@ -76,6 +76,7 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
         agent: args.agent,
         wait: args.limits.no_wait.then_some(false),
         task_spent: Spent::default(),
+        no_repository: project.git_root.is_none(),
     };
     claimed.carry(face, &project, Beginning::Old(Box::new(machine), resumed))
 }
