@@ -3,7 +3,7 @@
 
 use crate::bus::Kind;
 use crate::check::CheckSpec;
-use crate::id::CheckId;
+use crate::judges::Subject;
 use crate::memory::Views;
 use crate::policy::AgentPolicy;
 use crate::protect::Pins;
@@ -112,10 +112,8 @@ pub struct Look {
 pub struct Pinning {
     /// Globs of files that must not change.
     pub globs: Vec<String>,
-    /// Names in the checks' commands that may be scripts of the project, with the checks that name them.
-    pub candidates: Vec<(String, Vec<CheckId>)>,
-    /// Words of those commands that may be programs; `None` if neither programs nor the repository are pinned.
-    pub programs: Option<Vec<String>>,
+    /// The checks whose judges are learned and pinned; `None` if neither those nor the repository are pinned.
+    pub subjects: Option<Vec<Subject>>,
 }
 
 /// What happens to child runs that outlive the wait for them.

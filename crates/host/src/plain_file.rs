@@ -70,6 +70,11 @@ pub(crate) fn open_folder(dir: impl AsFd, path: impl rustix::path::Arg) -> rusti
     rustix::fs::openat(dir, path, flags, Mode::empty())
 }
 
+/// Opens a folder that a person named, links followed, as the place for calls relative to it.
+pub(crate) fn open_place(path: &Path) -> rustix::io::Result<OwnedFd> {
+    rustix::fs::openat(rustix::fs::CWD, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
 /// Whether an error speaks of the machine and not of the file: nothing was learned about the file by it.
 pub(crate) fn is_fault(error: &io::Error) -> bool {
     use rustix::io::Errno;

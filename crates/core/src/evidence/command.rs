@@ -176,6 +176,24 @@ fn after<'a, T: Copy>(table: &[(&str, usize, T)], program: &str, args: &'a [Stri
 
 /// The line that a shell is given, if it is given one to run.
 fn shell(args: &[String]) -> Meaning {
+    match shell_input(args) {
+        ShellInput::Line { line, options, .. } => Meaning::Shell { line: line.clone(), options },
+        ShellInput::Script { .. } | ShellInput::Nothing => Meaning::Nothing,
+    }
+}
+
+/// What a shell is told to run.
+pub(crate) enum ShellInput<'a> {
+    /// The line after `-c`, with what stands before and behind it.
+    Line { line: &'a String, options: Vec<String>, arguments: &'a [String] },
+    /// A file.
+    Script { path: &'a String, arguments: &'a [String] },
+    /// Nothing, or what comes in.
+    Nothing,
+}
+
+/// What a shell with these arguments is told to run.
+pub(crate) fn shell_input(args: &[String]) -> ShellInput<'_> {
     let mut options = Vec::new();
     let mut has_line = false;
     let mut rest = args;
@@ -183,7 +201,7 @@ fn shell(args: &[String]) -> Meaning {
         let cluster = first.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
         // `-n` reads without running.
         if cluster.is_some_and(|letters| letters.contains('n')) {
-            return Meaning::Nothing;
+            return ShellInput::Nothing;
         }
         has_line |= cluster.is_some_and(|letters| letters.contains('c'));
         if !first.starts_with(['-', '+']) {
@@ -191,14 +209,23 @@ fn shell(args: &[String]) -> Meaning {
         }
         options.push(first.clone());
         rest = tail;
+        if first == "--" {
+            break;
+        }
         let value = first.ends_with('o') && !first.starts_with("--") || is_one_of(first, "--rcfile|--init-file");
         if let Some((value, tail)) = rest.split_first().filter(|_| value) {
             options.push(value.clone());
             rest = tail;
         }
     }
-    match rest.first() {
-        Some(line) if has_line => Meaning::Shell { line: line.clone(), options },
-        _ => Meaning::Nothing,
+    match rest.split_first() {
+        Some((line, arguments)) if has_line => ShellInput::Line { line, options, arguments },
+        Some((path, arguments)) => ShellInput::Script { path, arguments },
+        None => ShellInput::Nothing,
     }
+}
+
+/// What stands behind a program that only runs another one: its words, or a line for a shell.
+pub(crate) fn wrapped<'a>(program: &str, args: &'a [String]) -> Option<(&'a [String], bool)> {
+    after(WRAPPERS, program, args).map(|(rest, wraps)| (rest, wraps == Wraps::Line))
 }

@@ -65,7 +65,7 @@ pub(super) fn passes_status_on(command: &SimpleCommand) -> bool {
 }
 
 /// The lists of commands inside a compound command.
-pub(super) fn bodies(compound: &CompoundCommand) -> Vec<&CompoundList> {
+pub(crate) fn bodies(compound: &CompoundCommand) -> Vec<&CompoundList> {
     match compound {
         CompoundCommand::BraceGroup(group) => vec![&group.list],
         CompoundCommand::Subshell(shell) => vec![&shell.list],

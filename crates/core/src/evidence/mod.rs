@@ -19,7 +19,11 @@ mod table;
 mod tests;
 mod words;
 
+pub(crate) use command::{ShellInput, shell_input, wrapped};
+pub(crate) use exit::bodies;
 pub use judge::{Criterion, Finding, judge, judge_with};
+pub(crate) use parse::parse;
+pub(crate) use words::{is_assignment, is_one_of, pass_option, positionals, program_name};
 
 use serde::{Deserialize, Serialize};
 
@@ -42,11 +46,6 @@ pub struct Extra {
     /// The program and its first words, as in `scripts/ci.sh unit`; alternatives are separated by
     /// `|`, and a word that begins with a dash may stand anywhere.
     pub words: String,
-}
-
-/// The simple commands of a shell line, each as its words.
-pub(crate) fn simple_commands(line: &str) -> Vec<Vec<String>> {
-    parse::simple_commands(line)
 }
 
 /// Which purposes a shell line's exit status speaks for: its success proves them, its failure disproves them.

@@ -37,33 +37,6 @@ pub(crate) fn parse(line: &str) -> Option<Program> {
     is_harmless(&tokens).then(|| parse_tokens(&tokens, &options).ok()).flatten()
 }
 
-/// The simple commands of a line in their order, each as its words, without assignments and reserved
-/// words; a word that is only known when the shell runs is empty. Nothing comes of a line that cannot be read.
-pub(crate) fn simple_commands(line: &str) -> Vec<Vec<String>> {
-    const RESERVED: [&str; 11] = ["!", "{", "}", "if", "then", "elif", "else", "while", "until", "do", "time"];
-    if line.len() > LONGEST || expansions(line) > MOST_EXPANSIONS {
-        return Vec::new();
-    }
-    let tokens = uncached_tokenize_str(line, &ParserOptions::default().tokenizer_options()).unwrap_or_default();
-    let mut commands = vec![Vec::new()];
-    for token in tokens {
-        match (token, commands.last_mut()) {
-            (Token::Operator(operator, _), _) if operator.starts_with(['<', '>']) => {}
-            (Token::Operator(..), _) => commands.push(Vec::new()),
-            (Token::Word(word, _), Some(command)) => {
-                let before_the_program = command.is_empty();
-                if before_the_program && (RESERVED.contains(&word.as_str()) || word.contains('=')) {
-                    continue;
-                }
-                command.push(literal(&word).unwrap_or_default());
-            }
-            _ => {}
-        }
-    }
-    commands.retain(|command| !command.is_empty());
-    commands
-}
-
 fn expansions(line: &str) -> usize {
     let opens = |after: &str| after.starts_with(['(', '{', '[']);
     line.split('$').skip(1).filter(|after| opens(after)).count()

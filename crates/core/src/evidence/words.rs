@@ -6,7 +6,7 @@
 use super::table::{IDLE, IDLE_FOR, RUN_IS_IMPLIED, VALUED};
 
 /// A program's name without folder, version, interpreter number and file ending.
-pub(super) fn program_name(word: &str) -> &str {
+pub(crate) fn program_name(word: &str) -> &str {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
     let name = name.find('@').filter(|&at| at > 0).and_then(|at| name.get(..at)).unwrap_or(name);
     let endings = [".exe", ".cmd", ".bat", ".phar", ".js", ".cjs", ".mjs"];
@@ -35,7 +35,7 @@ pub(super) fn follow<'a>(words: &[&str], program: &str, args: &'a [String]) -> O
 }
 
 /// What follows an option and its value, if an option comes first. `+nightly` is one to cargo.
-pub(super) fn pass_option<'a>(program: &str, args: &'a [String]) -> Option<&'a [String]> {
+pub(crate) fn pass_option<'a>(program: &str, args: &'a [String]) -> Option<&'a [String]> {
     let (first, tail) = args.split_first()?;
     let is_option = first.starts_with('-') || (program == "cargo" && first.starts_with('+'));
     if !is_option {
@@ -46,7 +46,7 @@ pub(super) fn pass_option<'a>(program: &str, args: &'a [String]) -> Option<&'a [
 }
 
 /// The arguments that are no options.
-pub(super) fn positionals<'a>(program: &str, args: &'a [String]) -> Vec<&'a String> {
+pub(crate) fn positionals<'a>(program: &str, args: &'a [String]) -> Vec<&'a String> {
     let mut found = Vec::new();
     let mut rest = args;
     while let Some((first, tail)) = rest.split_first() {
@@ -73,7 +73,8 @@ pub(super) fn pass_own<'a>(program: &str, args: &'a [String]) -> &'a [String] {
     rest
 }
 
-fn is_assignment(word: &str) -> bool {
+/// Whether a word is `NAME=value`.
+pub(crate) fn is_assignment(word: &str) -> bool {
     let is_name =
         |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     word.split_once('=').is_some_and(|(name, _)| is_name(name))
@@ -103,6 +104,6 @@ fn lookup(table: &'static [(&str, &str)], program: &str) -> impl Iterator<Item =
 }
 
 /// Whether a word is one of several that are written with `|` between them.
-pub(super) fn is_one_of(word: &str, several: &str) -> bool {
+pub(crate) fn is_one_of(word: &str, several: &str) -> bool {
     several.split('|').any(|one| one == word)
 }

@@ -1,13 +1,33 @@
 //! What a check is made of: which files and programs judge, why, and what nobody knows.
 //!
 //! What a check executes or is told to interpret by name is a judge: scripts, recipes, package scripts, and what they
-//! call in turn. What a runner collects, sources and tests, is work.
+//! call in turn, with what configures and what implements the runners among them. What a runner collects, sources and
+//! tests, is work; so is the program that a check is there to try. The rule for that stands in [`learn`].
 
+mod calls;
+mod cargo;
 mod collected;
+mod installed;
+mod just;
+mod learn;
+mod make;
+mod package;
+mod part;
+mod premises;
+mod scripts;
+mod shell;
+mod table;
+mod taskfile;
+#[cfg(test)]
+mod tests;
 mod watched;
+mod word;
 
 pub use collected::is_test;
-pub use watched::{Executed, Opened, Watched};
+pub use learn::learn;
+pub use part::counted;
+pub use premises::{Premises, Standing};
+pub use watched::{Executed, Opened, Watched, learn_watched};
 
 use crate::id::CheckId;
 use serde::{Deserialize, Serialize};
@@ -30,21 +50,86 @@ pub struct Unknown {
     pub check: CheckId,
     /// What is not known, as the part of a sentence: "what `$TOOL` in check.sh executes".
     pub what: String,
+    /// Whether it stays unknown whatever a watched run shows: the next run may do something else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub varies: bool,
+}
+
+/// What checks are made of.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Known {
+    pub judges: Vec<Judge>,
+    /// Names by which checks find programs in the search path.
+    pub programs: Vec<Program>,
+    pub unknown: Vec<Unknown>,
+    pub caches: Vec<Cache>,
+    /// Files that checks execute and that are the work nevertheless, because a check is there to try them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<String>,
+}
+
+/// A file or folder that judges.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judge {
+    /// Relative to the project, absolute outside of it. It need not exist: then it must stay away.
+    pub path: String,
+    pub part: Part,
+    pub why: Why,
+    /// The checks that it judges for.
+    pub of: Vec<CheckId>,
+    /// Whether it is executed directly, so that its executable bit counts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub executed: bool,
+}
+
+/// A name by which checks find a program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    pub name: String,
+    pub of: Vec<CheckId>,
+}
+
+/// A folder that a check's tools fill for the next time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cache {
+    pub check: CheckId,
+    /// Relative to the project; empty if only the variable tells the tool where it is.
+    pub path: String,
+    /// The environment variable that tells the tool another place; empty if there is none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub variable: String,
 }
 
 /// What of a judge counts; the rest may change.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
 pub enum Part {
-    /// All of it.
+    /// All of it; of a folder, everything below it but caches.
     #[default]
     Whole,
     /// Of a package's description these scripts, with those that run before and after them, and these sections.
     Package { scripts: Vec<String>, sections: Vec<String> },
     /// Of a file with recipes what these goals need: everything but the rules of other goals.
     Recipes { tool: String, goals: Vec<String> },
-    /// Of a TOML, INI or XML file these sections.
-    Sections { names: Vec<String> },
+    /// These sections. A name is a path with dots; `*` stands for every element of a list, and `a.b=c` for whether
+    /// the list `a.b` holds `c`.
+    Sections { format: Format, names: Vec<String> },
+    /// Everything but these sections, in which ordinary work is done.
+    Without { format: Format, names: Vec<String> },
+    /// Of a folder the files with this ending, and which there are.
+    Ending { ending: String },
+}
+
+/// How a file is written of which only a part counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    Toml,
+    Ini,
+    Json,
+    Xml,
+    Gradle,
+    GoMod,
 }
 
 /// Why something is a judge.
@@ -63,4 +148,57 @@ pub enum Why {
     Installed { runner: String },
     /// A watched run of the check executed or interpreted it.
     Watched,
+}
+
+impl Known {
+    /// Adds a judge, or the check and what counts for it to one that is known.
+    pub(crate) fn judge(&mut self, judge: Judge) {
+        let mut same = self.judges.iter_mut().filter(|known| known.path == judge.path);
+        let Some(known) = same.find_map(|known| known.part.takes_in(&judge.part).then_some(known)) else {
+            return self.judges.push(judge);
+        };
+        known.executed |= judge.executed;
+        let new = judge.of.into_iter().filter(|id| !known.of.contains(id)).collect::<Vec<_>>();
+        known.of.extend(new);
+    }
+
+    /// Adds a program's name.
+    pub(crate) fn program(&mut self, name: &str, of: &CheckId) {
+        match self.programs.iter_mut().find(|known| known.name == name) {
+            Some(known) if known.of.contains(of) => {}
+            Some(known) => known.of.push(of.clone()),
+            None => self.programs.push(Program { name: name.to_owned(), of: vec![of.clone()] }),
+        }
+    }
+
+    /// Whether everything about a check is known.
+    pub fn knows(&self, check: &CheckId) -> bool {
+        !self.unknown.iter().any(|unknown| unknown.check == *check)
+    }
+}
+
+impl Part {
+    /// Makes this part hold another one, if both can be said at once.
+    fn takes_in(&mut self, other: &Part) -> bool {
+        fn join(into: &mut Vec<String>, from: &[String]) {
+            let new: Vec<String> = from.iter().filter(|name| !into.contains(name)).cloned().collect();
+            into.extend(new);
+        }
+        match (&mut *self, other) {
+            (Part::Whole, Part::Ending { .. }) => return false,
+            (Part::Whole, _) => {}
+            (Part::Package { scripts, sections }, Part::Package { scripts: more, sections: others }) => {
+                join(scripts, more);
+                join(sections, others);
+            }
+            (Part::Recipes { tool, goals }, Part::Recipes { tool: same, goals: more }) if tool == same => {
+                join(goals, more);
+            }
+            (Part::Sections { format, names }, Part::Sections { format: same, names: more }) if format == same => {
+                join(names, more);
+            }
+            (own, other) => return own == other,
+        }
+        true
+    }
 }

@@ -1,15 +1,13 @@
-//! Files that an agent must leave alone: what people protect, and the scripts by which their checks
-//! judge. They are looked at before the first iteration and after every agent.
+//! Files that an agent must leave alone: what people protect, and what their checks are made of. They are looked at
+//! before the first iteration and after every agent.
 
 mod losses;
-mod scripts;
 
 pub use losses::test_losses;
-pub use scripts::{PACKAGE, hidden_by, pinned_content, script_candidates, words};
 
 use crate::check::{Blindness, TreePrint};
 use crate::id::CheckId;
-use crate::judges::Unknown;
+use crate::judges::{Part, Unknown, Why};
 use crate::text;
 use crate::trust::Standing;
 use serde::{Deserialize, Serialize};
@@ -78,14 +76,19 @@ pub struct PinFailure {
     pub fault: bool,
 }
 
-/// A file whose state at the start counts.
+/// A file or folder whose state at the start counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pinned {
+    /// Relative to the project, absolute outside of it.
     pub path: String,
+    /// What of it counts.
+    #[serde(default)]
+    pub part: Part,
     pub state: PinnedState,
-    /// The checks whose script it is; none for a file that is only protected.
+    pub why: Why,
+    /// The checks that it judges for; none for a file that is only protected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scripts_of: Vec<CheckId>,
+    pub of: Vec<CheckId>,
 }
 
 /// What stands at a path, as far as it counts.
@@ -94,17 +97,22 @@ pub struct Pinned {
 pub enum PinnedState {
     /// A plain file.
     File {
-        /// Whether anybody may execute it.
-        executable: bool,
+        /// Whether anybody may execute it; `None` if that does not count, because it is never executed directly.
+        executable: Option<bool>,
         /// Hash of what counts of its content.
         hash: String,
     },
-    /// A symbolic link.
+    /// A symbolic link; what it leads to is pinned by itself.
     Link {
         /// Where it leads, in hexadecimal digits: a path need not be text.
         target: String,
     },
-    /// A folder, a pipe, something that cannot be read.
+    /// A folder of which everything, or every file with an ending, counts.
+    Folder {
+        /// Hash over the names and contents in it.
+        hash: String,
+    },
+    /// A pipe, a device, something that cannot be read.
     Other { name: String },
     /// Nothing at all.
     Nothing,
@@ -115,9 +123,24 @@ pub enum PinnedState {
 pub struct PinnedProgram {
     pub name: String,
     pub file: String,
-    /// What cannot stay the same when the file is replaced or written to, and does when the machine starts
-    /// anew: its inode and the time of its last change, in seconds and nanoseconds.
-    pub stamp: (u64, i64, i64),
+    /// Hash of its content; empty for one that is too large to be read at every start.
+    pub hash: String,
+    /// While this is the same, so is the content: device and inode, size, and the times of the last change of content
+    /// and of state, in nanoseconds.
+    pub stamp: (u64, u64, u64, i128, i128),
+}
+
+/// How a change of something pinned can be undone, as far as its kind tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WayOut {
+    /// The content can be put back: from version control where it is tracked, else by hand.
+    PutBack,
+    /// What was added can be removed.
+    Remove,
+    /// The runner can be installed again.
+    Install { runner: String },
+    /// A program outside of the project: only a person can say that it is meant.
+    Trust,
 }
 
 /// How something pinned differs from its state at the start.
@@ -202,7 +225,20 @@ impl Pins {
 
     /// Whether this is a file that can be put back.
     pub fn holds(&self, path: &str) -> bool {
-        self.files.iter().any(|file| file.path == path)
+        let can_be_made =
+            |state: &PinnedState| !matches!(state, PinnedState::Folder { .. } | PinnedState::Other { .. });
+        self.files.iter().any(|file| file.path == path && !file.path.starts_with('/') && can_be_made(&file.state))
+    }
+
+    /// How a change can be undone.
+    pub fn way_out(&self, change: &PinnedChange) -> WayOut {
+        let pinned = self.files.iter().find(|file| file.path == change.path);
+        match (pinned.map(|file| &file.why), &change.how) {
+            (None, _) => WayOut::Trust,
+            (Some(_), Change::Added) => WayOut::Remove,
+            (Some(Why::Installed { runner }), _) => WayOut::Install { runner: runner.clone() },
+            (Some(_), _) => WayOut::PutBack,
+        }
     }
 }
 

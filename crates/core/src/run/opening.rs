@@ -4,15 +4,14 @@
 use super::{Continuation, Phase, Run, RunStep};
 use crate::activity::{Activity, Look, Pinning};
 use crate::check::{CheckEnding, CheckReport, CheckSpec, Ground, TreePrint};
-use crate::id::CheckId;
+use crate::judges::Subject;
 use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::Markers;
-use crate::protect::{self, PinFailure, Pins};
+use crate::protect::{PinFailure, Pins};
 use crate::trust::Untrusted;
 use crate::words::{Cause, Note};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// What is being looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,15 +55,14 @@ impl Run {
         if !self.policy.pins_scripts() {
             return Pinning { globs, ..Pinning::default() };
         }
-        let mut candidates: BTreeMap<String, Vec<CheckId>> = BTreeMap::new();
-        let mut words = Vec::new();
-        for check in self.policy.checks(0, Ground::Project) {
-            words.extend(protect::words(&check.command));
-            for name in protect::script_candidates(&check.command) {
-                candidates.entry(name).or_default().push(check.id.clone());
-            }
-        }
-        Pinning { globs, candidates: candidates.into_iter().collect(), programs: Some(words) }
+        let subject = |check: CheckSpec| Subject {
+            id: check.id,
+            command: check.command,
+            judges: check.terms.judges,
+            work: check.terms.work,
+        };
+        let subjects = self.policy.checks(0, Ground::Project).into_iter().map(subject).collect();
+        Pinning { globs, subjects: Some(subjects) }
     }
 
     pub(super) fn on_pinned(&mut self, pins: &Result<Pins, PinFailure>, untrusted: &[Untrusted]) -> Option<RunStep> {

@@ -67,7 +67,7 @@ impl Run {
     pub(super) fn changed_script(&self, at: &Inspection, spec: &CheckSpec) -> Option<String> {
         let pins = self.pins();
         let is_script = |change: &&PinnedChange| {
-            pins.files.iter().any(|file| file.path == change.path && file.scripts_of.contains(&spec.id))
+            pins.files.iter().any(|file| file.path == change.path && file.of.contains(&spec.id))
         };
         let change = at.violations.iter().find(is_script)?;
         Some(format!("its script {}, so it was not executed", change.words()))

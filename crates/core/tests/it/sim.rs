@@ -12,6 +12,7 @@ use ralph_core::event::{Entry, Event, Gathered, Resumed, Spent, Started};
 use ralph_core::guardrail::{FailAction, Guardrail};
 use ralph_core::id::{CheckId, RunId, TaskName};
 use ralph_core::inbox::{Heard, Request};
+use ralph_core::judges::{Part, Why};
 use ralph_core::machine::{Machine, Next, Outside};
 use ralph_core::memory::{Views, human_feedback, merge_feedback};
 use ralph_core::notice::Notice;
@@ -582,8 +583,11 @@ impl Sim {
                 }
             }
             Activity::Pin(pinning) => {
-                let is_script = |(name, _): &&(String, Vec<CheckId>)| name.ends_with(".sh");
-                let scripts = pinning.candidates.iter().filter(is_script).map(|(path, of)| pinned(path, of));
+                let subjects = pinning.subjects.iter().flatten();
+                let scripts = subjects.flat_map(|check| {
+                    let scripts = check.command.split(' ').filter(|word| word.ends_with(".sh"));
+                    scripts.map(|path| pinned(path, std::slice::from_ref(&check.id)))
+                });
                 let protected = pinning.globs.iter().map(|path| pinned(path, &[]));
                 let files = scripts.chain(protected).collect();
                 Event::Pinned {
@@ -819,9 +823,9 @@ impl Sim {
 }
 
 /// A file as it was pinned.
-pub fn pinned(path: &str, scripts_of: &[CheckId]) -> Pinned {
-    let state = PinnedState::File { executable: false, hash: "1".to_owned() };
-    Pinned { path: path.to_owned(), state, scripts_of: scripts_of.to_vec() }
+pub fn pinned(path: &str, of: &[CheckId]) -> Pinned {
+    let state = PinnedState::File { executable: Some(false), hash: "1".to_owned() };
+    Pinned { path: path.to_owned(), part: Part::Whole, state, why: Why::Protected, of: of.to_vec() }
 }
 
 /// The same file with another content.

@@ -5,6 +5,7 @@ use crate::carry::{Links, at};
 use ralph_core::activity::{Activity, Gather, Look, Pinning};
 use ralph_core::check::{CheckSpec, Ground, TreePrint};
 use ralph_core::event::{Event, Gathered};
+use ralph_core::judges;
 use ralph_core::memory;
 use ralph_core::observation::Markers;
 use ralph_core::protect::{PinFailure, Pins};
@@ -17,6 +18,7 @@ use ralph_host::checkout::{self, Checkout, CheckoutError};
 use ralph_host::checks::{self, CheckPlace};
 use ralph_host::clock::Clock;
 use ralph_host::git::{Inquiry, Unlisted};
+use ralph_host::pins::Machine;
 use ralph_host::process::drive::Order;
 use ralph_host::scm::ScmPlace;
 use ralph_host::{git, marker, pins, scm, tree, views};
@@ -201,12 +203,15 @@ async fn look_at_tree(hands: &mut RunHands<'_>, look: &Look) -> Event {
 /// Looks at everything that must stay as it is, aside from the event loop: a project may be large.
 async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event> {
     let (files, programs, git_root) = (hands.pinned_files.clone(), hands.programs.clone(), hands.git_root.clone());
-    let Pinning { globs, candidates, programs: words } = pinning;
+    let machine = Machine::new(&hands.root, hands.programs.clone(), hands.variable);
+    let Pinning { globs, subjects } = pinning;
     let started = Aside::start(move |stop| {
-        let mut pins = Pins { files: files.pin(&globs, &candidates, stop)?, ..Pins::default() };
+        let known = subjects.as_deref().map(|subjects| judges::learn(subjects, &machine)).unwrap_or_default();
+        let files = files.pin(&globs, subjects.as_deref().unwrap_or_default(), &known, stop)?;
+        let mut pins = Pins { files, ..Pins::default() };
         let unmatched = pins::unmatched(&globs, &pins.files);
-        if let Some(words) = words {
-            pins.programs = programs.pin(&words);
+        if subjects.is_some() {
+            pins.programs = programs.pin(&known.programs);
             pins.repository = git_root.as_deref().map(tree::parts).unwrap_or_default();
             pins.tree_seen = !pins.repository.is_empty();
         }

@@ -5,8 +5,23 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ralph_core::protect::Pinned;
 use std::path::{Path, PathBuf};
 
-/// Folders that hold no rules of people.
-const NOT_WALKED: [&str; 2] = [".git", ".ralph"];
+/// Folders that hold no rules of people: ralph's and git's own, and what runners leave behind.
+const NOT_WALKED: [&str; 10] = [
+    ".git",
+    ".ralph",
+    "__pycache__",
+    "node_modules",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".hypothesis",
+    ".nyc_output",
+    ".tox",
+];
+/// Files that nobody writes, by the end of their names.
+const LEFT_BEHIND: [&str; 6] = [".pyc", ".pyo", ".DS_Store", ".coverage", ".tsbuildinfo", ".eslintcache"];
+/// Files and folders that somebody may write, but not where git is told to ignore them.
+const LEFT_BEHIND_IF_IGNORED: [&str; 6] = [".log", "coverage", "htmlcov", "test-results", "playwright-report", ".tmp"];
 
 /// The files below a folder that match.
 pub(super) fn find(root: &Path, globs: &GlobSet, stop: &Stop) -> Result<Vec<String>, String> {
@@ -20,6 +35,9 @@ pub(super) fn find(root: &Path, globs: &GlobSet, stop: &Stop) -> Result<Vec<Stri
                 return Err("the look at the files was stopped".to_owned());
             }
             let path = folder.join(entry.file_name());
+            if is_left_behind(root, &path) {
+                continue;
+            }
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             if is_folder && !NOT_WALKED.iter().any(|name| entry.file_name() == *name) {
                 folders.push(path);
@@ -30,6 +48,35 @@ pub(super) fn find(root: &Path, globs: &GlobSet, stop: &Stop) -> Result<Vec<Stri
         }
     }
     Ok(found)
+}
+
+/// Whether a runner left this behind: no person protects that, whatever a glob matches.
+fn is_left_behind(root: &Path, path: &Path) -> bool {
+    let ends = |endings: &[&str]| {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        endings.iter().any(|ending| name.ends_with(ending.as_bytes()))
+    };
+    ends(&LEFT_BEHIND) || (ends(&LEFT_BEHIND_IF_IGNORED) && is_ignored(root, path))
+}
+
+/// Whether a plain rule of a `.gitignore` above a path means it. Rules that make exceptions are not weighed: then the
+/// path counts.
+fn is_ignored(root: &Path, path: &Path) -> bool {
+    let mut folders = path.ancestors().skip(1);
+    folders.any(|folder| {
+        let rules = std::fs::read_to_string(root.join(folder).join(".gitignore")).unwrap_or_default();
+        let inside = path.strip_prefix(folder).unwrap_or(path);
+        let rules = rules.lines().map(str::trim).filter(|rule| !rule.is_empty() && !rule.starts_with('#'));
+        let rules: Vec<&str> = rules.collect();
+        let means = |rule: &&str| {
+            let plain = rule.trim_end_matches('/');
+            let anywhere = if plain.trim_start_matches('/').contains('/') { "" } else { "**/" };
+            let glob =
+                format!("{}{}", if rule.starts_with('/') { "" } else { anywhere }, plain.trim_start_matches('/'));
+            set_of(&[glob]).is_ok_and(|set| set.is_match(inside))
+        };
+        !rules.iter().any(|rule| rule.starts_with('!')) && rules.iter().any(means)
+    })
 }
 
 /// Globs that match none of the pinned files: a slip of the pen protects nothing.

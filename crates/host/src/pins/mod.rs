@@ -1,23 +1,30 @@
 //! Files whose state at the start counts: finding them, keeping what they held, seeing whether they are
 //! still as they were, and putting them back.
 //!
-//! What they held is kept outside of the work tree, where the agent's tools have no business. Every path
-//! is walked folder by folder without passing through a link, as the fingerprint of the tree does it.
+//! What they held is kept outside of the work tree, where the agent's tools have no business. Every path of the
+//! project is walked folder by folder without passing through a link, as the fingerprint of the tree does it; where a
+//! path leads through a link, both the link and what stands behind it are pinned.
 
+mod folders;
 mod globs;
+mod premises;
 mod restore;
 
+pub(crate) use folders::{Stamp, stamp};
 pub use globs::{judge_glob, unmatched};
+pub use premises::Machine;
 
 use crate::aside::Stop;
 use crate::look::is_fault_of_the_machine;
 use crate::plain_file::{self, Links};
 use crate::tree::Walk;
-use ralph_core::id::CheckId;
+use folders::Folders;
+use ralph_core::judges::{Judge, Known, Part, Subject, Why, counted};
 use ralph_core::protect::{self, Change, PinFailure, Pinned, PinnedChange, PinnedState};
 use ralph_core::text;
+use rustix::fd::BorrowedFd;
 use rustix::fs::{AtFlags, FileType};
-use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::DirBuilder;
 use std::io::{self, Read as _};
 use std::os::unix::fs::DirBuilderExt;
@@ -33,108 +40,161 @@ const LARGEST: u64 = 64 << 20;
 pub struct PinnedFiles {
     root: PathBuf,
     kept: PathBuf,
+    folders: Folders,
 }
 
 /// What stands at a path, as far as it counts.
 enum Standing {
     File { executable: bool, content: Vec<u8> },
     Link(Vec<u8>),
+    Folder(String),
     Other(&'static str),
     Nothing,
+}
+
+/// Something to be pinned.
+struct Wanted {
+    path: String,
+    part: Part,
+    why: Why,
+    of: Vec<ralph_core::id::CheckId>,
+    /// Whether its executable bit counts.
+    mode: bool,
 }
 
 impl PinnedFiles {
     /// For the project at `root`; contents are kept in `kept`, which is made when it is needed.
     pub fn new(root: &Path, kept: &Path) -> PinnedFiles {
-        PinnedFiles { root: root.to_owned(), kept: kept.to_owned() }
+        PinnedFiles { root: root.to_owned(), kept: kept.to_owned(), folders: Folders::default() }
     }
 
     /// The same files in another place.
     pub fn at(&self, root: &Path) -> PinnedFiles {
-        PinnedFiles { root: root.to_owned(), kept: self.kept.clone() }
+        PinnedFiles { root: root.to_owned(), ..self.clone() }
     }
 
-    /// Looks at everything that matches a glob, and at those candidates that are files of the project. Blocks while
-    /// it walks through the project, and gives up when told to stop.
+    /// Looks at everything that matches a glob, at what people declared for these checks, and at every judge that is
+    /// known. Blocks while it walks through the project, and gives up when told to stop.
     pub fn pin(
         &self,
         globs: &[String],
-        candidates: &[(String, Vec<CheckId>)],
+        subjects: &[Subject],
+        known: &Known,
         stop: &Stop,
     ) -> Result<Vec<Pinned>, PinFailure> {
         let asked = |why| PinFailure { why, fault: false };
         let failed = |why, error: &io::Error| PinFailure { why, fault: is_fault_of_the_machine(error) };
-        let mut found: BTreeMap<String, Vec<CheckId>> = BTreeMap::new();
-        if !globs.is_empty() {
-            let matching = globs::find(&self.root, &globs::set_of(globs).map_err(asked)?, stop).map_err(asked)?;
-            found.extend(matching.into_iter().map(|path| (path, Vec::new())));
-        }
-        for (name, scripts_of) in candidates {
-            let is_file = |name: &str| matches!(self.look(name), Ok(Standing::File { .. }));
-            // Only what the project itself holds can be changed by an agent that works in it; of what it does
-            // not hold, only what would take the place of something that it does.
-            if is_file(name) || protect::hidden_by(name).iter().any(|hidden| is_file(hidden)) {
-                found.entry(name.clone()).or_default().extend(scripts_of.iter().cloned());
-            } else if let Some(real) = self.behind_links(name) {
-                // Both where it leads and that it leads there.
-                found.entry(real).or_default().extend(scripts_of.iter().cloned());
-                if matches!(self.look(name), Ok(Standing::Link(_))) {
-                    found.entry(name.clone()).or_default().extend(scripts_of.iter().cloned());
-                }
+        let mut wanted = Vec::new();
+        let declared = subjects.iter().map(|subject| (&subject.judges, Why::Declared, vec![subject.id.clone()]));
+        for (globs, why, of) in std::iter::once((&globs.to_vec(), Why::Protected, Vec::new())).chain(declared) {
+            if globs.is_empty() {
+                continue;
             }
+            let found = globs::find(&self.root, &globs::set_of(globs).map_err(asked)?, stop).map_err(asked)?;
+            let file = |path| Wanted { path, part: Part::Whole, why: why.clone(), of: of.clone(), mode: true };
+            wanted.extend(found.into_iter().map(file));
         }
-        if found.len() > MOST_FILES {
-            return Err(asked(format!("{} files match, and at most {MOST_FILES} can be kept an eye on", found.len())));
-        }
-        let mut pinned = Vec::with_capacity(found.len());
-        for (path, scripts_of) in found {
-            let standing = self.look(&path).map_err(|error| failed(format!("{path}: {error}"), &error))?;
-            let file = Pinned { state: standing.state(&path, &scripts_of), path, scripts_of };
+        wanted.extend(known.judges.iter().map(Wanted::judge));
+        let mut pinned: Vec<Pinned> = Vec::with_capacity(wanted.len());
+        // Grows by what stands behind links.
+        while let Some(next) = wanted.pop() {
+            if let Some(same) = pinned.iter_mut().find(|pin| pin.path == next.path && pin.part == next.part) {
+                let new = next.of.into_iter().filter(|id| !same.of.contains(id)).collect::<Vec<_>>();
+                same.of.extend(new);
+                continue;
+            }
+            if pinned.len() >= MOST_FILES || stop.is_set() {
+                return Err(asked(format!("more than {MOST_FILES} files match, and no more can be kept an eye on")));
+            }
+            wanted.extend(self.behind_links(&next));
+            let standing = self.look(&next.path, &next.part);
+            let standing = standing.map_err(|error| failed(format!("{}: {error}", next.path), &error))?;
+            let state = standing.state(&next.part, next.mode);
+            let file = Pinned { path: next.path, part: next.part, state, why: next.why, of: next.of };
             let kept = self.keep(&file, &standing);
             kept.map_err(|error| failed(format!("{} cannot be kept: {error}", file.path), &error))?;
             pinned.push(file);
         }
+        pinned.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(pinned)
     }
 
     /// What is not as it was; or why the machine did not let that be seen.
     pub fn changes(&self, pinned: &[Pinned]) -> Result<Vec<PinnedChange>, String> {
         let changed = |file: &Pinned| {
-            let standing = match self.look(&file.path) {
+            let standing = match self.look(&file.path, &file.part) {
                 Ok(standing) => standing,
                 Err(error) if plain_file::is_fault(&error) => {
                     return Some(Err(format!("{} cannot be read: {error}", file.path)));
                 }
                 Err(error) => Standing::unreadable(&error),
             };
-            if standing.state(&file.path, &file.scripts_of) == file.state {
+            let mode = !matches!(file.state, PinnedState::File { executable: None, .. });
+            if standing.state(&file.part, mode) == file.state {
                 return None;
             }
             let how = match (&file.state, &standing) {
                 (_, Standing::Nothing) => Change::Deleted,
                 (PinnedState::Nothing, _) => Change::Added,
+                (PinnedState::Folder { .. }, Standing::Folder(_)) => Change::Content { losses: String::new() },
+                (_, Standing::Folder(_)) => Change::Replaced { by: "directory".to_owned() },
                 (_, Standing::Other(kind)) => Change::Replaced { by: (*kind).to_owned() },
                 (_, Standing::Link(_)) => Change::Replaced { by: "symbolic link".to_owned() },
-                (PinnedState::File { hash, .. }, Standing::File { content, .. }) => {
-                    self.compared(&file.path, hash, content)
-                }
+                (PinnedState::File { hash, .. }, Standing::File { content, .. }) => self.compared(file, hash, content),
                 (_, Standing::File { .. }) => Change::Content { losses: String::new() },
             };
             Some(Ok(PinnedChange { path: file.path.clone(), how }))
         };
-        pinned.iter().filter_map(changed).collect()
+        let mut changes: Vec<PinnedChange> = pinned.iter().filter_map(changed).collect::<Result<_, _>>()?;
+        // Two parts of one file are one change.
+        changes.dedup();
+        Ok(changes)
     }
 
-    /// The file of the project that a path with links in it leads to.
-    fn behind_links(&self, path: &str) -> Option<String> {
-        let (root, real) = (self.root.canonicalize().ok()?, self.root.join(path).canonicalize().ok()?);
-        let inside = real.strip_prefix(root).ok().filter(|_| real.is_file())?;
-        inside.to_str().map(str::to_owned)
+    /// Where the path of something leads through a link: what stands there, and the link itself if it is not the last
+    /// part of the path.
+    fn behind_links(&self, wanted: &Wanted) -> Vec<Wanted> {
+        let whole = self.root.join(&wanted.path);
+        let also = |path: &Path, part: &Part| {
+            let path = path.strip_prefix(&self.root).unwrap_or(path).to_str()?.to_owned();
+            let (part, why) = (part.clone(), wanted.why.clone());
+            (!path.is_empty()).then(|| Wanted { path, part, why, of: wanted.of.clone(), mode: wanted.mode })
+        };
+        let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+        let inside: &Path = whole.strip_prefix(&self.root).unwrap_or(Path::new(""));
+        let mut folders = inside.ancestors().filter(|folder| !folder.as_os_str().is_empty());
+        let Some(link) = folders.find(|path| is_link(&self.root.join(path))).map(|path| self.root.join(path)) else {
+            return Vec::new();
+        };
+        // The root may be reached through a link of its own.
+        let real = whole.canonicalize().ok().map(|real| match (self.root.canonicalize(), &real) {
+            (Ok(root), real) => real.strip_prefix(root).map(|inside| self.root.join(inside)).unwrap_or(real.clone()),
+            (Err(_), real) => real.clone(),
+        });
+        let link = Some(link).filter(|link| *link != whole).and_then(|link| also(&link, &Part::Whole));
+        real.and_then(|real| also(&real, &wanted.part)).into_iter().chain(link).collect()
     }
 
-    fn look(&self, path: &str) -> io::Result<Standing> {
+    fn look(&self, path: &str, part: &Part) -> io::Result<Standing> {
+        if let Part::Ending { ending } = part {
+            return self.folders.with_ending(&self.root.join(path), ending).map(Standing::Folder);
+        }
+        if path.starts_with('/') {
+            let path = Path::new(path);
+            let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(Standing::Nothing) };
+            // Outside of the project links on the way are nobody's business.
+            return match plain_file::open_place(folder) {
+                Ok(place) => self.look_at(rustix::fd::AsFd::as_fd(&place), name, path),
+                Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(Standing::Nothing),
+                Err(errno) => Err(errno.into()),
+            };
+        }
         let mut walk = Walk::from(&self.root)?;
         let Some((folder, name)) = walk.parent_of(path.as_bytes())? else { return Ok(Standing::Nothing) };
+        self.look_at(folder, name, &self.root.join(path))
+    }
+
+    fn look_at(&self, folder: BorrowedFd<'_>, name: &OsStr, path: &Path) -> io::Result<Standing> {
         let stat = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             Err(rustix::io::Errno::NOENT) => return Ok(Standing::Nothing),
@@ -150,6 +210,7 @@ impl PinnedFiles {
                 Ok(Standing::File { executable: stat.st_mode & 0o111 != 0, content })
             }
             FileType::Symlink => Ok(Standing::Link(rustix::fs::readlinkat(folder, name, Vec::new())?.into_bytes())),
+            FileType::Directory => self.folders.whole(path).map(Standing::Folder),
             other => Ok(Standing::Other(plain_file::kind(other))),
         }
     }
@@ -169,13 +230,20 @@ impl PinnedFiles {
     }
 
     /// How a content differs: by its tests, where it is source with tests in it.
-    fn compared(&self, path: &str, hash: &str, now: &[u8]) -> Change {
-        let before = std::fs::read(self.place(path, hash)).unwrap_or_default();
-        if before == now {
+    fn compared(&self, file: &Pinned, hash: &str, now: &[u8]) -> Change {
+        if text::hash(&counted(&file.part, now)) == hash {
             return Change::Mode;
         }
+        let before = std::fs::read(self.place(&file.path, hash)).unwrap_or_default();
         let losses = protect::test_losses(&String::from_utf8_lossy(&before), &String::from_utf8_lossy(now));
         Change::Content { losses }
+    }
+}
+
+impl Wanted {
+    fn judge(judge: &Judge) -> Wanted {
+        let Judge { path, part, why, of, executed } = judge.clone();
+        Wanted { path, part, why, of, mode: executed }
     }
 }
 
@@ -188,13 +256,13 @@ impl Standing {
     }
 
     /// As far as it counts.
-    fn state(&self, path: &str, scripts_of: &[CheckId]) -> PinnedState {
+    fn state(&self, part: &Part, mode: bool) -> PinnedState {
         match self {
             Standing::File { executable, content } => {
-                let content = protect::pinned_content(path, !scripts_of.is_empty(), content);
-                PinnedState::File { executable: *executable, hash: text::hash(&content) }
+                PinnedState::File { executable: mode.then_some(*executable), hash: text::hash(&counted(part, content)) }
             }
             Standing::Link(target) => PinnedState::Link { target: text::hex(target) },
+            Standing::Folder(hash) => PinnedState::Folder { hash: hash.clone() },
             Standing::Other(kind) => PinnedState::Other { name: (*kind).to_owned() },
             Standing::Nothing => PinnedState::Nothing,
         }

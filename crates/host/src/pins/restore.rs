@@ -1,7 +1,9 @@
 //! Putting pinned files back as they were.
 
 use super::{PinnedFiles, Standing};
-use ralph_core::protect::{self, Pinned, PinnedState};
+use ralph_core::judges::Part;
+use ralph_core::protect::{Pinned, PinnedState};
+use serde_json::{Map, Value};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -21,6 +23,9 @@ impl PinnedFiles {
 
     /// Writes a file beside its place and renames it, so that nothing that stands there is written through.
     fn put_back(&self, file: &Pinned) -> io::Result<()> {
+        if file.path.starts_with('/') {
+            return Err(io::Error::other("it is outside of the project"));
+        }
         let path = self.root.join(&file.path);
         let folder = path.parent().unwrap_or(&self.root).to_owned();
         let inside = folder.strip_prefix(&self.root).map_err(io::Error::other)?;
@@ -31,14 +36,20 @@ impl PinnedFiles {
         let beside = place.join(format!(".restore-{}", std::process::id()));
         let _ = std::fs::remove_file(&beside);
         match &file.state {
+            PinnedState::Nothing if std::fs::symlink_metadata(&path).is_ok_and(|now| now.is_dir()) => {
+                return std::fs::remove_dir_all(&path);
+            }
             PinnedState::Nothing => return std::fs::remove_file(&path),
+            PinnedState::Folder { .. } => return Err(io::Error::other("only whoever installed it can put it back")),
             PinnedState::Link { target } => symlink(OsStr::from_bytes(&unhex(target)), &beside)?,
             PinnedState::Other { name } => return Err(io::Error::other(format!("a {name} cannot be made again"))),
             PinnedState::File { executable, hash } => {
                 let content = self.content_to_put_back(file, hash)?;
                 let mut made = File::create_new(&beside)?;
                 made.write_all(&content)?;
-                made.set_permissions(std::fs::Permissions::from_mode(if *executable { 0o755 } else { 0o644 }))?;
+                made.set_permissions(std::fs::Permissions::from_mode(
+                    if executable.unwrap_or_else(|| is_executable(&path)) { 0o755 } else { 0o644 },
+                ))?;
             }
         }
         if std::fs::symlink_metadata(&path).is_ok_and(|now| now.is_dir()) {
@@ -47,23 +58,35 @@ impl PinnedFiles {
         std::fs::rename(&beside, &path).inspect_err(|_| drop(std::fs::remove_file(&beside)))
     }
 
-    /// What a file held; of a package's description only the scripts, in what it holds now.
+    /// What a file held; of a package's description only what counts, in what it holds now.
     fn content_to_put_back(&self, file: &Pinned, hash: &str) -> io::Result<Vec<u8>> {
         let before = std::fs::read(self.place(&file.path, hash))?;
-        let of_a_package = !file.scripts_of.is_empty() && file.path.rsplit('/').next() == Some(protect::PACKAGE);
-        let Ok(Standing::File { content: now, .. }) = self.look(&file.path) else { return Ok(before) };
-        let parsed = |bytes: &[u8]| serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(bytes).ok();
-        match (parsed(&before), parsed(&now)) {
-            (Some(mut before), Some(mut now)) if of_a_package => {
-                match before.remove("scripts") {
-                    Some(scripts) => drop(now.insert("scripts".to_owned(), scripts)),
-                    None => drop(now.remove("scripts")),
-                }
-                Ok(serde_json::to_string_pretty(&now)?.into_bytes())
-            }
-            _ => Ok(before),
+        let Part::Package { scripts, sections } = &file.part else { return Ok(before) };
+        let Ok(Standing::File { content: now, .. }) = self.look(&file.path, &file.part) else { return Ok(before) };
+        let parsed = |bytes: &[u8]| serde_json::from_slice::<Map<String, Value>>(bytes).ok();
+        let (Some(before_all), Some(mut now)) = (parsed(&before), parsed(&now)) else { return Ok(before) };
+        let around = scripts.iter().flat_map(|name| [format!("pre{name}"), name.clone(), format!("post{name}")]);
+        let own = |all: &Map<String, Value>| all.get("scripts").and_then(Value::as_object).cloned().unwrap_or_default();
+        let (then, mut scripts_now) = (own(&before_all), own(&now));
+        around.for_each(|name| put(&mut scripts_now, &name, then.get(&name)));
+        if !scripts_now.is_empty() || before_all.contains_key("scripts") {
+            now.insert("scripts".to_owned(), Value::Object(scripts_now));
         }
+        sections.iter().for_each(|name| put(&mut now, name, before_all.get(name)));
+        Ok(serde_json::to_string_pretty(&now)?.into_bytes())
     }
+}
+
+/// Makes a member what it was.
+fn put(members: &mut Map<String, Value>, name: &str, before: Option<&Value>) {
+    match before {
+        Some(value) => drop(members.insert(name.to_owned(), value.clone())),
+        None => drop(members.shift_remove(name)),
+    }
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0)
 }
 
 /// Makes folders below the root that are none, in place of links and files.

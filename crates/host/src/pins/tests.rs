@@ -1,6 +1,7 @@
 //! With real files: every kind of change, and its undoing.
 
 use super::*;
+use ralph_core::id::CheckId;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 struct Project(tempfile::TempDir);
@@ -40,18 +41,20 @@ fn paths(pinned: &[Pinned]) -> Vec<&str> {
     pinned.iter().map(|file| file.path.as_str()).collect()
 }
 
-fn checks(ids: &[&str]) -> Vec<CheckId> {
-    ids.iter().copied().map(CheckId::new).collect()
+/// A judge of one check.
+fn judge(path: &str, part: Part) -> Judge {
+    let why = Why::Named { by: String::new() };
+    Judge { path: path.to_owned(), part, why, of: vec![CheckId::new("1")], executed: false }
+}
+
+fn known(judges: Vec<Judge>) -> Known {
+    Known { judges, ..Known::default() }
 }
 
 #[test]
-fn globs_and_scripts_are_found_and_nothing_else() {
+fn globs_and_judges_are_found_and_nothing_else() {
     let project = Project::new();
-    let candidates = [
-        ("check.sh".to_owned(), checks(&["1"])),
-        ("sh".to_owned(), checks(&["1"])),
-        ("src".to_owned(), checks(&["0"])),
-    ];
+    let judges = known(vec![judge("check.sh", Part::Whole)]);
     for (patterns, expected) in [
         (&["tests/**"][..], &["check.sh", "tests/a.rs", "tests/deep/b.txt", "tests/link"][..]),
         (&["./tests/"], &["check.sh", "tests/a.rs", "tests/deep/b.txt", "tests/link"]),
@@ -61,24 +64,174 @@ fn globs_and_scripts_are_found_and_nothing_else() {
         (&["**/tests/c"], &["check.sh", "ignored/tests/c"]),
         (&[], &["check.sh"]),
     ] {
-        let pinned = project.pins().pin(&globs(patterns), &candidates, &Stop::default()).unwrap();
+        let pinned = project.pins().pin(&globs(patterns), &[], &judges, &Stop::default()).unwrap();
         assert_eq!(paths(&pinned), expected, "{patterns:?}");
     }
     assert!(judge_glob("a{b").is_err() && judge_glob("tests/**/*.{ts,tsx}").is_ok());
 }
 
 #[test]
-fn a_file_that_would_come_first_must_stay_away() {
+fn a_file_that_must_stay_away_is_seen_when_it_comes() {
     let project = Project::new();
-    std::fs::write(project.at("project/Makefile"), "test:").unwrap();
-    let candidates = ["GNUmakefile", "makefile", "Makefile"].map(|name| (name.to_owned(), checks(&["0"])));
-    let pinned = project.pins().pin(&[], &candidates, &Stop::default()).unwrap();
+    let judges = known(vec![judge("GNUmakefile", Part::Whole), judge("pytest", Part::Whole)]);
+    let pinned = project.pins().pin(&[], &[], &judges, &Stop::default()).unwrap();
     assert!(project.pins().changes(&pinned).unwrap().is_empty());
     std::fs::write(project.at("project/GNUmakefile"), "test:").unwrap();
-    let added = PinnedChange { path: "GNUmakefile".to_owned(), how: Change::Added };
-    assert_eq!(project.pins().changes(&pinned).unwrap(), [added]);
-    assert!(project.pins().restore(&pinned, &["GNUmakefile".to_owned()]).is_empty());
+    std::fs::create_dir(project.at("project/pytest")).unwrap();
+    let added = |path: &str| PinnedChange { path: path.to_owned(), how: Change::Added };
+    assert_eq!(project.pins().changes(&pinned).unwrap(), [added("GNUmakefile"), added("pytest")]);
+    assert!(project.pins().restore(&pinned, &["GNUmakefile".to_owned(), "pytest".to_owned()]).is_empty());
     assert!(project.pins().changes(&pinned).unwrap().is_empty());
+}
+
+#[test]
+fn what_a_link_leads_to_is_pinned_with_it() {
+    let project = Project::new();
+    for (path, text) in [("outside/expected/one", "1"), ("project/data/two", "2"), ("outside/three", "3")] {
+        std::fs::create_dir_all(project.at(path).parent().unwrap()).unwrap();
+        std::fs::write(project.at(path), text).unwrap();
+    }
+    symlink(project.at("outside/expected"), project.at("project/tests/expected")).unwrap();
+    symlink("../data", project.at("project/tests/data")).unwrap();
+    symlink(project.at("outside/three"), project.at("project/three.sh")).unwrap();
+    symlink("data", project.at("project/alias")).unwrap();
+    let judges = known(vec![judge("three.sh", Part::Whole), judge("alias/two", Part::Whole)]);
+    let edits: [(&str, &str); 5] = [
+        ("outside/expected/one", "x"),
+        ("project/data/two", "x"),
+        ("outside/three", "x"),
+        ("outside/expected/new", "x"),
+        ("project/data/new", "x"),
+    ];
+    for (path, text) in edits {
+        let pinned = project.pins().pin(&globs(&["tests/**"]), &[], &judges, &Stop::default()).unwrap();
+        assert_eq!(project.pins().changes(&pinned).unwrap(), []);
+        let before = std::fs::read(project.at(path)).ok();
+        std::fs::write(project.at(path), text).unwrap();
+        assert!(!project.pins().changes(&pinned).unwrap().is_empty(), "{path}");
+        match before {
+            Some(before) => std::fs::write(project.at(path), before).unwrap(),
+            None => std::fs::remove_file(project.at(path)).unwrap(),
+        }
+        assert_eq!(project.pins().changes(&pinned).unwrap(), [], "{path}");
+    }
+    let pinned = project.pins().pin(&[], &[], &judges, &Stop::default()).unwrap();
+    std::fs::remove_file(project.at("project/alias")).unwrap();
+    symlink("src", project.at("project/alias")).unwrap();
+    assert!(project.pins().changes(&pinned).unwrap().iter().any(|change| change.path == "alias"));
+}
+
+#[test]
+fn an_installed_package_counts_by_content_alone() {
+    let project = Project::new();
+    let file = |path: &str, text: &str| {
+        let path = project.at("project/node_modules").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let install = || {
+        file("jest/index.js", "run()");
+        file("jest/bin/jest.js", "index()");
+        file("jest/node_modules/x/index.js", "x");
+    };
+    install();
+    let why = Why::Installed { runner: "jest".to_owned() };
+    let judges = known(vec![Judge { why, ..judge("node_modules/jest", Part::Whole) }]);
+    let pins = project.pins();
+    let pinned = pins.pin(&[], &[], &judges, &Stop::default()).unwrap();
+    std::fs::remove_dir_all(project.at("project/node_modules")).unwrap();
+    assert_eq!(pins.changes(&pinned).unwrap().len(), 1);
+    install();
+    file("left-pad/index.js", "pad");
+    file("jest/__pycache__/a.pyc", "cache");
+    assert_eq!(pins.changes(&pinned).unwrap(), [], "the same version again, another package and a cache");
+    for (path, text) in [("jest/index.js", "pass"), ("jest/new.js", "")] {
+        file(path, text);
+        assert_eq!(
+            pins.changes(&pinned).unwrap(),
+            [PinnedChange { path: "node_modules/jest".to_owned(), how: Change::Content { losses: String::new() } }]
+        );
+        install();
+        let _ = std::fs::remove_file(project.at("project/node_modules/jest/new.js"));
+        assert_eq!(pins.changes(&pinned).unwrap(), []);
+    }
+    let told = pins.restore(&pinned, &["node_modules/jest".to_owned()]);
+    assert_eq!(told.len(), 1, "nobody makes an installation again: {told:?}");
+}
+
+#[test]
+fn files_with_an_ending_count_and_others_beside_them_do_not() {
+    let project = Project::new();
+    let judges = known(vec![judge("site", Part::Ending { ending: ".pth".to_owned() })]);
+    let pins = project.pins();
+    let pinned = pins.pin(&[], &[], &judges, &Stop::default()).unwrap();
+    std::fs::create_dir(project.at("project/site")).unwrap();
+    std::fs::write(project.at("project/site/package.py"), "").unwrap();
+    assert_eq!(pins.changes(&pinned).unwrap(), []);
+    std::fs::write(project.at("project/site/evil.pth"), "import evil").unwrap();
+    assert_eq!(pins.changes(&pinned).unwrap().len(), 1);
+}
+
+#[test]
+fn a_mode_counts_only_for_what_is_executed_directly() {
+    let project = Project::new();
+    for (executed, expected) in [(false, 0), (true, 1)] {
+        let judges = known(vec![Judge { executed, ..judge("check.sh", Part::Whole) }]);
+        std::fs::set_permissions(project.at("project/check.sh"), std::fs::Permissions::from_mode(0o644)).unwrap();
+        let pinned = project.pins().pin(&[], &[], &judges, &Stop::default()).unwrap();
+        std::fs::set_permissions(project.at("project/check.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(project.pins().changes(&pinned).unwrap().len(), expected);
+    }
+}
+
+#[test]
+fn what_runners_leave_among_protected_files_is_not_protected() {
+    let project = Project::new();
+    let write = |path: &str| {
+        let path = project.at("project").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "x").unwrap();
+    };
+    std::fs::write(project.at("project/.gitignore"), "*.log\n/tests/coverage/\n").unwrap();
+    for path in [
+        "tests/__pycache__/a.cpython-312.pyc",
+        "tests/.DS_Store",
+        "tests/run.log",
+        "tests/coverage/x.html",
+        "tests/.pytest_cache/v/x",
+    ] {
+        write(path);
+    }
+    let pins = project.pins();
+    let found = pins.pin(&globs(&["tests/**"]), &[], &Known::default(), &Stop::default()).unwrap();
+    assert_eq!(paths(&found), ["tests/a.rs", "tests/deep/b.txt", "tests/link"]);
+    std::fs::write(project.at("project/.gitignore"), "").unwrap();
+    let found = pins.pin(&globs(&["tests/**"]), &[], &Known::default(), &Stop::default()).unwrap();
+    assert!(paths(&found).contains(&"tests/run.log"), "a log that is no secret to git may be an expected one");
+}
+
+#[test]
+fn a_pipe_among_judges_is_seen_and_never_opened() {
+    let project = Project::new();
+    std::fs::create_dir(project.at("project/pack")).unwrap();
+    plain_file::make_pipe(&project.at("project/pack/pipe"));
+    plain_file::make_pipe(&project.at("project/judge.sh"));
+    let judges = known(vec![judge("pack", Part::Whole), judge("judge.sh", Part::Whole)]);
+    let pinned = project.pins().pin(&[], &[], &judges, &Stop::default()).unwrap();
+    assert!(matches!(&pinned[0].state, PinnedState::Other { name } if name == "named pipe"));
+    assert_eq!(project.pins().changes(&pinned).unwrap(), []);
+}
+
+#[test]
+fn declared_judges_are_pinned_for_their_check() {
+    let project = Project::new();
+    let subject =
+        Subject { id: CheckId::new("x"), command: "true".to_owned(), judges: globs(&["src/**"]), work: Vec::new() };
+    let pinned = project.pins().pin(&[], &[subject], &Known::default(), &Stop::default()).unwrap();
+    assert_eq!(
+        (paths(&pinned), &pinned[0].of, &pinned[0].why),
+        (vec!["src/main.rs"], &vec![CheckId::new("x")], &Why::Declared)
+    );
 }
 
 #[test]
@@ -146,7 +299,7 @@ fn j08_every_kind_of_change_is_seen_named_and_undone() {
     for (change, path, how) in cases {
         let project = Project::new();
         let pins = project.pins();
-        let pinned = pins.pin(&globs(&["tests/**"]), &[], &Stop::default()).unwrap();
+        let pinned = pins.pin(&globs(&["tests/**"]), &[], &Known::default(), &Stop::default()).unwrap();
         assert_eq!(pins.changes(&pinned).unwrap(), []);
         std::fs::write(project.at("project/tests/new.rs"), "adding is no change").unwrap();
         change(&project);
@@ -162,13 +315,14 @@ fn a_package_may_get_dependencies_but_no_other_scripts() {
     let project = Project::new();
     let write = |text: &str| std::fs::write(project.at("project/package.json"), text).unwrap();
     write(r#"{"scripts":{"test":"jest"}}"#);
-    let pinned = project.pins().pin(&[], &[("package.json".to_owned(), checks(&["0"]))], &Stop::default()).unwrap();
-    write(r#"{"scripts":{"test":"jest"},"dependencies":{"left-pad":"1"}}"#);
+    let part = Part::Package { scripts: vec!["test".to_owned()], sections: vec!["jest".to_owned()] };
+    let pinned = project.pins().pin(&[], &[], &known(vec![judge("package.json", part)]), &Stop::default()).unwrap();
+    write(r#"{"scripts":{"test":"jest","dev":"vite"},"dependencies":{"left-pad":"1"}}"#);
     assert_eq!(project.pins().changes(&pinned).unwrap(), []);
-    write(r#"{"scripts":{"test":"true"},"dependencies":{"left-pad":"2"}}"#);
+    write(r#"{"scripts":{"test":"true","pretest":"x","dev":"vite"},"jest":{},"dependencies":{"left-pad":"2"}}"#);
     assert_eq!(project.pins().changes(&pinned).unwrap().len(), 1);
     assert!(project.pins().restore(&pinned, &["package.json".to_owned()]).is_empty());
     assert_eq!(project.pins().changes(&pinned).unwrap(), []);
     let now = std::fs::read_to_string(project.at("project/package.json")).unwrap();
-    assert!(now.contains("jest") && now.contains("\"left-pad\": \"2\""), "{now}");
+    assert!(now.contains("vite") && !now.contains("pretest") && now.contains("\"left-pad\": \"2\""), "{now}");
 }

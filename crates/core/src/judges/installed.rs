@@ -1,0 +1,229 @@
+//! What runners consist of, where an agent can write: the packages of a program and those that they need.
+//!
+//! Each package is a judge of its own, by content: the same version installed again is no change, and neither is
+//! another package beside them.
+
+use super::learn::{Context, Learner};
+use super::premises::{name, parent, place, upward};
+use super::table::{self, Kit};
+use super::{Part, Standing, Why};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Packages of one runner.
+const MOST_PACKAGES: usize = 2000;
+
+impl Learner<'_> {
+    /// Follows a runner's program, wherever it was found.
+    pub(super) fn installed_at(&mut self, file: &str, program: &str) {
+        if self.is_of_the_system(file) || !self.is_new(format!("installed {file}")) {
+            return;
+        }
+        let real = self.premises.real(file).unwrap_or_else(|| file.to_owned());
+        let kit = table::runner(program).map_or(Kit::None, |row| row.kit);
+        let by_text = || {
+            // pnpm's programs are small scripts that name the real one.
+            let text = self.premises.read(file)?;
+            let (_, target) = text.split_once("$basedir/")?;
+            let target = target.split(['"', ' ', '\n']).next()?;
+            self.premises.real(&place(self.premises.root(), parent(file), target))
+        };
+        let target = if real.contains("node_modules/.bin/") { by_text().unwrap_or(real) } else { real };
+        if let Some(package) = node_package(&target) {
+            return self.node_packages(&package, program);
+        }
+        if let Some(package) = target.split_once("vendor/").and_then(|(before, inner)| {
+            let mut parts = inner.split('/');
+            Some(format!("{before}vendor/{}/{}", parts.next().filter(|part| *part != "bin")?, parts.next()?))
+        }) {
+            return self.php_packages(&package, program);
+        }
+        if kit == Kit::Python
+            || name(parent(file)) == "bin"
+                && self.premises.standing(&format!("{}/pyvenv.cfg", parent(parent(file)))) == Standing::File
+        {
+            self.python_packages(file, program);
+        }
+    }
+
+    /// What the system's own package manager installs, no ordinary agent can write.
+    fn is_of_the_system(&self, path: &str) -> bool {
+        let local = path.starts_with("/usr/local/");
+        !local && ["/usr/", "/bin/", "/sbin/", "/lib/", "/nix/", "/snap/"].iter().any(|folder| path.starts_with(folder))
+    }
+
+    fn installed(&mut self, path: &str, runner: &str) {
+        self.judge(path, Part::Whole, Why::Installed { runner: runner.to_owned() }, false);
+    }
+
+    fn node_packages(&mut self, package: &str, runner: &str) {
+        let mut waiting = vec![package.to_owned()];
+        let mut seen = BTreeSet::new();
+        while let Some(folder) = waiting.pop() {
+            if !seen.insert(folder.clone()) || self.is_of_the_system(&folder) || seen.len() > MOST_PACKAGES {
+                continue;
+            }
+            self.installed(&folder, runner);
+            let description: Value = self
+                .premises
+                .read(&format!("{folder}/package.json"))
+                .and_then(|text| serde_json::from_str(&text).ok())
+                .unwrap_or_default();
+            let needs = ["dependencies", "optionalDependencies", "peerDependencies"]
+                .iter()
+                .filter_map(|key| description.get(key)?.as_object());
+            for need in needs.flatten().map(|(name, _)| name) {
+                let folders = std::iter::successors(Some(folder.as_str()), |folder| {
+                    (!folder.is_empty() && *folder != "/").then(|| parent(folder))
+                });
+                let places = folders.filter(|folder| name(folder) != "node_modules").map(|folder| {
+                    if folder.is_empty() {
+                        format!("node_modules/{need}")
+                    } else {
+                        format!("{folder}/node_modules/{need}")
+                    }
+                });
+                let found = places.into_iter().find(|place| self.premises.standing(place) == Standing::Folder);
+                waiting.extend(found.and_then(|place| self.premises.real(&place)));
+            }
+        }
+    }
+
+    fn php_packages(&mut self, package: &str, runner: &str) {
+        let vendor = parent(parent(package)).to_owned();
+        let mut waiting = vec![package.to_owned()];
+        let mut seen = BTreeSet::new();
+        while let Some(folder) = waiting.pop() {
+            if !seen.insert(folder.clone()) || self.premises.standing(&folder) != Standing::Folder {
+                continue;
+            }
+            self.installed(&folder, runner);
+            let description: Value = self
+                .premises
+                .read(&format!("{folder}/composer.json"))
+                .and_then(|text| serde_json::from_str(&text).ok())
+                .unwrap_or_default();
+            let needs = description.get("require").and_then(Value::as_object).into_iter().flatten();
+            waiting.extend(needs.filter(|(name, _)| name.contains('/')).map(|(name, _)| format!("{vendor}/{name}")));
+        }
+        for file in ["autoload.php", "composer/ClassLoader.php", "composer/platform_check.php"] {
+            self.installed(&format!("{vendor}/{file}"), runner);
+        }
+    }
+
+    /// The packages of a Python program beside the interpreter or environment that it belongs to.
+    pub(super) fn python_packages(&mut self, file: &str, program: &str) {
+        if self.is_of_the_system(file) {
+            return;
+        }
+        let environment = parent(parent(file)).to_owned();
+        let at =
+            |inside: &str| if environment.is_empty() { inside.to_owned() } else { format!("{environment}/{inside}") };
+        self.installed_if_there(&at("pyvenv.cfg"), program);
+        for version in self.premises.list(&at("lib")).into_iter().filter(|name| name.starts_with("python")) {
+            for folder in ["site-packages", "dist-packages"] {
+                let site = at(&format!("lib/{version}/{folder}"));
+                if self.premises.standing(&site) == Standing::Folder {
+                    self.site(&site, program);
+                }
+            }
+        }
+    }
+
+    fn installed_if_there(&mut self, path: &str, runner: &str) {
+        if self.premises.standing(path) != Standing::Nothing {
+            self.installed(path, runner);
+        }
+    }
+
+    /// A folder of Python packages: what is loaded at every start, and the program's package with those that it needs.
+    fn site(&mut self, site: &str, program: &str) {
+        self.start_files(site, program);
+        let names = self.premises.list(site);
+        let plain = |name: &str| name.to_lowercase().replace(['_', '.'], "-");
+        let described = |wanted: &str| {
+            let is_it = |name: &&String| {
+                name.strip_suffix(".dist-info")
+                    .and_then(|stem| stem.rsplit_once('-'))
+                    .is_some_and(|(own, _)| plain(own) == plain(wanted))
+            };
+            names.iter().find(is_it).cloned()
+        };
+        let mut waiting = vec![program.replace("py.test", "pytest")];
+        let mut seen = BTreeSet::new();
+        while let Some(wanted) = waiting.pop() {
+            if !seen.insert(plain(&wanted)) || seen.len() > MOST_PACKAGES {
+                continue;
+            }
+            let Some(info) = described(&wanted) else { continue };
+            let record = self.premises.read(&format!("{site}/{info}/RECORD")).unwrap_or_default();
+            let tops: BTreeSet<&str> = record.lines().filter_map(|line| line.split([',', '/']).next()).collect();
+            for top in tops
+                .into_iter()
+                .filter(|top| !top.is_empty() && *top != ".." && *top != "__pycache__" && !top.ends_with(".dist-info"))
+            {
+                self.installed(&format!("{site}/{top}"), program);
+            }
+            self.installed_if_there(&format!("{site}/{info}/entry_points.txt"), program);
+            let metadata = self.premises.read(&format!("{site}/{info}/METADATA")).unwrap_or_default();
+            let needs = metadata
+                .lines()
+                .filter_map(|line| line.strip_prefix("Requires-Dist: "))
+                .filter(|need| !need.contains("extra =="));
+            waiting.extend(
+                needs
+                    .filter_map(|need| need.split(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)).next())
+                    .map(str::to_owned),
+            );
+        }
+    }
+
+    /// What Python loads from a folder at every start.
+    fn start_files(&mut self, site: &str, program: &str) {
+        self.judge(
+            site,
+            Part::Ending { ending: ".pth".to_owned() },
+            Why::Installed { runner: program.to_owned() },
+            false,
+        );
+        for file in ["sitecustomize.py", "usercustomize.py"] {
+            self.judge(&format!("{site}/{file}"), Part::Whole, Why::Configures { runner: program.to_owned() }, false);
+        }
+    }
+
+    /// What every start of Python reads: files of the folder, and of the user's own packages.
+    pub(super) fn python_at(&mut self, folder: &str, context: &Context<'_>) {
+        self.cache(String::new(), "PYTHONPYCACHEPREFIX");
+        let why = || Why::Configures { runner: "python".to_owned() };
+        let around: Vec<String> = upward(folder).map(str::to_owned).collect();
+        let environment = context.setting.venv.clone().filter(|venv| !venv.is_empty());
+        for venv in around.iter().map(|folder| place(self.premises.root(), folder, ".venv")).chain(environment) {
+            if self.premises.standing(&format!("{venv}/pyvenv.cfg")) == Standing::File && context.setting.venv.is_some()
+            {
+                self.python_packages(&format!("{venv}/bin/python"), "python");
+            }
+        }
+        if super::premises::is_known(folder) {
+            for file in ["sitecustomize.py", "usercustomize.py"] {
+                let path = place(self.premises.root(), folder, file);
+                self.judge(&path, Part::Whole, why(), false);
+            }
+        }
+        let python = self.premises.find("python3").and_then(|file| self.premises.real(&file));
+        let version = python.as_deref().map(name).filter(|name| name.contains('.')).map(str::to_owned);
+        if let (Some(home), Some(version)) = (self.premises.variable("HOME"), version) {
+            let site = place(self.premises.root(), "", &format!("{home}/.local/lib/{version}/site-packages"));
+            self.start_files(&site, "python");
+        }
+    }
+}
+
+/// The package that a file of Node belongs to.
+fn node_package(file: &str) -> Option<String> {
+    let at = file.rfind("node_modules/")? + "node_modules/".len();
+    let (before, inside) = (file.get(..at)?, file.get(at..)?);
+    let mut parts = inside.split('/');
+    let first = parts.next().filter(|first| !first.is_empty() && !first.starts_with('.'))?;
+    let package = if first.starts_with('@') { format!("{first}/{}", parts.next()?) } else { first.to_owned() };
+    Some(format!("{before}{package}"))
+}

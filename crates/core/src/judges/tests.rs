@@ -1,0 +1,499 @@
+//! Commands, and what they are made of.
+
+use super::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A project in memory, with what stands around it.
+#[derive(Default)]
+struct World {
+    files: BTreeMap<String, String>,
+    links: BTreeMap<String, String>,
+}
+
+impl World {
+    fn of(files: &[(&str, &str)]) -> World {
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+        World { files: files.collect(), ..World::default() }
+    }
+
+    fn learn(&self, command: &str) -> Known {
+        learn(&[subject(command)], self)
+    }
+}
+
+fn subject(command: &str) -> Subject {
+    Subject { id: CheckId::new("check"), command: command.to_owned(), judges: Vec::new(), work: Vec::new() }
+}
+
+impl Premises for World {
+    fn root(&self) -> &str {
+        "/p"
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        let path = self.real(path)?;
+        self.files.get(&path).cloned()
+    }
+
+    fn standing(&self, path: &str) -> Standing {
+        let path = self.real(path).unwrap_or_else(|| path.to_owned());
+        let inside = format!("{}/", path.trim_end_matches('/'));
+        if self.files.contains_key(&path) {
+            Standing::File
+        } else if path.is_empty() || self.files.keys().any(|file| file.starts_with(&inside)) {
+            Standing::Folder
+        } else {
+            Standing::Nothing
+        }
+    }
+
+    fn real(&self, path: &str) -> Option<String> {
+        Some(self.links.get(path).cloned().unwrap_or_else(|| path.to_owned()))
+    }
+
+    fn list(&self, folder: &str) -> Vec<String> {
+        let inside = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let below = self.files.keys().filter_map(|file| file.strip_prefix(&inside));
+        let names: BTreeSet<String> = below.map(|file| file.split('/').next().unwrap().to_owned()).collect();
+        names.into_iter().collect()
+    }
+
+    fn find(&self, program: &str) -> Option<String> {
+        const THERE: [&str; 32] = [
+            "sh",
+            "bash",
+            "make",
+            "grep",
+            "node",
+            "npm",
+            "pnpm",
+            "yarn",
+            "python3",
+            "python",
+            "pytest",
+            "cargo",
+            "go",
+            "just",
+            "task",
+            "git",
+            "diff",
+            "mvn",
+            "gradle",
+            "ruff",
+            "rspec",
+            "ctest",
+            "cmake",
+            "tox",
+            "phpunit",
+            "mypy",
+            "cat",
+            "curl",
+            "deno",
+            "bun",
+            "uv",
+            "golangci-lint",
+        ];
+        THERE.contains(&program).then(|| format!("/usr/bin/{program}"))
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        (name == "HOME").then(|| "/home/me".to_owned())
+    }
+
+    fn matches(&self, globs: &[String], path: &str) -> bool {
+        globs.iter().any(|glob| glob == path)
+    }
+}
+
+/// Judges that a text names, with what is unknown behind a question mark.
+fn named(known: &Known) -> Vec<String> {
+    let judges = known.judges.iter().filter(|judge| matches!(judge.why, Why::Named { .. }));
+    let mut named: Vec<String> = judges.map(|judge| judge.path.clone()).collect();
+    named.sort();
+    named.dedup();
+    named.extend(known.unknown.iter().map(|unknown| format!("? {}", unknown.what)));
+    named
+}
+
+/// How a row of a table is wrong.
+fn differs(row: &str, found: Vec<String>, expected: &[&str]) -> Option<String> {
+    (found != expected).then(|| format!("{row}\n    found {found:?}\n    instead of {expected:?}"))
+}
+
+/// A project with most of what commands could name.
+fn project() -> World {
+    World::of(&[
+        ("check.sh", "grep -q done work.txt"),
+        ("app.sh", "echo hi"),
+        ("greet.sh", "echo Hello"),
+        ("run.sh", "npm run lint"),
+        ("suite.sh", "pytest -q"),
+        ("verify.py", "import sys"),
+        ("main.py", "print(1)"),
+        ("cli.js", "console.log(3)"),
+        ("index.js", "console.log('ok')"),
+        ("expected.txt", "3"),
+        ("work.txt", "3"),
+        ("other.txt", "4"),
+        ("patterns", "a"),
+        ("tools/verify.sh", ". \"$(dirname \"$0\")/lib.sh\"\n\"${BASH_SOURCE%/*}/deep.sh\"\n"),
+        ("tools/lib.sh", "x=1"),
+        ("tools/deep.sh", "true"),
+        ("tools/check.py", "import helper\nfrom src import app\n"),
+        ("tools/helper.py", ""),
+        ("src/app.py", ""),
+        ("ci/all.sh", "DIR=tools\nfor s in deep lib; do sh $DIR/$s.sh; done\n"),
+        (
+            "ci/one.sh",
+            "set -euo pipefail\nROOT=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")/..\" && pwd)\"\ncd \"$ROOT\"\n\"$ROOT/tools/deep.sh\"\n",
+        ),
+        ("ci/run.sh", "run() { echo \"+ $*\"; \"$@\"; }\nrun sh tools/deep.sh\n"),
+        ("ci/env.sh", "\"$TOOL\" check.sh\n"),
+        ("ci/default.sh", "sh \"${TOOL:-tools/deep.sh}\"\n"),
+        ("ci/args.sh", "sh \"$1\"\n"),
+        ("ci/case.sh", "case \"$1\" in\n  a) sh tools/deep.sh ;;\n  *) exit 1 ;;\nesac\n"),
+        ("ci/here.sh", "cat > x <<'E'\nit's $(\nE\nsh tools/deep.sh\n"),
+        ("checks.d/a.sh", "true"),
+        ("checks.d/b.sh", "true"),
+        ("tests/t.sh", "true"),
+        ("sub/check.sh", "true"),
+    ])
+}
+
+#[test]
+fn what_is_executed_or_interpreted_by_name_judges() {
+    let project = project();
+    let mut wrong = Vec::new();
+    for (command, expected) in [
+        ("sh check.sh", &["check.sh"][..]),
+        ("sh app.sh", &["app.sh"]),
+        ("./app.sh", &["app.sh"]),
+        ("python verify.py", &["verify.py"]),
+        ("python3 -u -W error verify.py --all", &["verify.py"]),
+        ("bash -euo pipefail check.sh", &["check.sh"]),
+        ("bash -x -o errexit -- check.sh", &["check.sh"]),
+        ("timeout 1h sh check.sh", &["check.sh"]),
+        ("timeout -k 5 --signal=KILL 10m bash check.sh", &["check.sh"]),
+        ("env -i A=b PATH=/bin sh check.sh", &["check.sh"]),
+        ("env -u X -C sub sh check.sh", &["sub/check.sh"]),
+        ("nice -n 5 sh check.sh", &["check.sh"]),
+        ("time -p sh check.sh", &["check.sh"]),
+        ("stdbuf -oL sh check.sh", &["check.sh"]),
+        ("flock /tmp/lock sh check.sh", &["check.sh"]),
+        ("flock /tmp/lock -c 'sh check.sh'", &["check.sh"]),
+        ("sudo -u me -E sh check.sh", &["check.sh"]),
+        ("exec sh check.sh", &["check.sh"]),
+        ("nohup sh check.sh", &["check.sh"]),
+        ("sh -c 'sh check.sh'", &["check.sh"]),
+        ("bash -lc \"cd sub && sh ./check.sh\"", &["sub/check.sh"]),
+        ("cd sub && sh check.sh", &["sub/check.sh"]),
+        ("(cd sub; sh check.sh); sh app.sh", &["app.sh", "sub/check.sh"]),
+        ("pushd sub && sh check.sh", &["sub/check.sh"]),
+        ("echo x | xargs -n 1 sh check.sh", &["check.sh"]),
+        ("find . -name x -exec sh check.sh {} \\;", &["check.sh"]),
+        ("if sh check.sh; then :; else exit 1; fi", &["check.sh"]),
+        ("sh check.sh || exit 1", &["check.sh"]),
+        ("! sh check.sh", &["check.sh"]),
+        ("sh check.sh | tee log", &["check.sh"]),
+        ("sh check.sh 2>&1 | tail -5", &["check.sh"]),
+        ("sh < check.sh", &["check.sh"]),
+        ("eval 'sh check.sh'", &["check.sh"]),
+        ("trap 'sh check.sh' EXIT", &["check.sh"]),
+        (". ./check.sh", &["check.sh"]),
+        ("A=1 B=2 sh check.sh", &["check.sh"]),
+        ("S=check.sh; sh \"$S\"", &["check.sh"]),
+        ("RUN='sh check.sh'; $RUN", &["check.sh"]),
+        ("for s in check app; do sh $s.sh; done", &["app.sh", "check.sh"]),
+        ("sh checks.d/*.sh", &["checks.d", "checks.d/a.sh", "checks.d/b.sh"]),
+        ("for f in checks.d/*.sh; do sh \"$f\" || exit 1; done", &["checks.d", "checks.d/a.sh", "checks.d/b.sh"]),
+        ("sh /p/check.sh", &["check.sh"]),
+        ("sh ./sub/../check.sh", &["check.sh"]),
+        ("sh $PWD/check.sh", &["check.sh"]),
+        ("sh tools/verify.sh", &["tools/deep.sh", "tools/lib.sh", "tools/verify.sh"]),
+        ("python tools/check.py", &["tools/check.py", "tools/helper.py"]),
+        ("python -m tools.check", &["tools/check.py", "tools/helper.py"]),
+        ("sh ci/all.sh", &["ci/all.sh", "tools/deep.sh", "tools/lib.sh"]),
+        ("bash ci/one.sh", &["ci/one.sh", "tools/deep.sh"]),
+        ("bash ci/run.sh", &["ci/run.sh", "tools/deep.sh"]),
+        ("sh ci/default.sh", &["ci/default.sh", "tools/deep.sh"]),
+        ("sh ci/args.sh tools/deep.sh", &["ci/args.sh", "tools/deep.sh"]),
+        ("sh ci/case.sh a", &["ci/case.sh", "tools/deep.sh"]),
+        ("sh ci/here.sh", &["ci/here.sh", "tools/deep.sh"]),
+        ("sh ci/env.sh", &["ci/env.sh", "? what `\"$TOOL\" check.sh` in ci/env.sh executes"]),
+        ("node -r ./index.js cli.js", &["cli.js", "index.js"]),
+        ("uv run python verify.py", &["verify.py"]),
+        ("uv run --with x python verify.py", &["verify.py"]),
+        ("poetry run python verify.py", &["verify.py"]),
+        ("command sh check.sh", &["check.sh"]),
+    ] {
+        wrong.extend(differs(command, named(&project.learn(command)), expected));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_program_that_a_check_is_there_to_try_is_the_work() {
+    let project = project();
+    let mut wrong = Vec::new();
+    for (command, expected) in [
+        ("python main.py | grep -q 1", &[][..]),
+        ("./greet.sh | grep Hello", &[]),
+        ("sh greet.sh World | sort | grep -q Hello", &[]),
+        ("node index.js | grep ok", &[]),
+        ("diff <(./app.sh) expected.txt", &["expected.txt"]),
+        ("test \"$(node cli.js)\" = 3", &[]),
+        ("[ \"$(node cli.js)\" = 3 ]", &[]),
+        ("[[ $(node cli.js) == 3 ]]", &[]),
+        ("out=$(node cli.js); test \"$out\" = 3", &[]),
+        ("out=`node cli.js` && [ $out -eq 3 ]", &[]),
+        ("case $(node cli.js) in 3) ;; *) exit 1;; esac", &[]),
+        ("python main.py > out.txt && diff out.txt expected.txt", &["expected.txt"]),
+        ("./app.sh >out 2>&1; cmp out expected.txt", &["expected.txt"]),
+        ("node cli.js | diff - expected.txt", &["expected.txt"]),
+        ("node cli.js | diff expected.txt -", &["expected.txt"]),
+        ("diff work.txt expected.txt", &["expected.txt"]),
+        ("grep -qf patterns work.txt; grep -f patterns work.txt", &["patterns"]),
+        ("grep -q done work.txt", &[]),
+        ("[ \"$(cat work.txt)\" = \"$(cat expected.txt)\" ]", &["expected.txt"]),
+        ("while read l; do grep -q \"$l\" work.txt; done < expected.txt", &["expected.txt"]),
+        ("node cli.js < expected.txt | grep 3", &["expected.txt"]),
+        ("test -f tests/built", &[]),
+        ("test \"$(wc -l < work.txt)\" -gt 2", &[]),
+        ("sh tests/*.sh", &[]),
+        ("./target/debug/app --selftest", &[]),
+        ("node dist/index.js", &[]),
+        ("gcc t.c -o t && ./t", &[]),
+        // A file that judges stays a judge, whatever reads its words.
+        ("sh check.sh | grep -q PASS", &["check.sh"]),
+        ("python verify.py | grep OK", &["verify.py"]),
+        ("test \"$(sh check.sh)\" = ok", &["check.sh"]),
+        (
+            "sh run.sh | grep '0 failed'",
+            &["run.sh", "? what the script `lint` of package.json will be, which is not there yet"],
+        ),
+        ("./suite.sh | grep passed", &["suite.sh"]),
+        ("cat work.txt | python verify.py", &["verify.py"]),
+        ("python main.py | python verify.py", &["verify.py"]),
+        // Nobody wrote it yet.
+        ("sh new.sh", &["? what new.sh will be, which the command executes and which is not there yet"]),
+        ("./new.sh | grep ok", &[]),
+        (
+            "diff work.txt other.txt",
+            &["? which of work.txt and other.txt is the work that `diff work.txt other.txt` compares"],
+        ),
+    ] {
+        wrong.extend(differs(command, named(&project.learn(command)), expected));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let declared = Subject { work: vec!["app.sh".to_owned()], ..subject("sh app.sh && sh check.sh") };
+    let known = learn(&[declared], &project);
+    assert_eq!((named(&known), known.tried), (vec!["check.sh".to_owned()], vec!["app.sh".to_owned()]));
+}
+
+/// Judges with what of them counts, without those that must only stay away.
+fn parts(world: &World, command: &str) -> Vec<String> {
+    let known = world.learn(command);
+    let there = known.judges.iter().filter(|judge| world.standing(&judge.path) != Standing::Nothing);
+    let mut parts: Vec<String> = there
+        .map(|judge| match &judge.part {
+            Part::Whole => judge.path.clone(),
+            Part::Package { scripts, sections } => {
+                format!("{} {}", judge.path, [scripts.join(","), sections.join(",")].join("#").trim_end_matches('#'))
+            }
+            Part::Recipes { goals, .. } => format!("{} {}", judge.path, goals.join(",")),
+            Part::Sections { .. } => format!("{} sections", judge.path),
+            Part::Without { .. } => format!("{} without", judge.path),
+            Part::Ending { ending } => format!("{} *{ending}", judge.path),
+        })
+        .collect();
+    parts.sort();
+    parts.extend(known.unknown.iter().map(|unknown| format!("? {}", unknown.what)));
+    parts
+}
+
+#[test]
+fn recipes_are_followed_goal_by_goal() {
+    let world = World::of(&[
+        (
+            "Makefile",
+            "include mk/common.mk\nPY ?= python\nT := tools\n.PHONY: test lint all\nall: test\ntest: lint build\n\t@$(PY) $(T)/verify.py\n\t$(MAKE) -C sub deep\nlint:\n\t@sh ./lint.sh\nbuild: app.c\n\tgcc app.c -o $@\nrelease:\n\tsh release.sh\nloose:\n\tsh loose.sh\ndyn:\n\t$(shell cat x) y\n",
+        ),
+        ("mk/common.mk", "common:\n\ttrue\n"),
+        ("tools/verify.py", ""),
+        ("lint.sh", ""),
+        ("release.sh", ""),
+        ("loose.sh", ""),
+        ("app.c", ""),
+        ("sub/Makefile", "deep: \n\tsh deep.sh\nother:\n\ttrue\n"),
+        ("sub/deep.sh", ""),
+        ("sub/other.mk", "x:\n\tsh deep.sh\n"),
+        (
+            "justfile",
+            "set shell := [\"bash\", \"-c\"]\ndir := \"tools\"\ntest: lint (build \"x\")\n    python {{dir}}/verify.py\nlint:\n    sh lint.sh\nbuild what:\n    echo {{what}}\nrelease:\n    sh release.sh\nalias t := test\n",
+        ),
+        (
+            "Taskfile.yml",
+            "version: '3'\ntasks:\n  test:\n    deps: [lint]\n    cmds:\n      - python tools/verify.py\n      - task: sub\n  lint: sh lint.sh\n  sub:\n    dir: sub\n    cmds:\n      - sh deep.sh\n  release:\n    cmds:\n      - sh release.sh\n",
+        ),
+    ]);
+    let mut wrong = Vec::new();
+    for (command, expected) in [
+        (
+            "make test",
+            &[
+                "Makefile build,lint,test",
+                "lint.sh",
+                "mk/common.mk build,lint,test",
+                "sub/Makefile deep",
+                "sub/deep.sh",
+                "tools/verify.py",
+            ][..],
+        ),
+        (
+            "make",
+            &[
+                "Makefile ,all,build,lint,test",
+                "lint.sh",
+                "mk/common.mk ,all,build,lint,test",
+                "sub/Makefile deep",
+                "sub/deep.sh",
+                "tools/verify.py",
+            ],
+        ),
+        ("make -s -j4 lint", &["Makefile lint", "lint.sh", "mk/common.mk lint"]),
+        ("make -C sub deep", &["sub/Makefile deep", "sub/deep.sh"]),
+        ("make -Csub deep", &["sub/Makefile deep", "sub/deep.sh"]),
+        ("make --directory=sub deep", &["sub/Makefile deep", "sub/deep.sh"]),
+        ("make -C sub -f other.mk x", &["sub/deep.sh", "sub/other.mk x"]),
+        ("cd sub && make deep", &["sub/Makefile deep", "sub/deep.sh"]),
+        (
+            "make test T=sub PY=sh",
+            &[
+                "Makefile build,lint,test",
+                "lint.sh",
+                "mk/common.mk build,lint,test",
+                "sub/Makefile deep",
+                "sub/deep.sh",
+                "? what sub/verify.py will be, which Makefile executes and which is not there yet",
+            ],
+        ),
+        ("make nothing", &["? how `make nothing` is made, for which Makefile has no rule yet"]),
+        ("make dyn", &["Makefile dyn", "mk/common.mk dyn", "? what `… y` in Makefile executes"]),
+        ("just test", &["justfile build,lint,test", "lint.sh", "tools/verify.py"]),
+        ("just", &["justfile build,lint,test,", "lint.sh", "tools/verify.py"]),
+        ("just t", &["justfile build,lint,t,test", "lint.sh", "tools/verify.py"]),
+        ("just release", &["justfile release", "release.sh"]),
+        ("task test", &["Taskfile.yml lint,sub,test", "lint.sh", "sub/deep.sh", "tools/verify.py"]),
+        ("task lint", &["Taskfile.yml lint", "lint.sh"]),
+        ("task none", &["? what `task none` does, which Taskfile.yml does not hold yet"]),
+    ] {
+        wrong.extend(differs(command, parts(&world, command), expected));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let away = |command: &str| {
+        let known = world.learn(command);
+        known
+            .judges
+            .into_iter()
+            .map(|judge| judge.path)
+            .filter(|path| world.standing(path) == Standing::Nothing && !path.contains("customize"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(away("make test"), ["GNUmakefile", "makefile", "sub/GNUmakefile", "sub/makefile", "sub/deep"]);
+    assert_eq!(away("make loose"), ["GNUmakefile", "makefile", "loose"]);
+}
+
+#[test]
+fn package_scripts_are_followed_through_every_manager() {
+    let world = World::of(&[
+        (
+            "package.json",
+            r#"{"name":"root","workspaces":["packages/*"],"scripts":{"test":"jest --ci","pretest":"sh pre.sh","typecheck":"tsc -p tsconfig.build.json","all":"run-s lint:*","lint:a":"sh a.sh","lint:b":"node b.js","both":"concurrently \"npm:lint:*\" \"sh pre.sh\"","nested":"npm run lint:a && pnpm lint:b","ci":"npm ci && npm test"}}"#,
+        ),
+        ("pre.sh", ""),
+        ("a.sh", ""),
+        ("b.js", ""),
+        ("tsconfig.build.json", r#"{"extends":"./tsconfig.json"}"#),
+        ("tsconfig.json", "{}"),
+        ("jest.config.js", "module.exports={setupFiles:['./setup.js']}"),
+        ("setup.js", ""),
+        ("node_modules/.bin/jest", "#!/usr/bin/env node\n"),
+        ("node_modules/.bin/tsc", ""),
+        ("node_modules/jest/package.json", r#"{"dependencies":{"core":"1"}}"#),
+        ("node_modules/core/package.json", r#"{}"#),
+        ("node_modules/left-pad/package.json", "{}"),
+        ("node_modules/typescript/package.json", "{}"),
+        ("packages/a/package.json", r#"{"name":"@x/a","scripts":{"test":"sh t.sh"}}"#),
+        ("packages/a/t.sh", ""),
+        ("packages/b/package.json", r#"{"name":"b","scripts":{"build":"true"}}"#),
+        ("turbo.json", "{}"),
+    ]);
+    let mut world = world;
+    world.links.insert("node_modules/.bin/jest".to_owned(), "node_modules/jest/bin/jest.js".to_owned());
+    world.links.insert("node_modules/.bin/tsc".to_owned(), "node_modules/typescript/bin/tsc".to_owned());
+    for bin in ["node_modules/jest/bin/jest.js", "node_modules/typescript/bin/tsc"] {
+        world.files.insert(bin.to_owned(), String::new());
+    }
+    let jest = ["jest.config.js", "node_modules/.bin/jest", "node_modules/core", "node_modules/jest"];
+    let tests: Vec<&str> =
+        jest.iter().copied().chain(["package.json test#jest,babel", "pre.sh", "setup.js", "tsconfig.json"]).collect();
+    let types: &[&str] = &[
+        "node_modules/.bin/tsc",
+        "node_modules/typescript",
+        "package.json typecheck",
+        "tsconfig.build.json",
+        "tsconfig.json",
+    ];
+    let lints: &[&str] = &["a.sh", "b.js", "package.json lint:a,lint:b"];
+    let workspace: &[&str] =
+        &["package.json test#workspaces,jest,babel", "packages/a/package.json test", "packages/a/t.sh"];
+    let _ = (workspace, lints);
+    let mut wrong = Vec::new();
+    for command in [
+        "npm test",
+        "npm t",
+        "npm run test",
+        "npm run -s test -- --x",
+        "pnpm test",
+        "yarn test",
+        "yarn run test",
+        "bun run test",
+        "CI=1 npm test",
+        "npm --prefix . test",
+        "pnpm -C . run test",
+        "node --run test",
+    ] {
+        wrong.extend(differs(command, parts(&world, command), &tests));
+    }
+    for (command, expected) in [
+        ("npm run typecheck", types),
+        (
+            "npx tsc -p tsconfig.build.json",
+            &["node_modules/.bin/tsc", "node_modules/typescript", "tsconfig.build.json", "tsconfig.json"],
+        ),
+        ("npm run nested", &["a.sh", "b.js", "package.json nested,lint:a,lint:b"]),
+        ("npm --prefix packages/a test", &["packages/a/package.json test", "packages/a/t.sh"]),
+        ("cd packages/a && npm test", &["packages/a/package.json test", "packages/a/t.sh"]),
+        ("yarn workspace @x/a test", &["packages/a/package.json test", "packages/a/t.sh"]),
+        ("npm run missing", &["? what the script `missing` of package.json will be, which is not there yet"]),
+        (
+            "npm exec -- tsc --noEmit",
+            &["node_modules/.bin/tsc", "node_modules/typescript", "tsconfig.build.json", "tsconfig.json"],
+        ),
+        ("yarn tsc", &["node_modules/.bin/tsc", "node_modules/typescript", "tsconfig.build.json", "tsconfig.json"]),
+        ("docker compose run test", &["? what `docker compose run test` in the command runs elsewhere"]),
+        (
+            "npx --no-install vitest run",
+            &["package.json #vitest", "tsconfig.json", "? what `vitest` will be, which is not installed yet"],
+        ),
+    ] {
+        wrong.extend(differs(command, parts(&world, command), expected));
+    }
+    let found = parts(&world, "npx turbo run test --filter=a");
+    for part in ["packages/a/package.json test", "packages/a/t.sh", "turbo.json"] {
+        if !found.iter().any(|own| own == part) {
+            wrong.push(format!("turbo: no {part} in {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
