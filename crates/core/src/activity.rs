@@ -3,7 +3,7 @@
 
 use crate::bus::Kind;
 use crate::check::CheckSpec;
-use crate::judges::Subject;
+use crate::judges::{Known, Subject};
 use crate::memory::Views;
 use crate::policy::AgentPolicy;
 use crate::protect::Pins;
@@ -20,8 +20,12 @@ pub enum Activity {
     Launch(Box<Launch>),
     /// Look at the tree. Answers with `TreeSeen`.
     LookAtTree(Look),
-    /// Execute a check. Answers with `CheckEnded`.
-    Check(Box<CheckSpec>),
+    /// Execute a check, for which everything pinned stands as it did at the start. Answers with `CheckEnded`.
+    Check(Box<CheckSpec>, Arc<Pins>),
+    /// Read what checks are made of, before anything runs. Answers with `Learned`.
+    Learn(Vec<Subject>),
+    /// Execute a check and watch what it is made of. Answers with `Learned`, then `CheckEnded`.
+    Watch(Box<Watch>),
     /// Look at the files whose state counts, before the first iteration. Answers with `Pinned`.
     Pin(Pinning),
     /// Put these pinned files back. Answers with `PinnedRestored`.
@@ -61,6 +65,7 @@ impl Activity {
             self,
             Activity::Gather(_)
                 | Activity::LookAtTree(_)
+                | Activity::Learn(_)
                 | Activity::Pin(_)
                 | Activity::CheckOut { .. }
                 | Activity::LookAtPending { .. }
@@ -112,8 +117,19 @@ pub struct Look {
 pub struct Pinning {
     /// Globs of files that must not change.
     pub globs: Vec<String>,
-    /// The checks whose judges are learned and pinned; `None` if neither those nor the repository are pinned.
-    pub subjects: Option<Vec<Subject>>,
+    /// The checks whose judges are pinned.
+    pub subjects: Vec<Subject>,
+    /// What they are made of; `None` if neither that nor the repository is pinned.
+    pub known: Option<Arc<Known>>,
+}
+
+/// A check that is watched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watch {
+    pub spec: CheckSpec,
+    pub subject: Subject,
+    /// What is known of all checks so far.
+    pub known: Arc<Known>,
 }
 
 /// What happens to child runs that outlive the wait for them.

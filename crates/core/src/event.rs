@@ -5,6 +5,7 @@
 use crate::check::{CheckReport, TreePrint};
 use crate::id::RunId;
 use crate::inbox::Heard;
+use crate::judges::Known;
 use crate::observation::{Markers, Observation};
 use crate::outcome::StopReason;
 use crate::policy::Policy;
@@ -47,6 +48,13 @@ pub enum Event {
         /// Pinned files that are not as they were at the start.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pinned: Vec<PinnedChange>,
+    },
+    /// What checks are made of was read, or seen by watching one.
+    Learned {
+        known: Box<Known>,
+        /// Why checks run on the live tree; empty if each gets a snapshot of its own.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        live: String,
     },
     /// The files whose state counts were looked at before the first iteration.
     Pinned {
@@ -136,6 +144,7 @@ impl Event {
             Event::Gathered(_) => "gathered",
             Event::AgentEnded(_) => "agent_ended",
             Event::TreeSeen { .. } => "tree_seen",
+            Event::Learned { .. } => "learned",
             Event::Pinned { .. } => "pinned",
             Event::PinnedRestored { .. } => "pinned_restored",
             Event::CheckedOut { .. } => "checked_out",

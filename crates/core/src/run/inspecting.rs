@@ -396,9 +396,10 @@ impl Run {
     }
 
     pub(super) fn on_check_ended(&mut self, report: &CheckReport) -> Option<RunStep> {
-        if let Phase::Opening(Opening::Checks(reports)) = &self.phase {
-            let reports = reports.clone();
-            return self.on_first_check_ended(reports, report);
+        match &self.phase {
+            Phase::Opening(Opening::Checks(reports)) => return self.on_first_check_ended(reports.clone(), report),
+            Phase::Opening(Opening::Watching(checks)) => return self.on_watched(checks.clone(), report),
+            _ => {}
         }
         let at = self.inspecting(|step| matches!(step, Inspect::Check(spec) if spec.id == report.spec.id))?;
         Some(self.take_report(at, report))

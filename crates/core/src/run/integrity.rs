@@ -2,7 +2,7 @@
 
 use super::{Run, RunStep};
 use crate::id::CheckId;
-use crate::judges::Unknown;
+use crate::judges::{Known, Unknown};
 use crate::protect::Pins;
 use crate::words::Note;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,10 @@ use std::sync::Arc;
 pub(super) struct Integrity {
     /// The files whose state counts, once they were looked at.
     pins: Option<Arc<Pins>>,
+    /// What checks are made of, once that was read.
+    known: Option<Arc<Known>>,
+    /// Why checks run on the live tree; empty if each gets a snapshot.
+    live: String,
     /// What judges and was changed by an agent of an earlier run, one part of a sentence each.
     untrusted: Vec<String>,
     /// Which checks passed before the first iteration, if that was wanted.
@@ -31,6 +35,26 @@ impl Integrity {
 
     pub(super) const fn is_pinned(&self) -> bool {
         self.pins.is_some()
+    }
+
+    pub(super) fn known(&self) -> Option<Arc<Known>> {
+        self.known.clone()
+    }
+
+    pub(super) fn learn(&mut self, known: Known, live: String) {
+        (self.known, self.live) = (Some(Arc::new(known)), live);
+    }
+
+    /// What was learned and not pinned yet may have changed since.
+    pub(super) fn forget_unpinned(&mut self) {
+        if self.pins.is_none() {
+            self.known = None;
+        }
+    }
+
+    /// Whether checks run on the live tree.
+    pub(super) fn is_live(&self) -> bool {
+        !self.live.is_empty()
     }
 
     pub(super) fn pin(&mut self, pins: Pins, untrusted: Vec<String>) {

@@ -257,6 +257,7 @@ impl Run {
             Event::Gathered(gathered) => self.on_gathered(gathered),
             Event::AgentEnded(seen) => self.on_agent_ended(seen),
             Event::TreeSeen { print, changed, pinned } => self.on_tree_seen(print, changed.as_deref(), pinned),
+            Event::Learned { known, live } => self.on_learned(known, live),
             Event::Pinned { pins, untrusted } => self.on_pinned(pins, untrusted),
             Event::PinnedRestored { problems } => self.on_pinned_restored(problems),
             Event::CheckedOut { commit, fault, uncommitted, pinned } => {

@@ -2,20 +2,25 @@
 //! whose state counts, the tree, the checks as they were, and marker files.
 
 use super::{Continuation, Phase, Run, RunStep};
-use crate::activity::{Activity, Look, Pinning};
+use crate::activity::{Activity, Look, Pinning, Watch};
 use crate::check::{CheckEnding, CheckReport, CheckSpec, Ground, TreePrint};
-use crate::judges::Subject;
+use crate::judges::{Known, Subject};
 use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::Markers;
-use crate::protect::{PinFailure, Pins};
+use crate::protect::{OnChange, PinFailure, Pins};
 use crate::trust::Untrusted;
 use crate::words::{Cause, Note};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What is being looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum Opening {
+    /// What checks are made of, by reading them.
+    Learning,
+    /// The same, by watching these checks, one after the other.
+    Watching(Vec<CheckSpec>),
     /// The files whose state counts.
     Pins,
     /// The tree, so that a stall can be seen from the first iteration on.
@@ -29,6 +34,10 @@ pub(super) enum Opening {
 impl Run {
     /// The next thing to look at before the first iteration; `None` if all is seen.
     pub(super) fn look_first(&mut self) -> Option<RunStep> {
+        if self.policy.pins_scripts() && !self.integrity.is_pinned() && self.integrity.known().is_none() {
+            self.phase = Phase::Opening(Opening::Learning);
+            return Some(Step::start(Activity::Learn(self.subjects())));
+        }
         if self.policy.pins() && !self.integrity.is_pinned() {
             self.phase = Phase::Opening(Opening::Pins);
             return Some(Step::start(Activity::Pin(self.pinning())));
@@ -51,18 +60,58 @@ impl Run {
     }
 
     fn pinning(&self) -> Pinning {
-        let globs = self.policy.protect.paths.clone();
-        if !self.policy.pins_scripts() {
-            return Pinning { globs, ..Pinning::default() };
+        let (globs, known) = (self.policy.protect.paths.clone(), self.integrity.known());
+        let subjects = if known.is_some() { self.subjects() } else { Vec::new() };
+        Pinning { globs, subjects, known }
+    }
+
+    /// The checks, as far as their judges depend on them.
+    fn subjects(&self) -> Vec<Subject> {
+        self.policy.checks(0, Ground::Project).into_iter().map(subject).collect()
+    }
+
+    /// What reading leaves open, a watched run of the check may tell.
+    pub(super) fn on_learned(&mut self, known: &Known, live: &str) -> Option<RunStep> {
+        match &self.phase {
+            Phase::Opening(Opening::Learning) => {
+                self.integrity.learn(known.clone(), live.to_owned());
+                let open = |check: &CheckSpec| known.unknown.iter().any(|one| one.check == check.id && !one.varies);
+                let checks: Vec<CheckSpec> =
+                    self.policy.checks(0, Ground::Project).into_iter().filter(open).collect();
+                let told = match live {
+                    "" => Step::default(),
+                    why => Run::note(Note::LiveTree { why: why.to_owned() }),
+                };
+                Some(told.then(self.watch_next(checks)))
+            }
+            Phase::Opening(Opening::Watching(_)) => {
+                self.integrity.learn(known.clone(), live.to_owned());
+                Some(Step::default())
+            }
+            _ => None,
         }
-        let subject = |check: CheckSpec| Subject {
-            id: check.id,
-            command: check.command,
-            judges: check.terms.judges,
-            work: check.terms.work,
-        };
-        let subjects = self.policy.checks(0, Ground::Project).into_iter().map(subject).collect();
-        Pinning { globs, subjects: Some(subjects) }
+    }
+
+    /// Watches the first of these checks.
+    fn watch_next(&mut self, checks: Vec<CheckSpec>) -> RunStep {
+        let Some(spec) = checks.first().cloned() else { return self.open() };
+        self.phase = Phase::Opening(Opening::Watching(checks));
+        let started = Notice::CheckStarted { iteration: self.count.iteration(), name: spec.name().to_owned() };
+        let known = self.integrity.known().unwrap_or_default();
+        let watch = Watch { subject: subject(spec.clone()), spec, known };
+        let told = Step::telling([started]).then(Run::note(Note::Watching { check: watch.spec.name().to_owned() }));
+        told.then(Step::start(Activity::Watch(Box::new(watch))))
+    }
+
+    pub(super) fn on_watched(&mut self, mut checks: Vec<CheckSpec>, report: &CheckReport) -> Option<RunStep> {
+        if checks.first().is_none_or(|spec| spec.id != report.spec.id) {
+            return None;
+        }
+        if let Some(cause) = self.wish.cause() {
+            return Some(self.finish_stopped(cause, Continuation::NextIteration));
+        }
+        checks.remove(0);
+        Some(self.watch_next(checks))
     }
 
     pub(super) fn on_pinned(&mut self, pins: &Result<Pins, PinFailure>, untrusted: &[Untrusted]) -> Option<RunStep> {
@@ -109,9 +158,11 @@ impl Run {
 
     /// Executes a check, and tells that it begins.
     pub(super) fn start_check(&self, spec: CheckSpec) -> RunStep {
+        // What may change is used as it is.
+        let pins = if self.policy.protect.on_change == OnChange::Allow { Arc::default() } else { self.pins() };
         let iteration = self.count.iteration();
         let started = Notice::CheckStarted { iteration, name: spec.name().to_owned() };
-        Step::telling([started]).then(Step::start(Activity::Check(Box::new(spec))))
+        Step::telling([started]).then(Step::start(Activity::Check(Box::new(spec), pins)))
     }
 
     pub(super) fn on_first_check_ended(
@@ -144,4 +195,8 @@ impl Run {
         }
         if opens { self.open_by_markers(markers) } else { self.close_by_markers(markers) }
     }
+}
+
+fn subject(check: CheckSpec) -> Subject {
+    Subject { id: check.id, command: check.command, judges: check.terms.judges, work: check.terms.work }
 }

@@ -65,6 +65,10 @@ impl Run {
 
     /// Why a guardrail is not executed: the agent wrote the script by which it would be judged.
     pub(super) fn changed_script(&self, at: &Inspection, spec: &CheckSpec) -> Option<String> {
+        // On a snapshot it gets the script as it was.
+        if !self.integrity.is_live() {
+            return None;
+        }
         let pins = self.pins();
         let is_script = |change: &&PinnedChange| {
             pins.files.iter().any(|file| file.path == change.path && file.of.contains(&spec.id))

@@ -18,6 +18,7 @@ impl Run {
         self.raise_limits(resumed);
         self.wish = StopWish::None;
         self.no_repository = resumed.no_repository;
+        self.integrity.forget_unpinned();
         if matches!(self.phase, Phase::Ended(..)) {
             // Somebody has looked at the end and wants more, so every row begins anew. A crash says
             // nothing about the agent: if it cut a row, crashing often enough would outrun every limit.

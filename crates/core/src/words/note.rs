@@ -17,6 +17,10 @@ pub enum Note {
          see ralph judges"
     )]
     Unpinned { what: String },
+    #[error("checks run on the live tree, not on snapshots of it: {why}")]
+    LiveTree { why: String },
+    #[error("\"{check}\" is watched once, to learn what it is made of")]
+    Watching { check: String },
     #[error("{what}: no run is verified by it until a person looks at it and says so: ralph trust")]
     Untrusted { what: String },
     #[error("{file} was edited; this run keeps the settings it began with")]

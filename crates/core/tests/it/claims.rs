@@ -235,7 +235,7 @@ fn processes_that_were_left_behind_are_told() {
     sim.answer_with(ralph_core::event::Event::AgentEnded(Box::new(seen)));
     assert_eq!(sim.notes(), ["the agent left 2 processes behind, ended now: sleep 60"]);
     sim.tick();
-    let Some(Activity::Check(spec)) = sim.running().cloned() else { panic!() };
+    let Some(Activity::Check(spec, _)) = sim.running().cloned() else { panic!() };
     let mut report = crate::sim::report(&spec, PASS);
     report.leaked = 3;
     sim.answer_with(ralph_core::event::Event::CheckEnded(Box::new(report)));

@@ -28,7 +28,7 @@ fn steps(sim: &Sim) -> Vec<String> {
             Activity::LookAtTree(_) => "look".to_owned(),
             Activity::RestorePinned { .. } => "restore".to_owned(),
             Activity::CheckOut { .. } => "check out".to_owned(),
-            Activity::Check(spec) => spec.command.clone(),
+            Activity::Check(spec, _) => spec.command.clone(),
             Activity::LookAtPending { .. } => "pending".to_owned(),
             Activity::Scm(spec) => spec.task.clone(),
             _ => return None,
@@ -39,14 +39,14 @@ fn steps(sim: &Sim) -> Vec<String> {
 /// The check that runs.
 fn running_check(sim: &Sim) -> CheckSpec {
     match sim.running() {
-        Some(Activity::Check(spec)) => (**spec).clone(),
+        Some(Activity::Check(spec, _)) => (**spec).clone(),
         other => panic!("{other:?}"),
     }
 }
 
 /// Goes on until a check runs.
 fn until_check(sim: &mut Sim) -> CheckSpec {
-    while !matches!(sim.running(), Some(Activity::Check(_))) {
+    while !matches!(sim.running(), Some(Activity::Check(..))) {
         sim.tick();
     }
     running_check(sim)

@@ -259,10 +259,12 @@ fn what_runs_after(running: Option<Activity>, step: &RunStep) -> Result<Option<A
 
 fn answers(running: Option<&Activity>, event: &Event) -> bool {
     match (running, event) {
-        (Some(Activity::Check(spec)), Event::CheckEnded(report)) => spec.id == report.spec.id,
+        (Some(Activity::Check(spec, _)), Event::CheckEnded(report)) => spec.id == report.spec.id,
+        (Some(Activity::Watch(watch)), Event::CheckEnded(report)) => watch.spec.id == report.spec.id,
         (Some(Activity::Scm(spec)), Event::ScmEnded(report)) => spec.index == report.spec.index,
         (Some(Activity::Gather(_)), Event::Gathered(_))
         | (Some(Activity::LookAtPending { .. }), Event::ScmLooked { .. })
+        | (Some(Activity::Learn(_)), Event::Learned { .. })
         | (Some(Activity::Pin(_)), Event::Pinned { .. })
         | (Some(Activity::RestorePinned { .. }), Event::PinnedRestored { .. })
         | (Some(Activity::CheckOut { .. }), Event::CheckedOut { .. })
@@ -293,7 +295,9 @@ fn fitting(running: Option<&Activity>, event: Event) -> Event {
         Some(Activity::LookAtTree(_)) => {
             Event::TreeSeen { print: Look::Files(0).print(), changed: None, pinned: Vec::new() }
         }
-        Some(Activity::Check(spec)) => Event::CheckEnded(Box::new(report(spec, PASS))),
+        Some(Activity::Check(spec, _)) => Event::CheckEnded(Box::new(report(spec, PASS))),
+        Some(Activity::Learn(_)) => Event::Learned { known: Box::default(), live: String::new() },
+        Some(Activity::Watch(watch)) => Event::CheckEnded(Box::new(report(&watch.spec, PASS))),
         Some(Activity::LookAtPending { .. }) => Event::ScmLooked { pending: Pending::Unknown },
         Some(Activity::Pin(_)) => Event::Pinned { pins: Ok(Pins::default()), untrusted: Vec::new() },
         Some(Activity::RestorePinned { .. }) => Event::PinnedRestored { problems: Vec::new() },

@@ -235,6 +235,8 @@ pub struct World {
     pub turns: Vec<Turn>,
     /// What the tree looks like before the first iteration.
     pub baseline: Look,
+    /// Why checks run on the live tree; empty for snapshots.
+    pub live: String,
     /// Who knocks while which activity runs, counted from 0.
     pub knocks: Vec<(usize, Knock)>,
     /// What somebody types after each end.
@@ -258,6 +260,7 @@ impl World {
             policy,
             turns,
             baseline: Look::Files(0),
+            live: String::new(),
             knocks: Vec::new(),
             resumes: Vec::new(),
             gathering: Millis(5),
@@ -502,7 +505,7 @@ impl Sim {
                 Asked::Start(activity) => {
                     assert!(self.pending.is_none(), "entry {seq}: {activity:?} while {:?}", self.pending);
                     // Pinning files takes no time here and is nobody's occasion to knock.
-                    self.activities += usize::from(!matches!(activity, Activity::Pin(_)));
+                    self.activities += usize::from(!matches!(activity, Activity::Pin(_) | Activity::Learn(_)));
                     self.being_ended = false;
                     self.pending = Some(activity.clone());
                 }
@@ -517,7 +520,7 @@ impl Sim {
             }
             self.log.push((seq, asked));
         }
-        if let Some(pin @ Activity::Pin(_)) = self.pending.clone() {
+        while let Some(pin @ (Activity::Pin(_) | Activity::Learn(_))) = self.pending.clone() {
             let answer = self.answer(&pin);
             self.answer_with(answer);
         }
@@ -533,7 +536,7 @@ impl Sim {
         match pending {
             Activity::Gather(_) => self.world.gathering,
             Activity::Launch(launch) => self.world.turn(launch.iteration).takes,
-            Activity::Check(_) => CHECK,
+            Activity::Check(..) => CHECK,
             Activity::Rest { span } => *span,
             Activity::Wait { until } => {
                 let now = self.journal.last().unwrap().at;
@@ -582,8 +585,10 @@ impl Sim {
                     pinned: self.pinned_changes(iteration, asked),
                 }
             }
+            Activity::Learn(_) => Event::Learned { known: Box::default(), live: self.world.live.clone() },
+            Activity::Watch(watch) => Event::CheckEnded(Box::new(report(&watch.spec, CheckEnding::Exited { code: 0 }))),
             Activity::Pin(pinning) => {
-                let subjects = pinning.subjects.iter().flatten();
+                let subjects = pinning.subjects.iter();
                 let scripts = subjects.flat_map(|check| {
                     let scripts = check.command.split(' ').filter(|word| word.ends_with(".sh"));
                     scripts.map(|path| pinned(path, std::slice::from_ref(&check.id)))
@@ -605,7 +610,7 @@ impl Sim {
                     pinned: turn.committed.clone(),
                 }
             }
-            Activity::Check(spec) => {
+            Activity::Check(spec, _) => {
                 let ending = if self.being_ended { CheckEnding::Stopped } else { self.check_end(iteration) };
                 let report = report(spec, ending);
                 let output = self.world.turn(iteration).output.as_str();
@@ -737,7 +742,7 @@ impl Sim {
     /// The commands of the checks, as they were executed.
     pub fn checked(&self) -> Vec<&str> {
         self.pick_started(
-            |activity| if let Activity::Check(spec) = activity { Some(spec.command.as_str()) } else { None },
+            |activity| if let Activity::Check(spec, _) = activity { Some(spec.command.as_str()) } else { None },
         )
     }
 

@@ -316,7 +316,7 @@ fn child_runs_of_a_prompt_loop_are_waited_for_before_the_checks() {
     let sim = play(World { orphans: vec!["c1"], ..World::new(policy, vec![busy]) });
     let order = sim.pick_started(|activity| match activity {
         Activity::AwaitChildren { then: Leftover::Interrupt, .. } => Some("children"),
-        Activity::Check(_) => Some("check"),
+        Activity::Check(..) => Some("check"),
         _ => None,
     });
     assert_eq!(order, ["children", "check"]);

@@ -45,7 +45,7 @@ impl RunView {
         }
         step.tell.into_iter().for_each(|notice| self.hear(&mut brought, notice));
         match step.next {
-            Next::Start(Activity::Check(spec)) => self.check_begins(*spec),
+            Next::Start(Activity::Check(spec, _)) => self.check_begins(*spec),
             Next::Start(activity) => self.in_flight = Some(in_flight(activity)),
             Next::GoesOn | Next::EndRunning | Next::Finished(_) => {}
         }
@@ -162,11 +162,13 @@ fn in_flight(activity: Activity) -> InFlight {
         Activity::LookAtTree(_)
         | Activity::LookAtPending { .. }
         | Activity::LookAtMarkers
+        | Activity::Learn(_)
         | Activity::Pin(_)
         | Activity::RestorePinned { .. }
         | Activity::CheckOut { .. } => InFlight::Tree,
         Activity::Wait { until } => InFlight::Wait(until),
-        Activity::Check(spec) => InFlight::Check(*spec),
+        Activity::Check(spec, _) => InFlight::Check(*spec),
+        Activity::Watch(watch) => InFlight::Check(watch.spec),
         Activity::Scm(spec) => InFlight::Scm(spec),
         Activity::Rest { .. } => InFlight::Rest,
         Activity::AwaitChildren { .. } => InFlight::Children,
