@@ -178,5 +178,6 @@ pub(crate) fn command(program: &str, args: impl IntoIterator<Item = impl Into<Os
         // Nobody is there to type a password or to edit a text.
         set: vec![("GIT_TERMINAL_PROMPT".into(), "0".into()), ("GIT_EDITOR".into(), "true".into())],
         remove: MISLEADING_VARIABLES.iter().map(OsString::from).collect(),
+        starts_runs: false,
     }
 }

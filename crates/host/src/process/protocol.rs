@@ -198,6 +198,7 @@ mod tests {
             folder: OsString::from_vec(b"/some \xffwhere".to_vec()).into(),
             set: vec![("A".into(), "b=c".into())],
             remove: vec!["Z".into()],
+            starts_runs: true,
         }
     }
 

@@ -85,6 +85,7 @@ fn version_command(dialect: &dyn Dialect, policy: &AgentPolicy, project: &Projec
         folder: project.root.clone(),
         set: line.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         remove: line.env_remove.into_iter().map(Into::into).collect(),
+        starts_runs: false,
     }
 }
 
