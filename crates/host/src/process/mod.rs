@@ -195,6 +195,18 @@ impl Keeper {
         Keeper::start_for(Charge { run: name.clone(), folder: None })
     }
 
+    /// None at all, for tests: a keeper is the binary, which they are not.
+    #[cfg(test)]
+    pub(crate) fn absent() -> Keeper {
+        let charge = Charge { run: RunId::from_random(0), folder: None };
+        Keeper { charge, spared: Spared::default(), alive: None }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_absent(&self) -> bool {
+        self.alive.is_none()
+    }
+
     fn start_for(charge: Charge) -> Result<Keeper, ProcessError> {
         // Orphans of a lost keeper must become ours, or nobody could find them.
         tree::become_subreaper();
