@@ -174,7 +174,9 @@ impl PinnedChange {
             Change::Unseen { why } => format!("was made unreadable ({why})"),
             Change::Blocks { what } => format!("is a {what}, which git would wait for: remove it"),
             Change::Leads { to } => {
-                format!("leads into ralph's own folder, which goes with the run: put there what stands at {to}")
+                format!(
+                    "leads into ralph's own folder ({to}), which goes with the run: put the thing itself in its place"
+                )
             }
             Change::Anew { commit } => {
                 let commit = text::cut(commit, 12, "");

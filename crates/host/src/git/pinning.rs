@@ -76,7 +76,7 @@ pub async fn pin(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, Git
                 .map_err(|error| GitError::Fault(format!("{} cannot be kept: {error}", path.display())))?,
         );
     }
-    git.settings = settings.into_iter().filter(|setting| counts(&setting.name)).map(without_secret).collect();
+    git.settings = settings.into_iter().filter(counts).map(without_secret).collect();
     Ok(git)
 }
 
@@ -92,8 +92,7 @@ pub(crate) async fn changes(
         changes.push(PinnedChange { path: ".git".to_owned(), how: Change::Anew { commit } });
     }
     let settings = settings(keeper, root).await?;
-    let now: Vec<GitSetting> =
-        settings.into_iter().filter(|setting| counts(&setting.name)).map(without_secret).collect();
+    let now: Vec<GitSetting> = settings.into_iter().filter(counts).map(without_secret).collect();
     changes.extend(setting_changes(root, &git.settings, &now));
     Ok(changes)
 }
@@ -137,7 +136,8 @@ async fn settings(keeper: &mut Keeper, root: &Path) -> Result<Vec<GitSetting>, G
 
 /// Whether a setting can execute something or transform a content. Sections and keys are in lower case, as git lists
 /// them.
-fn counts(name: &str) -> bool {
+fn counts(setting: &GitSetting) -> bool {
+    let name = setting.name.as_str();
     let section = name.split('.').next().unwrap_or_default();
     let key = name.rsplit('.').next().unwrap_or_default();
     match section {
@@ -162,7 +162,8 @@ fn counts(name: &str) -> bool {
         "gpg" => ["program", "defaultkeycommand"].contains(&key),
         "credential" => key == "helper",
         "remote" => ["vcs", "uploadpack", "receivepack"].contains(&key),
-        "submodule" => key == "update",
+        // Otherwise it names a way to update, which a module may propose.
+        "submodule" => key == "update" && setting.value.starts_with('!'),
         "trailer" => ["command", "cmd"].contains(&key),
         "init" => key == "templatedir",
         "uploadpack" => key == "packobjectshook",

@@ -191,6 +191,8 @@ async fn no_trick_with_the_index_hides_a_content() {
         "echo 1 > a.txt; git config core.worktree /tmp",
         "echo 1 > a.txt; git rm -q --cached a.txt; echo a.txt >> .git/info/exclude",
         "echo 1 > a.txt; git sparse-checkout set --no-cone /folder/ 2>/dev/null; test -e a.txt || echo 1 > a.txt",
+        "echo 1 > a.txt; git config core.bare true",
+        "echo 1 > a.txt; git rm -q --cached -r .; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),folder",
         "echo 1 > a.txt; rm .git/index",
         "echo 1 > a.txt; echo broken > .git/index",
     ] {
@@ -311,6 +313,8 @@ async fn honest_work_with_git_is_no_violation() {
         "git sparse-checkout set --no-cone /folder/ /a.txt; git sparse-checkout disable",
         "cp -a .git ../outside/copy; rm -rf .git; mv ../outside/copy .git",
         "git tag v1; git notes add -m x; git bisect start -q; git bisect reset",
+        "git clone -q . ../outside/m; git -c protocol.file.allow=always submodule --quiet add ../outside/m m
+         git config -f .gitmodules submodule.m.update merge; git config submodule.m.update merge; git commit -q -m m",
         "echo '* text=auto eol=lf' > .gitattributes; git add -A; git commit -q -m attributes",
         "cp .git/hooks/pre-commit.sample .git/hooks/mine.sample; touch .git/hooks/*",
     ] {
@@ -604,6 +608,12 @@ async fn work_that_a_commit_leaves_out_is_named() {
     let found = place.committed().await;
     assert_eq!(found.left_out, ["folder/new", "target/", "work"], "{found:?}");
     assert_eq!((found.ignored.as_slice(), found.differs.as_slice()), (&["build/".to_owned()][..], &[][..]));
+    // In a repository inside, whose commit is all that the outer one holds.
+    let inner = "git clone -q . inner; git add inner 2>/dev/null; git commit -q -m inner";
+    let place = Place::pinned(inner).await;
+    place.sh("echo x > inner/work; echo x > inner/a.txt; git add -A; git commit -q --allow-empty -m work");
+    let found = place.committed().await;
+    assert_eq!((found.left_out.join(" "), found.differs.join(" ")), ("inner/work".into(), "inner/a.txt".into()));
     // Not staged at all.
     let place = Place::pinned("").await;
     place.sh("echo x > work; git commit -q --allow-empty -m nothing");

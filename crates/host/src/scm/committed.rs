@@ -39,95 +39,136 @@ struct Held<'a> {
     path: &'a [u8],
 }
 
-/// Compares the last commit with the work tree. Begins where the run began: what was ignored and older is not named.
+/// Compares the last commit with the work tree, and the commits of the repositories that it names with theirs. What
+/// was ignored and is older than `since` is not named.
 pub async fn committed(keeper: &mut Keeper, on: Inquiry<'_>, since: WallTime) -> Result<Committed, GitError> {
-    let mut found =
-        Committed { changes: git::changes(keeper, on.root, &on.pins.git, on.scratch).await?, ..Committed::default() };
-    let index = git::index_of_head(keeper, on.root, on.scratch, on.patience).await?;
-    let compared = compare(keeper, on, &index, since, &mut found).await;
-    // It is of no use to the next look.
-    let _ = std::fs::remove_file(index);
-    compared.map(|()| found)
+    let changes = git::changes(keeper, on.root, &on.pins.git, on.scratch).await?;
+    let (mut differs, mut left_out, mut ignored) = (Named::default(), Named::default(), Named::default());
+    let mut left = BTreeSet::from([Vec::new()]);
+    while let Some(path) = left.pop_first() {
+        let root = on.root.join(OsStr::from_bytes(&path));
+        let inside = Inside { on: Inquiry { root: &root, ..on }, path: &path, filters: changes.is_empty() };
+        let index = git::index_of_head(keeper, &root, on.scratch, on.patience).await?;
+        let compared = inside.compare(keeper, &index, since, [&mut differs, &mut left_out, &mut ignored]).await;
+        // It is of no use to the next look.
+        let _ = std::fs::remove_file(index);
+        left.extend(compared?);
+    }
+    Ok(Committed { changes, differs: differs.list(), left_out: left_out.list(), ignored: ignored.list() })
 }
 
-async fn compare(
-    keeper: &mut Keeper,
-    on: Inquiry<'_>,
-    index: &Path,
-    since: WallTime,
-    found: &mut Committed,
-) -> Result<(), GitError> {
-    let asked = |args: Vec<OsString>| with_index(root_command(on.root, args), index);
-    let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
-    let listed = answer(keeper, &asked(words(&["ls-files", "-z", "--stage"])), b"", on.patience).await?;
-    let entries: Vec<Held<'_>> = listed.split(|byte| *byte == 0).filter_map(Held::parse).collect();
-    found.differs = differing(keeper, on, &entries, found.changes.is_empty()).await?;
-    let mut others = words(&["ls-files", "-z", "--others", "--directory", "--no-empty-directory"]);
-    let rules = git::excluding(on, b"")?;
-    others.extend(rules.clone());
-    let left_out = answer(keeper, &asked(others.clone()), b"", on.patience).await?;
-    found.left_out = named(paths(&left_out).filter(|path| !is_own(path)));
-    others.push("--ignored".into());
-    let ignored = answer(keeper, &asked(others), b"", on.patience).await?;
-    let is_new = |path: &&[u8]| !is_own(path) && written_since(&on.root.join(OsStr::from_bytes(path)), since, DEEPEST);
-    found.ignored = named(paths(&ignored).filter(is_new));
-    Ok(())
+/// The outermost repository, or one inside.
+struct Inside<'a> {
+    on: Inquiry<'a>,
+    /// Where it is in the outermost one.
+    path: &'a [u8],
+    /// Whether the filters of git are those of the start.
+    filters: bool,
 }
 
-/// The paths of the commit that the work tree holds otherwise.
-async fn differing(
-    keeper: &mut Keeper,
-    on: Inquiry<'_>,
-    entries: &[Held<'_>],
-    filters_are_trusted: bool,
-) -> Result<Vec<String>, GitError> {
-    let mut differs: BTreeSet<&[u8]> = BTreeSet::new();
-    let mut files: Vec<&Held<'_>> = Vec::new();
-    let left_out = if on.pins.git.sparse { sparse(keeper, on).await? } else { BTreeSet::new() };
-    for entry in entries {
-        let place = on.root.join(OsStr::from_bytes(entry.path));
-        let Ok(meta) = place.symlink_metadata() else {
-            // A part of the tree that was not there at the start cannot have been checked, nor changed.
-            if !left_out.contains(entry.path) {
-                differs.insert(entry.path);
-            }
-            continue;
+impl Inside<'_> {
+    /// Adds what differs, what is left out and what is ignored; returns the repositories that the commit names.
+    async fn compare(
+        &self,
+        keeper: &mut Keeper,
+        index: &Path,
+        since: WallTime,
+        [differs, left_out, ignored]: [&mut Named; 3],
+    ) -> Result<Vec<Vec<u8>>, GitError> {
+        let Inside { on, path: at, .. } = *self;
+        let asked = |args: Vec<OsString>| with_index(root_command(on.root, args), index);
+        let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        let listed = answer(keeper, &asked(words(&["ls-files", "-z", "--stage"])), b"", on.patience).await?;
+        let entries: Vec<Held<'_>> = listed.split(|byte| *byte == 0).filter_map(Held::parse).collect();
+        self.differing(keeper, &entries).await?.into_iter().for_each(|path| differs.add(at, path));
+        let mut others = words(&["ls-files", "-z", "--others", "--directory", "--no-empty-directory"]);
+        let rules = git::excluding(on, at)?;
+        let has_rules = rules.is_some();
+        others.extend(rules);
+        let listed = answer(keeper, &asked(others.clone()), b"", on.patience).await?;
+        paths(&listed).filter(|path| !is_own(path)).for_each(|path| left_out.add(at, path));
+        if has_rules {
+            others.push("--ignored".into());
+            let listed = answer(keeper, &asked(others), b"", on.patience).await?;
+            let is_new = |path: &&[u8]| written_since(&on.root.join(OsStr::from_bytes(path)), since, DEEPEST);
+            paths(&listed).filter(|path| !is_own(path)).filter(is_new).for_each(|path| ignored.add(at, path));
+        }
+        let is_there = |entry: &&Held<'_>| {
+            entry.mode == b"160000"
+                && on.root.join(OsStr::from_bytes(entry.path)).join(".git").symlink_metadata().is_ok()
         };
-        let executable = meta.permissions().mode() & 0o100 != 0;
-        match entry.mode {
-            // A repository inside has a commit of its own; one that is not fetched has none.
-            b"160000" => {
-                let head = crate::tree::head(&place).filter(|_| place.join(".git").exists());
-                if head.is_some_and(|head| !head.is_empty() && head.as_bytes() != entry.id) {
+        Ok(entries.iter().filter(is_there).map(|entry| below(at, entry.path)).collect())
+    }
+
+    /// The paths of the commit that the work tree holds otherwise.
+    async fn differing<'a>(&self, keeper: &mut Keeper, entries: &[Held<'a>]) -> Result<BTreeSet<&'a [u8]>, GitError> {
+        let on = self.on;
+        let mut differs: BTreeSet<&[u8]> = BTreeSet::new();
+        let (mut links, mut files) = (Vec::new(), Vec::new());
+        let sparse = if on.pins.git.sparse { sparse(keeper, on).await? } else { BTreeSet::new() };
+        for entry in entries {
+            let place = on.root.join(OsStr::from_bytes(entry.path));
+            let Ok(meta) = place.symlink_metadata() else {
+                // A part of the tree that was not there at the start cannot have been checked, nor changed.
+                if !sparse.contains(entry.path) {
                     differs.insert(entry.path);
                 }
+                continue;
+            };
+            let executable = meta.permissions().mode() & 0o100 != 0;
+            match entry.mode {
+                // A repository inside has a commit of its own; one that is not fetched has none.
+                b"160000" => {
+                    let head = crate::tree::head(&place).filter(|_| place.join(".git").exists());
+                    if head.is_some_and(|head| !head.is_empty() && head.as_bytes() != entry.id) {
+                        differs.insert(entry.path);
+                    }
+                }
+                b"120000" if meta.is_symlink() => links.push(entry),
+                b"100644" | b"100755" if meta.is_file() && executable == (entry.mode == b"100755") => files.push(entry),
+                _ => _ = differs.insert(entry.path),
             }
-            b"120000" if meta.is_symlink() => files.push(entry),
-            b"100644" | b"100755" if meta.is_file() && executable == (entry.mode == b"100755") => files.push(entry),
-            _ => _ = differs.insert(entry.path),
         }
+        differs.extend(other_links(keeper, on, &links).await?);
+        let other = unlike(keeper, on, files, &["--no-filters"]).await?;
+        if !self.filters {
+            differs.extend(other.iter().map(|entry| entry.path));
+            return Ok(differs);
+        }
+        let unlike: BTreeSet<&[u8]> =
+            unlike(keeper, on, other.clone(), &[]).await?.iter().map(|entry| entry.path).collect();
+        let transformed: Vec<&[u8]> =
+            other.iter().map(|entry| entry.path).filter(|path| !unlike.contains(path)).collect();
+        differs.extend(unlike);
+        differs.extend(cut_by_keywords(keeper, on, &transformed).await?);
+        Ok(differs)
     }
-    let (links, plain): (Vec<&Held<'_>>, Vec<&Held<'_>>) = files.into_iter().partition(|entry| entry.mode == b"120000");
+}
+
+/// Those of these links that lead elsewhere than the commit says.
+async fn other_links<'a>(keeper: &mut Keeper, on: Inquiry<'_>, links: &[&Held<'a>]) -> Result<Vec<&'a [u8]>, GitError> {
+    if links.is_empty() {
+        return Ok(Vec::new());
+    }
+    let asked: Vec<u8> = links.iter().flat_map(|link| [link.id, &b"\n"[..]].concat()).collect();
+    let answered = answer(keeper, &root_command(on.root, ["cat-file", "--batch"]), &asked, on.patience).await?;
+    let mut rest = answered.as_slice();
+    let mut others = Vec::new();
     for link in links {
-        let target = std::fs::read_link(on.root.join(OsStr::from_bytes(link.path))).unwrap_or_default();
-        let asked = root_command(on.root, ["hash-object", "--stdin"]);
-        let id = answer(keeper, &asked, target.as_os_str().as_bytes(), on.patience).await?;
-        if id.trim_ascii() != link.id {
-            differs.insert(link.path);
+        // `<id> blob <size>`, a newline, the content, another newline.
+        let target = memchr::memchr(b'\n', rest).and_then(|end| {
+            let size = rest.get(..end)?.rsplit(|byte| *byte == b' ').next()?;
+            let size: usize = std::str::from_utf8(size).ok()?.parse().ok()?;
+            let target = rest.get(end + 1..)?.get(..size)?;
+            rest = rest.get(end + size + 2..)?;
+            Some(target)
+        });
+        let here = std::fs::read_link(on.root.join(OsStr::from_bytes(link.path)));
+        if !here.is_ok_and(|here| Some(here.as_os_str().as_bytes()) == target) {
+            others.push(link.path);
         }
     }
-    let other = unlike(keeper, on, plain, &["--no-filters"]).await?;
-    if !filters_are_trusted {
-        differs.extend(other.iter().map(|entry| entry.path));
-        return Ok(named(differs.into_iter()));
-    }
-    let unlike = unlike(keeper, on, other.clone(), &[]).await?;
-    let is_unlike: BTreeSet<&[u8]> = unlike.iter().map(|entry| entry.path).collect();
-    let transformed: Vec<&[u8]> =
-        other.iter().map(|entry| entry.path).filter(|path| !is_unlike.contains(path)).collect();
-    differs.extend(is_unlike);
-    differs.extend(cut_by_keywords(keeper, on, &transformed).await?);
-    Ok(named(differs.into_iter()))
+    Ok(others)
 }
 
 /// Those of these files that git gives another id than the commit has.
@@ -217,19 +258,31 @@ fn is_own(path: &[u8]) -> bool {
     path.split(|byte| *byte == b'/').any(|name| name == b".ralph")
 }
 
-/// Some of these paths, and how many more there are.
-fn named<'a>(paths: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
-    let mut named = Vec::new();
-    let mut more = 0;
-    for path in paths {
-        if named.len() < NAMED {
-            named.push(String::from_utf8_lossy(path).into_owned());
+/// Some paths, and how many more there are.
+#[derive(Default)]
+struct Named {
+    paths: Vec<String>,
+    more: usize,
+}
+
+impl Named {
+    fn add(&mut self, folder: &[u8], path: &[u8]) {
+        if self.paths.len() < NAMED {
+            self.paths.push(String::from_utf8_lossy(&below(folder, path)).into_owned());
         } else {
-            more += 1;
+            self.more += 1;
         }
     }
-    named.extend((more > 0).then(|| format!("and {more} more")));
-    named
+
+    fn list(mut self) -> Vec<String> {
+        self.paths.extend((self.more > 0).then(|| format!("and {} more", self.more)));
+        self.paths
+    }
+}
+
+/// A path in a repository inside, by its place in the outermost one.
+fn below(folder: &[u8], path: &[u8]) -> Vec<u8> {
+    if folder.is_empty() { path.to_vec() } else { [folder, b"/", path].concat() }
 }
 
 /// Whether a file, or one in a folder, was changed since then, by the kernel's own time.
