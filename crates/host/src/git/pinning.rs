@@ -408,7 +408,9 @@ fn file_changes(root: &Path, git: &GitPins, scratch: &Path) -> Vec<PinnedChange>
     let changed = |before: &GitFile| {
         let path = root.join(&before.path);
         let now = state(root, &path);
-        if now == *before {
+        // A hook that is gone executes nothing and changes nothing.
+        let is_hook = folders.iter().any(|folder| path.starts_with(root.join(folder)));
+        if now == *before || (now.hash.is_empty() && is_hook) {
             return None;
         }
         let place = quoted(&path.display().to_string());

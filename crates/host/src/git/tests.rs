@@ -316,9 +316,10 @@ async fn honest_work_with_git_is_no_violation() {
         "git clone -q . ../outside/m; git -c protocol.file.allow=always submodule --quiet add ../outside/m m
          git config -f .gitmodules submodule.m.update merge; git config submodule.m.update merge; git commit -q -m m",
         "echo '* text=auto eol=lf' > .gitattributes; git add -A; git commit -q -m attributes",
+        "rm .git/hooks/own; git commit -q --allow-empty -m x",
         "cp .git/hooks/pre-commit.sample .git/hooks/mine.sample; touch .git/hooks/*",
     ] {
-        let place = Place::pinned("").await;
+        let place = Place::pinned("echo exit 1 > .git/hooks/own").await;
         place.look().await;
         place.sh(script);
         assert_eq!(place.words().await, [""; 0], "{script}");
@@ -486,7 +487,6 @@ async fn hooks_and_attributes_of_the_repository_are_told_and_can_be_undone() {
     for (what, script) in [
         (".git/hooks/post-commit", "echo evil > .git/hooks/post-commit; chmod +x .git/hooks/post-commit"),
         (".git/hooks/pre-commit", "echo evil >> .git/hooks/pre-commit"),
-        (".git/hooks/pre-commit", "rm .git/hooks/pre-commit"),
         (".git/hooks/pre-commit", "rm .git/hooks/pre-commit; ln -s /bin/true .git/hooks/pre-commit"),
         (".git/hooks/plain", "chmod +x .git/hooks/plain"),
         (".git/hooks/lib/helper", "echo evil > .git/hooks/lib/helper"),
