@@ -36,6 +36,7 @@ pub fn shell(command: &str, root: &Path) -> Command {
         folder: root.to_owned(),
         set: Vec::new(),
         remove: Vec::new(),
+        starts_runs: false,
     }
 }
 

@@ -13,9 +13,14 @@
 //!
 //! All hold a process's identity, so that one that crashed is known to be gone without having said
 //! so, even if its number lives again. The child's folder may be another project's.
+//!
+//! Anybody can write such a record, so none is believed: the process must hold the lock of the run's folder, and
+//! whoever is spared because of it must execute the same ralph and carry the mark of the run that it is recorded in.
+
+mod proof;
 
 use crate::clock::Clock;
-use crate::identity::Identity;
+use crate::identity::{self, Identity};
 use crate::lock;
 use crate::plain_file::{self, Links};
 use crate::process;
@@ -223,8 +228,13 @@ pub fn live_descendants(run_folder: &Path) -> Vec<Child> {
     living_below(run_folder, Depth::All)
 }
 
+/// All runs that are spared where everything below the run of this folder is ended.
+pub(crate) fn spared_below(run_folder: &Path) -> Vec<Child> {
+    living_below(run_folder, Depth::Spared)
+}
+
 /// All living runs that were started inside the run of this folder, whomever they call their parent.
-pub(crate) fn started_below(run_folder: &Path) -> Vec<Child> {
+fn started_below(run_folder: &Path) -> Vec<Child> {
     living_below(run_folder, Depth::Started)
 }
 
@@ -244,25 +254,46 @@ enum Depth {
     All,
     /// All, and those that call another run their parent.
     Started,
+    /// The same, as far as a process of the run itself started them.
+    Spared,
+}
+
+impl Depth {
+    /// Whether this process is what a record in the folder of a run says.
+    fn proves(self, child: &Identity, folder: &Path, recorded_in: &Path) -> bool {
+        // Only who spares itself the ending of a process must know that it is this very ralph: those who ask for all
+        // may be a newer one.
+        let program = self == Depth::All || proof::is_this_program(child);
+        // A ralph above the run is no child of it, though it is one and everything hangs below it.
+        let inside = || run_of(recorded_in).is_some_and(|run| identity::carries_mark(child.pid, &run));
+        program && proof::holds_lock(child, folder) && (self != Depth::Spared || inside())
+    }
 }
 
 fn living_below(run_folder: &Path, depth: Depth) -> Vec<Child> {
-    fn visit(run_folder: &Path, depth: Depth, seen: &mut HashSet<PathBuf>, found: &mut Vec<Child>) {
-        let by_anybody = matches!(depth, Depth::Started | Depth::NearestStarted);
+    fn visit(run_folder: &Path, depth: Depth, seen: &mut HashSet<(u64, u64)>, found: &mut Vec<Child>) {
+        let by_anybody = !matches!(depth, Depth::Nearest | Depth::All);
         let started = if by_anybody { records(run_folder, STARTED) } else { Vec::new() };
         for (run, record) in records(run_folder, CHILDREN).into_iter().chain(started) {
-            let Some(folder) = record.folder.filter(|folder| seen.insert(folder.clone())) else { continue };
+            // By its inode: one folder has many paths.
+            let is_new = |folder: &PathBuf| inode_of(folder).is_some_and(|inode| seen.insert(inode));
+            let Some(folder) = record.folder.filter(is_new) else { continue };
             // One that crashed and went on elsewhere has another process now.
             let identity = Some(record.identity).filter(Identity::is_alive).or_else(|| process_of(&folder));
-            if identity.is_none() || matches!(depth, Depth::All | Depth::Started) {
+            let identity = identity.filter(|identity| depth.proves(identity, &folder, run_folder));
+            if identity.is_none() || !matches!(depth, Depth::Nearest | Depth::NearestStarted) {
                 visit(&folder, depth, seen, found);
             }
             found.extend(identity.map(|identity| Child { run, identity, folder }));
         }
     }
     let mut found = Vec::new();
-    visit(run_folder, depth, &mut HashSet::from([run_folder.to_owned()]), &mut found);
+    visit(run_folder, depth, &mut inode_of(run_folder).into_iter().collect(), &mut found);
     found
+}
+
+fn inode_of(folder: &Path) -> Option<(u64, u64)> {
+    rustix::fs::stat(folder).ok().map(|stat| plain_file::inode(&stat))
 }
 
 /// Removes the records of runs that are gone and below which nobody lives. Only the run itself does

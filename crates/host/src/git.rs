@@ -1,15 +1,24 @@
 //! Starts git, or what stands in its place, so that it answers for its folder and asks nobody.
 
+mod pinning;
+
+pub(crate) use pinning::changes;
+pub use pinning::{Pinning, pin};
+
 use crate::process::drive::{Chunk, Job, Sink, Streams, drive};
 use crate::process::{Command, Keeper};
 use crate::spool::Spool;
-use crate::tree::{self, LISTING, Listing};
+use crate::tree::{self, LISTING, LIVE_RULES, Listing};
 use ralph_core::check::{Blindness, TreePrint};
 use ralph_core::observation::Ending;
-use ralph_core::protect::{PinnedChange, Pins};
+use ralph_core::protect::{Change, GitPins, PinnedChange, Pins};
+use ralph_core::text;
 use ralph_core::time::Millis;
-use std::ffi::OsString;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use tokio::sync::mpsc;
 
 /// Variables that would make git answer for another repository; they do not belong in its environment.
@@ -30,6 +39,16 @@ pub enum GitError {
 
 /// Runs git for ralph itself and returns its output. No hook or monitor of the repository is started.
 pub async fn run(keeper: &mut Keeper, folder: &Path, args: &[&str], patience: Millis) -> Result<Vec<u8>, GitError> {
+    answer(keeper, &own_command(folder, args), b"", patience).await
+}
+
+/// What a command printed, if it succeeded.
+pub(crate) async fn answer(
+    keeper: &mut Keeper,
+    command: &Command,
+    stdin: &[u8],
+    patience: Millis,
+) -> Result<Vec<u8>, GitError> {
     struct Capture(Vec<u8>);
     impl Sink for Capture {
         fn stdout(&mut self, bytes: &Chunk) {
@@ -38,7 +57,7 @@ pub async fn run(keeper: &mut Keeper, folder: &Path, args: &[&str], patience: Mi
         fn stderr(&mut self, _: &Chunk) {}
     }
     let mut sink = Capture(Vec::new());
-    ask(keeper, &own_command(folder, args), &mut sink, patience).await?;
+    ask(keeper, command, stdin, &mut sink, patience).await?;
     Ok(sink.0)
 }
 
@@ -50,6 +69,8 @@ pub struct Inquiry<'a> {
     /// A folder of the run for what must be kept meanwhile.
     pub scratch: &'a Path,
     pub patience: Millis,
+    /// Folders of ralph that go with the run or are rewritten by it: nothing of the tree may lead there.
+    pub own: &'a [PathBuf],
 }
 
 #[derive(Debug)]
@@ -66,76 +87,269 @@ impl Unlisted {
     }
 }
 
-/// Lists the files of a work tree. Where git fails, changes to the repository since the start are told, an index that
-/// cannot be read is made anew from HEAD, and everything else is a fault of the machine.
+/// How long git may take to read its settings: more than any machine needs, where nothing stands in the way.
+const SETTINGS_PATIENCE: Millis = Millis::from_secs(30);
+
+/// Lists the files of a work tree and of every repository inside. Where git fails, the repository itself is looked at:
+/// what was done to it since the start is told as a change; an index that cannot be read is replaced by one made of HEAD,
+/// which shows the files as well; everything else is a fault of the machine.
 pub async fn list_tree(keeper: &mut Keeper, on: Inquiry<'_>) -> Result<Listing, Unlisted> {
-    let mut listed = list(keeper, on, None).await;
-    if matches!(listed, Err(GitError::Fault(_))) {
-        // A process that was killed by chance is not killed twice.
-        listed = list(keeper, on, None).await;
+    let blocking = tree::blocking(on.root);
+    if !blocking.is_empty() {
+        return Err(Unlisted::because(blocking));
     }
-    if let Err(GitError::Refused(_)) = listed {
-        let changes = tree::damage(on.root, &on.pins.repository);
-        if let Some(first) = changes.first() {
-            return Err(Unlisted { print: TreePrint::fault(first.words()), changes });
+    let mut changes = tree::leading(on.root, on.own);
+    let seen = changes_or_unlisted(keeper, on).await;
+    changes.extend(seen.map_err(|unlisted| unlisted.with(&changes))?);
+    let repository = Repository { root: on.root, path: b"", patience: Patience::of(on.patience) };
+    let listed = list_anyhow(keeper, on, repository).await;
+    let mut files = listed.map_err(|unlisted| unlisted.with(&changes))?;
+    changes.extend(list_inside(keeper, on, repository.patience, &mut files).await?);
+    if !on.pins.git.tracked_anyway.is_empty() {
+        files.push(tree::ANYWAY);
+        files.push(b"\0");
+        on.pins.git.tracked_anyway.iter().for_each(|path| files.push(format!("? {path}\0").as_bytes()));
+    }
+    let head = head(keeper, on.root, on.patience).await;
+    let head = head.map_err(|why| Unlisted::fault(format!("git could not read HEAD: {why}")))?;
+    Ok(Listing { root: on.root.to_owned(), head, files, own: on.own.to_vec(), changes })
+}
+
+/// What of git is not as it was, if that can be seen.
+async fn changes_or_unlisted(keeper: &mut Keeper, on: Inquiry<'_>) -> Result<Vec<PinnedChange>, Unlisted> {
+    let git = &on.pins.git;
+    if *git == GitPins::default() {
+        return Ok(Vec::new());
+    }
+    match changes(keeper, on.root, git, on.scratch).await {
+        Ok(changes) => Ok(changes),
+        Err(why @ GitError::TooSlow(_)) => {
+            let how = Change::Unseen { why: why.to_string() };
+            Err(Unlisted::because(vec![PinnedChange { path: "git's configuration".to_owned(), how }]))
+        }
+        Err(GitError::Refused(why)) => Err(Unlisted::refused(on, &why)),
+        Err(GitError::Fault(why)) => Err(Unlisted::fault(format!("git could not read its settings: {why}"))),
+    }
+}
+
+impl Unlisted {
+    fn fault(why: String) -> Unlisted {
+        Unlisted { print: TreePrint::fault(why), changes: Vec::new() }
+    }
+
+    /// What was done to the repository keeps git from listing it.
+    fn because(changes: Vec<PinnedChange>) -> Unlisted {
+        let why = changes.first().map(PinnedChange::words).unwrap_or_default();
+        Unlisted { print: TreePrint::fault(why), changes }
+    }
+
+    /// git refused: either the repository or a file of settings was damaged since the start, or the machine is to blame.
+    fn refused(on: Inquiry<'_>, why: &str) -> Unlisted {
+        let mut changes = tree::damage(on.root, &on.pins.repository);
+        if changes.is_empty() {
+            changes = tree::damage(on.root, &on.pins.git.settings_files);
+        }
+        if !changes.is_empty() {
+            return Unlisted::because(changes);
         }
         if matches!(on.root.join(".git").symlink_metadata(), Err(error) if error.kind() == std::io::ErrorKind::NotFound)
         {
-            return Err(Unlisted::no_repository());
+            return Unlisted::no_repository();
         }
-        if let Ok(index) = index_of_head(keeper, on).await {
-            listed = list(keeper, on, Some(&index)).await.or(listed);
+        Unlisted::fault(format!("git could not list the files: {why}"))
+    }
+
+    /// With what was seen before.
+    fn with(mut self, before: &[PinnedChange]) -> Unlisted {
+        self.changes.splice(..0, before.iter().cloned());
+        self
+    }
+}
+
+/// A repository that is listed.
+#[derive(Clone, Copy)]
+struct Repository<'a> {
+    root: &'a Path,
+    /// Its path in the outermost one.
+    path: &'a [u8],
+    patience: Patience,
+}
+
+/// How long all answers together may take.
+#[derive(Clone, Copy)]
+struct Patience {
+    whole: Millis,
+    until: Option<Instant>,
+}
+
+impl Patience {
+    fn of(whole: Millis) -> Patience {
+        Patience { whole, until: (!whole.is_off()).then(|| Instant::now() + whole.duration()) }
+    }
+
+    fn left(self) -> Result<Millis, GitError> {
+        let Some(until) = self.until else { return Ok(self.whole) };
+        let left = Millis::from(until.saturating_duration_since(Instant::now()));
+        if left.is_off() { Err(GitError::TooSlow(self.whole)) } else { Ok(left) }
+    }
+}
+
+/// Lists the outermost repository, whatever became of its index.
+async fn list_anyhow(keeper: &mut Keeper, on: Inquiry<'_>, repository: Repository<'_>) -> Result<Spool, Unlisted> {
+    let mut listed = list(keeper, on, repository, None).await;
+    if matches!(listed, Err(GitError::Fault(_))) {
+        // A process that was killed by chance is not killed twice.
+        listed = list(keeper, on, repository, None).await;
+    }
+    if let Err(GitError::Refused(why)) = &listed {
+        let refused = Unlisted::refused(on, why);
+        if !refused.changes.is_empty()
+            || matches!(refused.print, TreePrint::Unknown { cause: Blindness::NoRepository, .. })
+        {
+            return Err(refused);
+        }
+        if let Ok(index) = index_of_head(keeper, on.root, on.scratch, on.patience).await {
+            listed = list(keeper, on, repository, Some(&index)).await.or(listed);
             // It is made anew for the next look, if that needs it.
             let _ = std::fs::remove_file(index);
         }
     }
-    let fault = |why: String| Unlisted { print: TreePrint::fault(why), changes: Vec::new() };
-    let files = listed.map_err(|why| fault(format!("git could not list the files: {why}")))?;
-    let head = head(keeper, on).await.map_err(|why| fault(format!("git could not read HEAD: {why}")))?;
-    Ok(Listing { root: on.root.to_owned(), head, files })
+    listed.map_err(|why| Unlisted::fault(format!("git could not list the files: {why}")))
 }
 
-async fn list(keeper: &mut Keeper, on: Inquiry<'_>, index: Option<&Path>) -> Result<Spool, GitError> {
-    let mut command = own_command(on.root, LISTING);
+/// Adds the listings of the repositories inside, in the order of their paths.
+async fn list_inside(
+    keeper: &mut Keeper,
+    on: Inquiry<'_>,
+    patience: Patience,
+    files: &mut Spool,
+) -> Result<Vec<PinnedChange>, Unlisted> {
+    let unkept = |error: std::io::Error| Unlisted::fault(format!("git's list of the files could not be kept: {error}"));
+    let mut left: BTreeSet<Vec<u8>> = tree::repositories_in(files).map_err(unkept)?.into_iter().collect();
+    let mut changes = Vec::new();
+    while let Some(path) = left.pop_first() {
+        let root = on.root.join(OsStr::from_bytes(&path));
+        // One that is gone, or that a link stands for, is seen as such in the listing that names it.
+        if !root.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            continue;
+        }
+        let inside = |change: PinnedChange| PinnedChange {
+            path: format!("{}/{}", String::from_utf8_lossy(&path), change.path),
+            ..change
+        };
+        let blocking: Vec<PinnedChange> = tree::blocking(&root).into_iter().map(inside).collect();
+        if !blocking.is_empty() {
+            return Err(Unlisted::because(blocking));
+        }
+        changes.extend(tree::leading(&root, on.own).into_iter().map(inside));
+        // Without a repository of its own, git would answer for the one around it.
+        let listed = match root.join(".git").symlink_metadata() {
+            Ok(_) => list(keeper, on, Repository { root: &root, path: &path, patience }, None).await,
+            Err(error) => Err(GitError::Refused(error.to_string())),
+        };
+        match listed {
+            Ok(mut listed) => {
+                let inside = tree::repositories_in(&mut listed).map_err(unkept)?;
+                left.extend(inside.into_iter().map(|below| [path.as_slice(), b"/", &below].concat()));
+                [tree::REPOSITORY, &path, b"\0"].iter().for_each(|bytes| files.push(bytes));
+                files.append(&mut listed).map_err(unkept)?;
+            }
+            Err(GitError::Refused(_)) => [tree::FOLDER, &path, b"\0"].iter().for_each(|bytes| files.push(bytes)),
+            Err(why) => {
+                return Err(Unlisted::fault(format!("git could not list the files in {}: {why}", root.display())));
+            }
+        }
+    }
+    Ok(changes)
+}
+
+async fn list(
+    keeper: &mut Keeper,
+    on: Inquiry<'_>,
+    repository: Repository<'_>,
+    index: Option<&Path>,
+) -> Result<Spool, GitError> {
+    let mut args: Vec<OsString> = LISTING.iter().map(Into::into).collect();
+    args.extend(excluding(on, repository.path)?);
+    let mut command = root_command(repository.root, args);
     command.set.extend(index.map(|index| (INDEX_VARIABLE.into(), index.into())));
     let mut files = Spool::new(on.scratch);
-    ask(keeper, &command, &mut files, on.patience).await?;
+    let answered = ask(keeper, &command, b"", &mut files, repository.patience.left()?).await;
+    // It had what the others left of the time; people know the whole.
+    let whole = repository.patience.whole;
+    answered.map_err(|error| if matches!(error, GitError::TooSlow(_)) { GitError::TooSlow(whole) } else { error })?;
     Ok(files)
 }
 
+/// What a listing leaves out: what the repository ignored at the start. One that was not there then ignored nothing.
+pub(crate) fn excluding(on: Inquiry<'_>, repository: &[u8]) -> Result<Option<OsString>, GitError> {
+    let git = &on.pins.git;
+    if git.ignored.is_empty() {
+        return Ok(Some(LIVE_RULES.into()));
+    }
+    let name = text::hex(repository);
+    let Some(ignored) = git.ignored.iter().find(|ignored| ignored.repository == name) else { return Ok(None) };
+    let file = on.scratch.join("ignored");
+    let unkept = |error| GitError::Fault(format!("{} cannot be written: {error}", file.display()));
+    std::fs::write(&file, &ignored.rules).map_err(unkept)?;
+    let mut option = OsString::from("--exclude-from=");
+    option.push(&file);
+    Ok(Some(option))
+}
+
 /// An index of the last commit, or an empty one before the first.
-async fn index_of_head(keeper: &mut Keeper, on: Inquiry<'_>) -> Result<PathBuf, GitError> {
-    let index = on.scratch.join("index");
+pub(crate) async fn index_of_head(
+    keeper: &mut Keeper,
+    root: &Path,
+    scratch: &Path,
+    patience: Millis,
+) -> Result<PathBuf, GitError> {
+    let index = scratch.join("index");
     let _ = std::fs::remove_file(&index);
-    let born = head(keeper, on).await?;
+    let born = head(keeper, root, patience).await?;
     let what = if born.is_empty() { "--empty" } else { "HEAD" };
-    let mut command = own_command(on.root, &["read-tree", what]);
-    command.set.push((INDEX_VARIABLE.into(), index.clone().into()));
-    ask(keeper, &command, &mut Spool::new(on.scratch), on.patience).await?;
+    let command = with_index(root_command(root, ["read-tree", what]), &index);
+    ask(keeper, &command, b"", &mut Spool::new(scratch), patience).await?;
     Ok(index)
 }
 
+/// The same command with another index.
+pub(crate) fn with_index(mut command: Command, index: &Path) -> Command {
+    command.set.push((INDEX_VARIABLE.into(), index.into()));
+    command
+}
+
 /// The commit that HEAD names; empty before the first one.
-async fn head(keeper: &mut Keeper, on: Inquiry<'_>) -> Result<String, GitError> {
-    if let Some(head) = tree::head(on.root) {
+async fn head(keeper: &mut Keeper, root: &Path, patience: Millis) -> Result<String, GitError> {
+    if let Some(head) = tree::head(root) {
         return Ok(head);
     }
     // References that are not files (reftable) only git itself can read.
-    match run(keeper, on.root, &["rev-parse", "--verify", "--quiet", "HEAD"], on.patience).await {
+    match run(keeper, root, &["rev-parse", "--verify", "--quiet", "HEAD"], patience).await {
         Ok(head) => Ok(String::from_utf8_lossy(&head).trim().to_owned()),
         // Before the first commit it names a branch that is not there yet.
         Err(refused @ GitError::Refused(_)) => {
-            let branch = run(keeper, on.root, &["symbolic-ref", "--quiet", "HEAD"], on.patience).await;
+            let branch = run(keeper, root, &["symbolic-ref", "--quiet", "HEAD"], patience).await;
             branch.map(|_| String::new()).map_err(|_| refused)
         }
         Err(fault) => Err(fault),
     }
 }
 
-async fn ask(keeper: &mut Keeper, command: &Command, sink: &mut impl Sink, patience: Millis) -> Result<(), GitError> {
+async fn ask(
+    keeper: &mut Keeper,
+    command: &Command,
+    stdin: &[u8],
+    sink: &mut impl Sink,
+    patience: Millis,
+) -> Result<(), GitError> {
+    #[cfg(test)]
+    if keeper.is_absent() {
+        return tests::ask_directly(command, stdin, sink);
+    }
     let (_silent, mut orders) = mpsc::unbounded_channel();
     let no_limit = Millis::ZERO;
-    let job = Job { command, stdin: b"", streams: Streams::Apart, timeout: patience, idle: no_limit, linger: no_limit };
+    let job = Job { command, stdin, streams: Streams::Apart, timeout: patience, idle: no_limit, linger: no_limit };
     let facts = drive(keeper, &job, sink, &mut orders).await;
     let said = facts.stderr_tail.trim();
     match facts.ending {
@@ -150,11 +364,21 @@ async fn ask(keeper: &mut Keeper, command: &Command, sink: &mut impl Sink, patie
     }
 }
 
-fn own_command(folder: &Path, args: &[&str]) -> Command {
+fn own_command(folder: &Path, args: impl IntoIterator<Item = impl Into<OsString>>) -> Command {
     let alone = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
-    let mut command = command("git", alone.iter().chain(args), folder);
+    let args = alone.iter().map(OsString::from).chain(args.into_iter().map(Into::into));
+    let mut command = command("git", args, folder);
     // Reading must not wait for, or take, the index lock of somebody else's git.
     command.set.extend([("GIT_OPTIONAL_LOCKS".into(), "0".into()), ("LC_ALL".into(), "C".into())]);
+    command
+}
+
+/// The same for the repository at this root and none around it, with its work tree where it is.
+pub(crate) fn root_command(root: &Path, args: impl IntoIterator<Item = impl Into<OsString>>) -> Command {
+    let args = [OsString::from("--work-tree=.")].into_iter().chain(args.into_iter().map(Into::into));
+    let mut command = own_command(root, args);
+    let around = root.canonicalize().ok().and_then(|root| root.parent().map(Path::to_owned));
+    command.set.extend(around.map(|around| ("GIT_CEILING_DIRECTORIES".into(), around.into())));
     command
 }
 
@@ -167,5 +391,9 @@ pub(crate) fn command(program: &str, args: impl IntoIterator<Item = impl Into<Os
         // Nobody is there to type a password or to edit a text.
         set: vec![("GIT_TERMINAL_PROMPT".into(), "0".into()), ("GIT_EDITOR".into(), "true".into())],
         remove: MISLEADING_VARIABLES.iter().map(OsString::from).collect(),
+        starts_runs: false,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -88,7 +88,7 @@ pub fn end_marked(run: &RunId, run_folder: &Path, limit: Duration) -> Sweep {
             continue;
         }
         if !left.is_empty() {
-            let spared = process::of_child_runs(run_folder);
+            let spared = process::Spared::of_run(run_folder).pids();
             left.retain(|pid| !spared.contains(pid));
         }
         if left.is_empty() || clock.elapsed() > limit {
@@ -115,6 +115,11 @@ pub fn end_marked(run: &RunId, run_folder: &Path, limit: Duration) -> Sweep {
         }
         std::thread::sleep(POLL);
     }
+}
+
+/// Whether a process was started for this run, by what stands in its environment.
+pub(crate) fn carries_mark(pid: i32, run: &RunId) -> bool {
+    os::carries(pid, &marker(run))
 }
 
 fn marker(run: &RunId) -> Vec<u8> {
@@ -195,7 +200,7 @@ mod os {
         }
     }
 
-    fn carries(pid: i32, marker: &[u8]) -> bool {
+    pub(super) fn carries(pid: i32, marker: &[u8]) -> bool {
         let Ok(environ) = std::fs::File::open(format!("/proc/{pid}/environ")) else { return false };
         let mut bytes = Vec::new();
         let read = environ.take(LARGEST_ENVIRONMENT).read_to_end(&mut bytes);
@@ -239,6 +244,11 @@ mod os {
 
     pub(super) fn marked(_marker: &[u8]) -> Vec<i32> {
         Vec::new()
+    }
+
+    /// Nobody tells.
+    pub(super) fn carries(_pid: i32, _marker: &[u8]) -> bool {
+        true
     }
 
     pub(super) fn signal(_pid: i32, _marker: &[u8], _signal: Signal) {}

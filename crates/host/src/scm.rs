@@ -1,12 +1,17 @@
 //! Version control: what waits to be committed, and the tasks that the settings name.
 
+mod committed;
 mod locks;
 
-use crate::git;
+pub use committed::{Committed, committed};
+
+use crate::git::{self, GitError};
 use crate::process::Keeper;
 use crate::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
+use crate::tree;
 use locks::Locks;
 use ralph_core::check::CheckEnding;
+use ralph_core::observation::StartFault;
 use ralph_core::scm::{Pending, ScmReport, ScmSpec};
 use ralph_core::time::Millis;
 use std::path::Path;
@@ -43,6 +48,22 @@ pub fn pending(listing: &[u8]) -> Pending {
     Pending::Seen { tracked, untracked }
 }
 
+/// What waits to be committed in the project; nobody knows where git would wait for a pipe.
+pub async fn look_at_pending(keeper: &mut Keeper, project: &Path, patience: Millis) -> Pending {
+    if blocked(project).is_some() {
+        return Pending::Unknown;
+    }
+    let listing: Result<Vec<u8>, GitError> = git::run(keeper, project, STATUS, patience).await;
+    listing.map_or(Pending::Unknown, |listing| pending(&listing))
+}
+
+/// What git would wait for in the repository around a folder, in words.
+fn blocked(project: &Path) -> Option<String> {
+    let root = tree::git_root(project)?;
+    tree::blocking_anywhere(&root).first().map(|change| change.words())
+}
+
+/// Where tasks are executed.
 #[derive(Debug, Clone, Copy)]
 pub struct ScmPlace<'a> {
     pub root: &'a Path,
@@ -62,6 +83,11 @@ pub async fn run(
     orders: &mut UnboundedReceiver<Order>,
 ) -> ScmReport {
     let ScmPlace { root, note } = place;
+    if let Some(reason) = blocked(root) {
+        let ending = CheckEnding::NotStarted { reason, fault: StartFault::Program };
+        let (advice, output) = (String::new(), String::new());
+        return ScmReport { spec, ending, advice, nothing: false, duration: Millis::ZERO, output };
+    }
     let locks = Locks::around(root, note).filter(|_| is_git(&spec.program));
     let before = match &locks {
         Some(locks) => {

@@ -30,11 +30,33 @@ impl Spool {
         match &mut self.file {
             None => Ok(Box::new(self.memory.as_slice())),
             Some(file) => {
+                file.seek(io::SeekFrom::End(0))?;
                 file.write_all(&self.memory)?;
                 self.memory.clear();
                 file.rewind()?;
                 Ok(Box::new(BufReader::with_capacity(128 << 10, file)))
             }
+        }
+    }
+
+    /// Adds these bytes behind the rest. What cannot be kept is told by [`Spool::read`].
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        if self.problem.is_none() {
+            self.problem = self.add(bytes).err();
+        }
+    }
+
+    /// Adds all of another one.
+    pub(crate) fn append(&mut self, other: &mut Spool) -> io::Result<()> {
+        let mut from = other.read()?;
+        loop {
+            let bytes = from.fill_buf()?;
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            let count = bytes.len();
+            self.push(bytes);
+            from.consume(count);
         }
     }
 
@@ -47,6 +69,8 @@ impl Spool {
             Some(file) => file,
             none => none.insert(without_name(&self.folder)?),
         };
+        // It may have been read meanwhile.
+        file.seek(io::SeekFrom::End(0))?;
         file.write_all(&self.memory)?;
         self.memory.clear();
         Ok(())
@@ -62,9 +86,7 @@ fn without_name(folder: &Path) -> io::Result<File> {
 
 impl Sink for Spool {
     fn stdout(&mut self, bytes: &Chunk) {
-        if self.problem.is_none() {
-            self.problem = self.add(bytes).err();
-        }
+        self.push(bytes);
     }
 
     fn stderr(&mut self, _: &Chunk) {}

@@ -1,9 +1,12 @@
 //! The fingerprint of a work tree: what is accepted is exactly what was checked.
 //!
-//! git says which paths count (tracked, and untracked but not ignored) and what is staged; contents
-//! are read here and not believed from git's own cache, which flags like `assume-unchanged` can make
-//! lie. A content is read once and then known by size, inode and times. The time of change (ctime)
-//! is the kernel's and cannot be set back, so an edit with a forged date is still seen.
+//! git says which paths count (tracked, and untracked but not ignored by the rules of the start) and what is staged, of
+//! every repository inside as well; contents are read here and not believed from git's own cache, which flags like
+//! `assume-unchanged` can make lie. A content is read once and then known by size, inode and times. The time of change
+//! (ctime) is the kernel's and cannot be set back, so an edit with a forged date is still seen.
+//!
+//! A link counts with what it leads to, wherever that is. What it leads to may be removed with the run, and what stands
+//! in the place of a file may be a pipe: such a tree is looked at like any other, and told as a change.
 //!
 //! There is no limit on files or bytes: the listing and what is known of it are read side by side and kept in files,
 //! so memory does not grow with the tree, and a look can be stopped at any file.
@@ -12,11 +15,15 @@
 
 mod cache;
 mod head;
+mod links;
 mod repository;
+pub(crate) mod rules;
 mod walk;
 
 pub(crate) use head::folders as git_folders;
 pub use head::{git_root, head};
+pub(crate) use repository::part;
+pub(crate) use repository::{blocking, blocking_anywhere, identity, leading};
 pub use repository::{damage, parts};
 
 use crate::aside::Stop;
@@ -26,11 +33,13 @@ use crate::plain_file::{self, Links};
 use crate::spool::Spool;
 use cache::{Cache, Damaged, Entry, Merge};
 use ralph_core::check::TreePrint;
+use ralph_core::protect::{Change, PinnedChange};
 use ralph_core::text;
 use ralph_core::time::WallTime;
-use rustix::fd::BorrowedFd;
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Stat};
 use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -44,8 +53,17 @@ pub(crate) use walk::Walk;
 /// program (`core.fsmonitor`) or point elsewhere (`core.worktree`), and nothing is written.
 pub const LISTING: &[&str] = &[
     "--no-optional-locks", "--work-tree=.", "-c", "core.fsmonitor=false", "ls-files", "-z", "-t", "--stage",
-    "--others", "--exclude-standard", "--full-name",
+    "--others", "--full-name",
 ];
+/// The rules by which the files that are not tracked are listed, as they are now.
+pub const LIVE_RULES: &str = "--exclude-standard";
+
+/// Marks in a listing, each before a path: the listing of the repository there follows; the folder there is one that
+/// git cannot list.
+pub(crate) const REPOSITORY: &[u8] = b"/ ";
+pub(crate) const FOLDER: &[u8] = b"= ";
+/// The files that follow count whatever git says of them.
+pub(crate) const ANYWAY: &[u8] = b"+ ";
 
 /// A change within the same tick of the kernel's clock (at most 10 ms) leaves no trace in the times,
 /// so what changed this shortly before a look is read again at the next.
@@ -54,6 +72,12 @@ const SETTLED_MILLIS: i64 = 20;
 const CHANGED_NAMED: usize = 20;
 /// Bytes read at once: large enough that the calls do not count.
 const CHUNK: usize = 128 << 10;
+/// Changes of one look that are named.
+const TOLD: usize = 20;
+/// Files behind links to folders that are looked at; a link to more of them counts by where it leads.
+const MOST_BEHIND_LINKS: u64 = 100_000;
+/// Folders inside each other, where git does not list them.
+const DEEPEST: usize = 128;
 
 /// Takes fingerprints of one work tree and remembers contents between them.
 #[derive(Debug)]
@@ -94,14 +118,81 @@ pub struct Listing {
     pub head: String,
     /// What git printed for [`LISTING`].
     pub files: Spool,
+    /// Folders of ralph, into which nothing of the tree may lead.
+    pub own: Vec<PathBuf>,
+    /// What makes this no acceptable tree. A look adds what it finds.
+    pub changes: Vec<PinnedChange>,
 }
 
 /// One look at the whole tree.
 struct Look<'a> {
+    /// Without links.
     root: &'a Path,
     /// What changed before this moment has settled.
     settled: WallTime,
     stop: &'a Stop,
+    own: &'a [PathBuf],
+}
+
+/// What a look has come to so far.
+struct Fold {
+    merge: Merge,
+    all: Sha256,
+    record: Vec<u8>,
+    /// Where the paths of the listing begin: the listing itself, then what is looked at beside it.
+    round: u8,
+    /// The repository inside, or the folder behind a link, that the paths are relative to.
+    section: Vec<u8>,
+    /// Folders that links lead to.
+    linked: BTreeSet<PathBuf>,
+    changes: Vec<PinnedChange>,
+    /// Files behind links so far.
+    behind: u64,
+}
+
+/// Rounds of a look.
+const LISTED: u8 = 0;
+const LISTED_ANYWAY: u8 = 1;
+const BEHIND_LINKS: u8 = 2;
+
+impl Fold {
+    /// The place of a path in the order of a look.
+    fn key(&self, listed: &Listed<'_>) -> Vec<u8> {
+        let mut key = Vec::with_capacity(self.section.len() + listed.path.len() + 4);
+        key.push(self.round);
+        key.extend_from_slice(&self.section);
+        // git lists what it does not track first, each part sorted.
+        key.extend([0, u8::from(!listed.staged.is_empty())]);
+        key.extend_from_slice(listed.path);
+        // The slash behind a repository counts in git's order.
+        key.extend(listed.nested.then_some(b'/'));
+        key
+    }
+
+    /// What people call the file of a key.
+    fn name(key: &[u8]) -> Vec<u8> {
+        let Some((section, path)) = key.get(1..).and_then(|rest| {
+            let end = memchr::memchr(0, rest)?;
+            Some((rest.get(..end)?, rest.get(end + 2..)?))
+        }) else {
+            return Vec::new();
+        };
+        joined(section, path)
+    }
+
+    fn tell(&mut self, path: &[u8], how: Change) {
+        if self.changes.len() < TOLD {
+            self.changes.push(PinnedChange { path: shown(path).into_owned(), how });
+        }
+    }
+}
+
+/// A path below a folder, which may be the root.
+fn joined(folder: &[u8], path: &[u8]) -> Vec<u8> {
+    match folder {
+        b"" => path.to_vec(),
+        folder => [folder, b"/", path].concat(),
+    }
 }
 
 /// Why a look came to no end.
@@ -217,10 +308,20 @@ impl Fingerprinter {
 
     fn fold(&mut self, listing: &mut Listing, stop: &Stop) -> Result<String, Trouble> {
         self.changed.clear();
-        let mut merge = self.cache.merge();
-        let all = self.fold_files(listing, &mut merge, stop);
+        let mut fold = Fold {
+            merge: self.cache.merge(),
+            all: Sha256::new(),
+            record: Vec::new(),
+            round: LISTED,
+            section: Vec::new(),
+            linked: BTreeSet::new(),
+            changes: Vec::new(),
+            behind: 0,
+        };
+        let all = self.fold_all(listing, &mut fold, stop);
+        let Fold { mut merge, all: sum, changes, .. } = fold;
         if let Err(Trouble::Damaged) = all {
-            return all;
+            return Err(Trouble::Damaged);
         }
         if all.is_err() {
             merge.keep_rest()?;
@@ -228,59 +329,187 @@ impl Fingerprinter {
         if let Err(error) = self.cache.finish(merge)? {
             self.problem = Some(format!("what is known of the files could not be kept for the next run: {error}"));
         }
-        all
+        all?;
+        listing.changes.extend(changes);
+        Ok(text::hex(&sum.finalize()))
     }
 
-    fn fold_files(&mut self, listing: &mut Listing, merge: &mut Merge, stop: &Stop) -> Result<String, Trouble> {
-        let fault = |why: &str, error: &dyn std::fmt::Display| Trouble::Fault(format!("{why}: {error}"));
-        let unkept = |error: io::Error| fault("git's list of the files could not be kept", &error);
-        let root = listing.root.clone();
-        let look = Look { root: &root, settled: WallTime(Clock::start().now().0 - SETTLED_MILLIS), stop };
-        let mut walk =
-            Walk::from(&root).map_err(|errno| fault(&format!("{} cannot be opened", root.display()), &errno))?;
-        let mut all = Sha256::new();
-        let (mut line, mut record) = (Vec::new(), Vec::new());
-        let mut lines = listing.files.read().map_err(unkept)?;
-        loop {
-            line.clear();
-            if lines.read_until(0, &mut line).map_err(unkept)? == 0 {
-                return Ok(text::hex(&all.finalize()));
-            }
-            if stop.is_set() {
-                return Err(Trouble::Stopped);
-            }
-            let cut = || Trouble::Fault("git's list of the files was cut off".to_owned());
-            let listed = line.strip_suffix(&[0]).ok_or_else(cut)?;
-            let listed = Listed::parse(listed)
-                .ok_or_else(|| Trouble::Fault("git's list of the files could not be read".to_owned()))?;
-            if self.is_own(listed.path) {
+    fn fold_all(&mut self, listing: &mut Listing, fold: &mut Fold, stop: &Stop) -> Result<(), Trouble> {
+        let unopened =
+            |error: &dyn std::fmt::Display, root: &Path| fault(format!("{} cannot be opened: {error}", root.display()));
+        let root = listing.root.canonicalize().map_err(|error| unopened(&error, &listing.root))?;
+        let mut own: Vec<PathBuf> = listing.own.iter().map(|own| own.canonicalize().unwrap_or(own.clone())).collect();
+        own.retain(|own| !root.starts_with(own));
+        let settled = WallTime(Clock::start().now().0 - SETTLED_MILLIS);
+        let look = Look { root: &root, settled, stop, own: &own };
+        let mut walk = Walk::noting_pipes(&root).map_err(|errno| unopened(&errno, &root))?;
+        self.fold_listing(&look, listing, &mut walk, fold)?;
+        for pipe in walk.pipes() {
+            fold.tell(&pipe.0, Change::Blocks { what: pipe.1.to_owned() });
+        }
+        self.fold_behind_links(&look, listing, fold)
+    }
+
+    fn fold_listing(
+        &mut self,
+        look: &Look<'_>,
+        listing: &mut Listing,
+        walk: &mut Walk,
+        fold: &mut Fold,
+    ) -> Result<(), Trouble> {
+        let mut lines = Lines::of(listing)?;
+        while let Some(line) = lines.next()? {
+            look.go_on()?;
+            let listed = match line {
+                Line::Repository(path) => {
+                    fold.section = path.to_vec();
+                    continue;
+                }
+                Line::Anyway => {
+                    (fold.round, fold.section) = (LISTED_ANYWAY, Vec::new());
+                    continue;
+                }
+                Line::Folder(path) => {
+                    fold.section = path.to_vec();
+                    let folder = look.root.join(OsStr::from_bytes(path));
+                    self.fold_folder(look, &folder, fold, None)?;
+                    continue;
+                }
+                Line::File(listed) => listed,
+            };
+            let path = joined(&fold.section, listed.path);
+            if self.is_own(&path) {
                 continue;
             }
-            let names = self.look > 1;
-            let changed = &mut self.changed;
-            let key = listed.key();
-            let found = merge.find(&key, |gone| note(changed, names, gone.key.get(1..).unwrap_or_default()))?;
-            let known = found.as_ref().and_then(|entry| entry.known.as_ref());
-            let (seen, known) = match walk.parent_of(listed.path) {
-                Ok(Some(place)) => self.see(&look, &listed, place, known)?,
-                Ok(None) => (Seen::nothing(), None),
-                Err(errno) => return Err(fault(&format!("{} cannot be opened", shown(listed.path)), &errno)),
-            };
-            record.clear();
-            for field in [listed.path, listed.staged, &[seen.kind], &seen.content] {
-                // Lengths keep one field from running into the next.
-                record.extend_from_slice(&(field.len() as u64).to_le_bytes());
-                record.extend_from_slice(field);
-            }
-            all.update(&record);
-            let mut print = DefaultHasher::new();
-            record.hash(&mut print);
-            let entry = Entry { key, print: print.finish(), known };
-            if found.as_ref().is_none_or(|before| before.print != entry.print) {
-                note(&mut self.changed, names, listed.path);
-            }
-            merge.keep(found.as_ref(), &entry);
+            let unopened = |errno| fault(format!("{} cannot be opened: {errno}", shown(&path)));
+            let place = walk.parent_of(&path).map_err(unopened)?;
+            self.take(look, fold, &listed, place, &look.root.join(OsStr::from_bytes(&path)))?;
         }
+        Ok(())
+    }
+
+    /// Adds one file, which stands at `at`.
+    fn take(
+        &mut self,
+        look: &Look<'_>,
+        fold: &mut Fold,
+        listed: &Listed<'_>,
+        place: Option<Place<'_>>,
+        at: &Path,
+    ) -> Result<(), Trouble> {
+        let names = self.look > 1;
+        let key = fold.key(listed);
+        let changed = &mut self.changed;
+        let found = fold.merge.find(&key, |gone| note(changed, names, &Fold::name(&gone.key)))?;
+        let known = found.as_ref().and_then(|entry| entry.known.as_ref());
+        let (seen, known) = match place {
+            Some(place) => self.see(look, fold, listed, place, at, known)?,
+            None => (Seen::nothing(), None),
+        };
+        fold.record.clear();
+        for field in [key.as_slice(), listed.staged, &[seen.kind], &seen.content] {
+            // Lengths keep one field from running into the next.
+            fold.record.extend_from_slice(&(field.len() as u64).to_le_bytes());
+            fold.record.extend_from_slice(field);
+        }
+        fold.all.update(&fold.record);
+        let mut print = DefaultHasher::new();
+        fold.record.hash(&mut print);
+        let entry = Entry { key, print: print.finish(), known };
+        if found.as_ref().is_none_or(|before| before.print != entry.print) {
+            note(&mut self.changed, names, &Fold::name(&entry.key));
+        }
+        fold.merge.keep(found.as_ref(), &entry);
+        Ok(())
+    }
+
+    /// Adds what is in folders that links lead to, and in those that links in them lead to in turn.
+    fn fold_behind_links(&mut self, look: &Look<'_>, listing: &mut Listing, fold: &mut Fold) -> Result<(), Trouble> {
+        // Nothing is looked at twice; and what is ignored in the tree is not looked at because something leads to all of it.
+        let mut seen: HashSet<(u64, u64)> = inode_of(look.root).into_iter().collect();
+        fold.round = BEHIND_LINKS;
+        while !fold.linked.is_empty() && fold.behind < MOST_BEHIND_LINKS {
+            let mut folders = std::mem::take(&mut fold.linked);
+            covered(look.root, &folders, listing)?.iter().for_each(|folder| _ = folders.remove(folder));
+            // As bytes: paths are ordered by their parts.
+            let mut folders: Vec<PathBuf> = folders.into_iter().collect();
+            folders.sort_by(|one, other| one.as_os_str().as_bytes().cmp(other.as_os_str().as_bytes()));
+            for folder in folders {
+                fold.section = folder.as_os_str().as_bytes().to_vec();
+                self.fold_folder(look, &folder, fold, Some(&mut seen))?;
+            }
+            // A chain of folders that lead to ever more of them ends somewhere.
+            let Some(next) = fold.round.checked_add(1) else { break };
+            fold.round = next;
+        }
+        Ok(())
+    }
+
+    /// Adds every file in a folder, in the order of their paths. With `seen`, it lies behind a link.
+    fn fold_folder(
+        &mut self,
+        look: &Look<'_>,
+        folder: &Path,
+        fold: &mut Fold,
+        mut seen: Option<&mut HashSet<(u64, u64)>>,
+    ) -> Result<(), Trouble> {
+        let mut is_new = |folder: &OwnedFd| match (&mut seen, rustix::fs::fstat(folder)) {
+            (Some(seen), Ok(stat)) => seen.insert(plain_file::inode(&stat)),
+            (None, _) => true,
+            (Some(_), Err(_)) => false,
+        };
+        let is_linked = fold.round >= BEHIND_LINKS;
+        let opened = |folder: io::Result<OwnedFd>, path: &Path| match folder {
+            Ok(folder) => Ok(Some(folder)),
+            Err(error) if plain_file::is_fault(&error) => {
+                Err(fault(format!("{} cannot be opened: {error}", path.display())))
+            }
+            // What may not be read cannot be read by a check either.
+            Err(_) => Ok(None),
+        };
+        let Some(first) = opened(plain_file::open_folder(rustix::fs::CWD, folder).map_err(Into::into), folder)? else {
+            return Ok(());
+        };
+        if !is_new(&first) {
+            return Ok(());
+        }
+        let entries =
+            walk::entries(&first).map_err(|error| fault(format!("{} cannot be read: {error}", folder.display())))?;
+        let mut open = vec![(first, Vec::new(), entries)];
+        while let Some((inside, prefix, left)) = open.last_mut() {
+            look.go_on()?;
+            let Some((name, is_folder)) = left.pop() else {
+                open.pop();
+                continue;
+            };
+            let path = joined(prefix, &name);
+            let at = folder.join(OsStr::from_bytes(&path));
+            if name == b".git" || self.is_own(&joined(&fold.section, &path)) || look.is_own(&at) {
+                continue;
+            }
+            if is_linked {
+                fold.behind += 1;
+                if fold.behind > MOST_BEHIND_LINKS {
+                    return Ok(());
+                }
+            }
+            if is_folder {
+                let below = plain_file::open_folder(&*inside, OsStr::from_bytes(&name));
+                if open.len() < DEEPEST
+                    && let Some(below) = opened(below.map_err(Into::into), &at)?
+                    && is_new(&below)
+                {
+                    let entries = walk::entries(&below)
+                        .map_err(|error| fault(format!("{} cannot be read: {error}", at.display())))?;
+                    open.push((below, path, entries));
+                }
+                continue;
+            }
+            let listed = Listed { staged: &[], path: &path, nested: false };
+            let place = (inside.as_fd(), OsStr::from_bytes(&name));
+            self.take(look, fold, &listed, Some(place), &at)?;
+        }
+        Ok(())
     }
 
     fn is_own(&self, path: &[u8]) -> bool {
@@ -291,8 +520,10 @@ impl Fingerprinter {
     fn see(
         &mut self,
         look: &Look<'_>,
+        fold: &mut Fold,
         listed: &Listed<'_>,
         place: Place<'_>,
+        at: &Path,
         known: Option<&(FileState, Hash)>,
     ) -> Result<(Seen, Option<(FileState, Hash)>), Trouble> {
         let (folder, name) = place;
@@ -302,27 +533,83 @@ impl Fingerprinter {
         };
         let kind = FileType::from_raw_mode(stat.st_mode);
         let seen = match kind {
-            FileType::RegularFile if self.outputs.contains(&file_of(&stat)) => Seen { kind: b'o', content: Vec::new() },
-            FileType::RegularFile => {
-                let kind = if stat.st_mode & 0o111 != 0 { b'x' } else { b'f' };
-                let state = FileState::of(&stat);
-                let (content, known) = match known.filter(|(before, _)| *before == state) {
-                    Some((_, content)) => (*content, known.copied()),
-                    None => self.content(look, listed.path, place, state)?,
-                };
-                return Ok((Seen { kind, content: content.to_vec() }, known));
-            }
+            FileType::RegularFile => return self.see_file(look, listed.path, place, &stat, known),
             FileType::Symlink => match rustix::fs::readlinkat(folder, name, Vec::new()) {
-                Ok(target) => Seen { kind: b'l', content: target.into_bytes() },
+                Ok(target) => return self.see_link(look, fold, listed, target.as_bytes(), at, known),
                 Err(errno) => return absent(listed.path, errno.into()),
             },
-            // Of a repository inside, the commit counts: its files are its own matter, as they are for git.
-            FileType::Directory if listed.is_repository() => {
-                Seen { kind: b'r', content: head::fingerprint(&look.root.join(OsStr::from_bytes(listed.path))) }
+            // Its files follow in a listing of their own.
+            FileType::Directory if listed.is_repository() => Seen { kind: b'r', content: head::fingerprint(at) },
+            other => {
+                if links::blocks(other) && !listed.staged.is_empty() {
+                    let how = Change::Blocks { what: plain_file::kind(other).to_owned() };
+                    fold.tell(&joined(&fold.section, listed.path), how);
+                }
+                Seen { kind: b'?', content: plain_file::kind(other).as_bytes().to_vec() }
             }
-            other => Seen { kind: b'?', content: plain_file::kind(other).as_bytes().to_vec() },
         };
         Ok((seen, None))
+    }
+
+    fn see_file(
+        &mut self,
+        look: &Look<'_>,
+        path: &[u8],
+        place: Place<'_>,
+        stat: &Stat,
+        known: Option<&(FileState, Hash)>,
+    ) -> Result<(Seen, Option<(FileState, Hash)>), Trouble> {
+        if self.outputs.contains(&file_of(stat)) {
+            return Ok((Seen { kind: b'o', content: Vec::new() }, None));
+        }
+        let kind = if stat.st_mode & 0o111 != 0 { b'x' } else { b'f' };
+        let state = FileState::of(stat);
+        let (content, known) = match known.filter(|(before, _)| *before == state) {
+            Some((_, content)) => (*content, known.copied()),
+            None => self.content(look, path, place, state)?,
+        };
+        Ok((Seen { kind, content: content.to_vec() }, known))
+    }
+
+    /// A link, with the file that it leads to; a folder is looked at later.
+    fn see_link(
+        &mut self,
+        look: &Look<'_>,
+        fold: &mut Fold,
+        listed: &Listed<'_>,
+        target: &[u8],
+        at: &Path,
+        known: Option<&(FileState, Hash)>,
+    ) -> Result<(Seen, Option<(FileState, Hash)>), Trouble> {
+        let end = links::end_of(at.parent().unwrap_or(look.root), Path::new(OsStr::from_bytes(target)));
+        let mut link = Seen { kind: b'l', content: target.to_vec() };
+        let inside = end.path.strip_prefix(look.root).map_or(&[][..], |path| path.as_os_str().as_bytes());
+        // The settings are the only files of people in that folder.
+        let is_of_ralph = self.is_own(inside);
+        let is_settings = inside.ends_with(b"/settings.json") || inside.ends_with(b"/settings.local.json");
+        if look.is_own(&end.path) || (is_of_ralph && !is_settings) {
+            // What lies behind a link is nothing that the tree could do without.
+            if fold.round < BEHIND_LINKS {
+                fold.tell(&joined(&fold.section, listed.path), Change::Leads { to: end.path.display().to_string() });
+            }
+            return Ok((link, None));
+        }
+        let Some(stat) = end.stat.filter(|_| !is_of_ralph) else { return Ok((link, None)) };
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        let (behind, known) = match kind {
+            FileType::RegularFile => {
+                self.see_file(look, listed.path, (rustix::fs::CWD, end.path.as_os_str()), &stat, known)?
+            }
+            other => {
+                if other == FileType::Directory {
+                    fold.linked.insert(end.path);
+                }
+                (Seen { kind: b'?', content: plain_file::kind(other).as_bytes().to_vec() }, None)
+            }
+        };
+        link.content.extend([0, behind.kind]);
+        link.content.extend(behind.content);
+        Ok((link, known))
     }
 
     /// Reads a file. Its content is remembered if its state will tell whether it changes.
@@ -390,6 +677,17 @@ impl Seen {
     }
 }
 
+impl Look<'_> {
+    /// Whether a path without links lies in a folder of ralph.
+    fn is_own(&self, path: &Path) -> bool {
+        self.own.iter().any(|own| path.starts_with(own))
+    }
+
+    fn go_on(&self) -> Result<(), Trouble> {
+        if self.stop.is_set() { Err(Trouble::Stopped) } else { Ok(()) }
+    }
+}
+
 impl FileState {
     #[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]
     fn of(stat: &Stat) -> FileState {
@@ -432,19 +730,102 @@ impl<'a> Listed<'a> {
         (!path.is_empty()).then_some(Listed { staged, path, nested })
     }
 
-    /// Its place in the order of a listing: git lists what it does not track first, each part sorted.
-    fn key(&self) -> Vec<u8> {
-        let mut key = Vec::with_capacity(self.path.len() + 2);
-        key.push(u8::from(!self.staged.is_empty()));
-        key.extend_from_slice(self.path);
-        // The slash behind a repository counts in git's order.
-        key.extend(self.nested.then_some(b'/'));
-        key
-    }
-
     fn is_repository(&self) -> bool {
         self.nested || self.staged.starts_with(b"160000 ")
     }
+}
+
+/// A line of a listing.
+enum Line<'a> {
+    File(Listed<'a>),
+    /// The repository inside whose listing follows.
+    Repository(&'a [u8]),
+    /// A folder that git cannot list.
+    Folder(&'a [u8]),
+    /// What follows counts whatever git says of it.
+    Anyway,
+}
+
+/// Goes through a listing.
+struct Lines<'a> {
+    reader: Box<dyn io::BufRead + 'a>,
+    line: Vec<u8>,
+}
+
+impl<'a> Lines<'a> {
+    fn of(listing: &'a mut Listing) -> Result<Lines<'a>, Trouble> {
+        Ok(Lines { reader: listing.files.read().map_err(unkept)?, line: Vec::new() })
+    }
+
+    fn next(&mut self) -> Result<Option<Line<'_>>, Trouble> {
+        self.line.clear();
+        if self.reader.read_until(0, &mut self.line).map_err(unkept)? == 0 {
+            return Ok(None);
+        }
+        let cut = || fault("git's list of the files was cut off".to_owned());
+        let line = self.line.strip_suffix(&[0]).ok_or_else(cut)?;
+        let unread = || fault("git's list of the files could not be read".to_owned());
+        Ok(Some(match line.split_at_checked(2) {
+            Some((REPOSITORY, path)) => Line::Repository(path),
+            Some((FOLDER, path)) => Line::Folder(path),
+            Some((ANYWAY, _)) => Line::Anyway,
+            _ => Line::File(Listed::parse(line).ok_or_else(unread)?),
+        }))
+    }
+}
+
+/// The repositories inside the one that this is a listing of, as they are listed.
+pub(crate) fn repositories_in(files: &mut Spool) -> io::Result<Vec<Vec<u8>>> {
+    let mut found = Vec::new();
+    let (mut reader, mut line) = (files.read()?, Vec::new());
+    while reader.read_until(0, &mut line)? > 0 {
+        let listed = line.strip_suffix(&[0]).and_then(Listed::parse);
+        found.extend(listed.filter(Listed::is_repository).map(|listed| listed.path.to_vec()));
+        line.clear();
+    }
+    // One that is in conflict is listed once for each side.
+    found.dedup();
+    Ok(found)
+}
+
+/// Those of these folders in which files are listed: the listing shows what of them counts.
+fn covered(root: &Path, folders: &BTreeSet<PathBuf>, listing: &mut Listing) -> Result<Vec<PathBuf>, Trouble> {
+    let inside = |folder: &PathBuf| Some(folder.strip_prefix(root).ok()?.as_os_str().as_bytes().to_vec());
+    let mut open: HashSet<Vec<u8>> = folders.iter().filter_map(inside).collect();
+    let mut found = Vec::new();
+    let mut section = Vec::new();
+    let mut lines = if open.is_empty() { return Ok(found) } else { Lines::of(listing)? };
+    while let Some(line) = lines.next()?
+        && !open.is_empty()
+    {
+        let path = match line {
+            Line::Repository(path) => {
+                section = path.to_vec();
+                continue;
+            }
+            Line::Folder(path) => path.to_vec(),
+            Line::Anyway => break,
+            Line::File(listed) => joined(&section, listed.path),
+        };
+        for end in memchr::memchr_iter(b'/', &path) {
+            if let Some(folder) = path.get(..end).and_then(|folder| open.take(folder)) {
+                found.push(root.join(OsStr::from_bytes(&folder)));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn inode_of(path: &Path) -> Option<(u64, u64)> {
+    rustix::fs::stat(path).ok().map(|stat| plain_file::inode(&stat))
+}
+
+fn fault(why: String) -> Trouble {
+    Trouble::Fault(why)
+}
+
+fn unkept(error: io::Error) -> Trouble {
+    fault(format!("git's list of the files could not be kept: {error}"))
 }
 
 fn shown(path: &[u8]) -> std::borrow::Cow<'_, str> {

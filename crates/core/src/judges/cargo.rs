@@ -10,29 +10,10 @@ use serde_json::Value;
 /// What of a manifest decides which tests run and which lints count. Dependencies, features and further members may
 /// change; members that are there must stay.
 const COUNTING: [&str; 23] = [
-    "package.autotests",
-    "package.autobins",
-    "package.autoexamples",
-    "package.autobenches",
-    "package.autolib",
-    "package.workspace",
-    "lib.test",
-    "lib.doctest",
-    "lib.harness",
-    "lib.proc-macro",
-    "test",
-    "bin.*.test",
-    "bin.*.harness",
-    "bin.*.doctest",
-    "example.*.test",
-    "example.*.harness",
-    "workspace.default-members",
-    "workspace.exclude",
-    "workspace.lints",
-    "lints",
-    "profile",
-    "patch",
-    "replace",
+    "package.autotests", "package.autobins", "package.autoexamples", "package.autobenches", "package.autolib",
+    "package.workspace", "lib.test", "lib.doctest", "lib.harness", "lib.proc-macro", "test", "bin.*.test",
+    "bin.*.harness", "bin.*.doctest", "example.*.test", "example.*.harness", "workspace.default-members",
+    "workspace.exclude", "workspace.lints", "lints", "profile", "patch", "replace",
 ];
 
 impl Learner<'_> {

@@ -76,12 +76,7 @@ impl Learner<'_> {
     pub(super) fn taskfile(&mut self, args: &[String], folder: &str, context: &Context<'_>) {
         let given = Self::values_of("task", args, "-t|--taskfile");
         let usual = [
-            "Taskfile.yml",
-            "taskfile.yml",
-            "Taskfile.yaml",
-            "taskfile.yaml",
-            "Taskfile.dist.yml",
-            "Taskfile.dist.yaml",
+            "Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml", "Taskfile.dist.yml", "Taskfile.dist.yaml",
         ];
         let names: Vec<String> = if given.is_empty() { usual.map(str::to_owned).to_vec() } else { given };
         let paths: Vec<String> = names.iter().map(|file| place(self.premises.root(), folder, file)).collect();
@@ -135,20 +130,8 @@ impl Learner<'_> {
     /// The commands of a task: items of a list, or the values of `cmd` and `cmds`.
     fn task(&mut self, lines: &[String], folder: &str, setting: &Setting) {
         const KEYS: [&str; 14] = [
-            "desc",
-            "summary",
-            "deps",
-            "sources",
-            "generates",
-            "vars",
-            "env",
-            "silent",
-            "dir",
-            "task",
-            "aliases",
-            "status",
-            "preconditions",
-            "for",
+            "desc", "summary", "deps", "sources", "generates", "vars", "env", "silent", "dir", "task", "aliases",
+            "status", "preconditions", "for",
         ];
         let dir = lines.iter().find_map(|line| line.trim().strip_prefix("dir:"));
         let folder = dir

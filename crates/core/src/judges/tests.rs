@@ -60,38 +60,9 @@ impl Premises for World {
 
     fn find(&self, program: &str) -> Option<String> {
         const THERE: [&str; 32] = [
-            "sh",
-            "bash",
-            "make",
-            "grep",
-            "node",
-            "npm",
-            "pnpm",
-            "yarn",
-            "python3",
-            "python",
-            "pytest",
-            "cargo",
-            "go",
-            "just",
-            "task",
-            "git",
-            "diff",
-            "mvn",
-            "gradle",
-            "ruff",
-            "rspec",
-            "ctest",
-            "cmake",
-            "tox",
-            "phpunit",
-            "mypy",
-            "cat",
-            "curl",
-            "deno",
-            "bun",
-            "uv",
-            "golangci-lint",
+            "sh", "bash", "make", "grep", "node", "npm", "pnpm", "yarn", "python3", "python", "pytest", "cargo", "go",
+            "just", "task", "git", "diff", "mvn", "gradle", "ruff", "rspec", "ctest", "cmake", "tox", "phpunit",
+            "mypy", "cat", "curl", "deno", "bun", "uv", "golangci-lint",
         ];
         THERE.contains(&program).then(|| format!("/usr/bin/{program}"))
     }
@@ -341,23 +312,15 @@ fn recipes_are_followed_goal_by_goal() {
         (
             "make test",
             &[
-                "Makefile build,lint,test",
-                "lint.sh",
-                "mk/common.mk build,lint,test",
-                "sub/Makefile deep",
-                "sub/deep.sh",
-                "tools/verify.py",
+                "Makefile build,lint,test", "lint.sh", "mk/common.mk build,lint,test", "sub/Makefile deep",
+                "sub/deep.sh", "tools/verify.py",
             ][..],
         ),
         (
             "make",
             &[
-                "Makefile ,all,build,lint,test",
-                "lint.sh",
-                "mk/common.mk ,all,build,lint,test",
-                "sub/Makefile deep",
-                "sub/deep.sh",
-                "tools/verify.py",
+                "Makefile ,all,build,lint,test", "lint.sh", "mk/common.mk ,all,build,lint,test", "sub/Makefile deep",
+                "sub/deep.sh", "tools/verify.py",
             ],
         ),
         ("make -s -j4 lint", &["Makefile lint", "lint.sh", "mk/common.mk lint"]),
@@ -438,10 +401,7 @@ fn package_scripts_are_followed_through_every_manager() {
     let tests: Vec<&str> =
         jest.iter().copied().chain(["package.json test#jest,babel", "pre.sh", "setup.js", "tsconfig.json"]).collect();
     let types: &[&str] = &[
-        "node_modules/.bin/tsc",
-        "node_modules/typescript",
-        "package.json typecheck",
-        "tsconfig.build.json",
+        "node_modules/.bin/tsc", "node_modules/typescript", "package.json typecheck", "tsconfig.build.json",
         "tsconfig.json",
     ];
     let lints: &[&str] = &["a.sh", "b.js", "package.json lint:a,lint:b"];
@@ -450,18 +410,8 @@ fn package_scripts_are_followed_through_every_manager() {
     let _ = (workspace, lints);
     let mut wrong = Vec::new();
     for command in [
-        "npm test",
-        "npm t",
-        "npm run test",
-        "npm run -s test -- --x",
-        "pnpm test",
-        "yarn test",
-        "yarn run test",
-        "bun run test",
-        "CI=1 npm test",
-        "npm --prefix . test",
-        "pnpm -C . run test",
-        "node --run test",
+        "npm test", "npm t", "npm run test", "npm run -s test -- --x", "pnpm test", "yarn test", "yarn run test",
+        "bun run test", "CI=1 npm test", "npm --prefix . test", "pnpm -C . run test", "node --run test",
     ] {
         wrong.extend(differs(command, parts(&world, command), &tests));
     }

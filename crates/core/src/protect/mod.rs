@@ -2,8 +2,10 @@
 //! before the first iteration and after every agent.
 
 mod losses;
+mod repository;
 
 pub use losses::test_losses;
+pub use repository::{GitFile, GitPins, GitSetting, IgnoreRules, RepositoryIdentity};
 
 use crate::check::{Blindness, TreePrint};
 use crate::id::CheckId;
@@ -52,6 +54,9 @@ pub struct Pins {
     /// What is not known of the checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<Unknown>,
+    /// What of git itself counts.
+    #[serde(default)]
+    pub git: GitPins,
 }
 
 /// A file or folder of the repository without which git does not work, as it was at the start. By these an
@@ -172,23 +177,45 @@ pub enum Change {
     Hidden { by: String },
     /// It can no longer be looked at.
     Unseen { why: String },
+    /// It is something that whoever opens it waits for.
+    Blocks { what: String },
+    /// It leads to where everything is removed or rewritten by ralph.
+    Leads { to: String },
+    /// It is another repository, which does not have this commit.
+    Anew { commit: String },
+    /// It was changed, added or deleted, and a command undoes that.
+    Undoable { did: String, undo: String },
 }
 
 impl PinnedChange {
     /// As the part of a sentence.
     pub fn words(&self) -> String {
         let how = match &self.how {
-            Change::Content { losses } if losses.is_empty() => "changed".to_owned(),
-            Change::Content { losses } => format!("changed ({losses})"),
-            Change::Mode => "made executable, or no longer".to_owned(),
-            Change::Deleted => "deleted".to_owned(),
-            Change::Added => "added".to_owned(),
-            Change::Replaced { by } => format!("replaced by a {by}"),
-            Change::Program => "changed".to_owned(),
-            Change::Hidden { by } => format!("hidden by {by}"),
-            Change::Unseen { why } => format!("made unreadable ({why})"),
+            Change::Content { losses } if losses.is_empty() => "was changed".to_owned(),
+            Change::Content { losses } => format!("was changed ({losses})"),
+            Change::Mode => "was made executable, or no longer".to_owned(),
+            Change::Deleted => "was deleted".to_owned(),
+            Change::Added => "was added".to_owned(),
+            Change::Replaced { by } => format!("was replaced by a {by}"),
+            Change::Program => "was changed".to_owned(),
+            Change::Hidden { by } => format!("was hidden by {by}"),
+            Change::Unseen { why } => format!("was made unreadable ({why})"),
+            Change::Blocks { what } => format!("is a {what}, which git would wait for: remove it"),
+            Change::Leads { to } => {
+                format!(
+                    "leads into ralph's own folder ({to}), which goes with the run: put the thing itself in its place"
+                )
+            }
+            Change::Anew { commit } => {
+                let commit = text::cut(commit, 12, "");
+                format!(
+                    "was replaced by another repository: the commit {commit}, where the run began, is not in it; \
+                     bring it back with git fetch, or move the old .git back"
+                )
+            }
+            Change::Undoable { did, undo } => format!("was {did}; undo it: {undo}"),
         };
-        text::without_controls(&format!("{} was {how}", self.path))
+        text::without_controls(&format!("{} {how}", self.path))
     }
 
     /// Whether it is held against the agent. A program of the system that is another one now was updated:

@@ -76,8 +76,7 @@ impl Run {
             Phase::Opening(Opening::Learning) => {
                 self.integrity.learn(known.clone(), live.to_owned());
                 let open = |check: &CheckSpec| known.unknown.iter().any(|one| one.check == check.id && !one.varies);
-                let checks: Vec<CheckSpec> =
-                    self.policy.checks(0, Ground::Project).into_iter().filter(open).collect();
+                let checks: Vec<CheckSpec> = self.policy.checks(0, Ground::Project).into_iter().filter(open).collect();
                 let told = match live {
                     "" => Step::default(),
                     why => Run::note(Note::LiveTree { why: why.to_owned() }),

@@ -189,6 +189,7 @@ fn only_what_is_committed_counts_in_a_clean_checkout() {
     assert_eq!(sim.end(), (Complete, 0, 2));
     let reasons = &sim.told_iterations()[0].1;
     assert_eq!(reasons[0], "not committed: src/new.rs: only what is committed is checked");
-    let everywhere = |activity: &Activity| matches!(activity, Activity::Check(spec, _) if spec.ground == Ground::Checkout);
+    let everywhere =
+        |activity: &Activity| matches!(activity, Activity::Check(spec, _) if spec.ground == Ground::Checkout);
     assert_eq!(sim.started(everywhere), 4);
 }

@@ -17,7 +17,7 @@ use ralph_host::bus::Durability;
 use ralph_host::checkout::{self, Checkout, CheckoutError};
 use ralph_host::checks::{self, CheckPlace};
 use ralph_host::clock::Clock;
-use ralph_host::git::{Inquiry, Unlisted};
+use ralph_host::git::{GitError, Inquiry, Unlisted};
 use ralph_host::pins::Machine;
 use ralph_host::process::drive::Order;
 use ralph_host::scm::ScmPlace;
@@ -147,7 +147,8 @@ async fn look_at_tree(hands: &mut RunHands<'_>, look: &Look) -> Event {
     let until = (!limit.is_off()).then(|| Instant::now() + limit.duration());
     let listed = match hands.git_root.as_deref() {
         Some(root) => {
-            let inquiry = Inquiry { root, pins, scratch: &hands.run_folder, patience: limit };
+            let own = hands.own_folders();
+            let inquiry = Inquiry { root, pins, scratch: &hands.run_folder, patience: limit, own: &own };
             git::list_tree(&mut hands.keeper, inquiry).await
         }
         None => Err(Unlisted::no_repository()),
@@ -161,7 +162,7 @@ async fn look_at_tree(hands: &mut RunHands<'_>, look: &Look) -> Event {
         // The pinned files first: they are few, and count even where there is no time for the rest.
         let seen = files.changes(&pins.files).and_then(|files| Ok((files, programs.changes(&pins.programs)?)));
         let (print, damage) = match listed {
-            Ok(mut listing) => (fingerprinter.print(&mut listing, stop), Vec::new()),
+            Ok(mut listing) => (fingerprinter.print(&mut listing, stop), listing.changes),
             Err(unlisted) => (unlisted.print, unlisted.changes),
         };
         let seen_whole = matches!(print, TreePrint::Seen { .. });
@@ -222,7 +223,7 @@ async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event> {
         Ok(mut looking) => looking.answer().await.unwrap_or_else(|| fault("the look at them was cut".to_owned())),
         Err(error) => fault(format!("no thread could be started: {error}")),
     };
-    let (pins, unmatched) = match answer {
+    let (mut pins, unmatched) = match answer {
         Ok(seen) => seen,
         Err(problem) => return vec![Event::Pinned { pins: Err(problem), untrusted: Vec::new() }],
     };
@@ -231,6 +232,17 @@ async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event> {
         Ok(untrusted) => (Ok(pins), untrusted),
         Err(why) => (Err(PinFailure { why, fault: true }), Vec::new()),
     };
+    if let Some(root) = hands.git_root.as_deref().filter(|_| pins.tree_seen) {
+        let place = git::Pinning { root, scratch: &hands.run_folder, patience: GIT_TIMEOUT, variable: hands.variable };
+        match git::pin(&mut hands.keeper, place).await {
+            Ok(git) => pins.git = git,
+            Err(error) => {
+                let why = format!("git does not say what it is set to do: {error}");
+                let fault = !matches!(error, GitError::Refused(_));
+                return vec![Event::Pinned { pins: Err(PinFailure { why, fault }) }];
+            }
+        }
+    }
     let told = |glob: String| Event::Noted { note: Note::GlobWithoutFiles { glob } };
     unmatched.into_iter().map(told).chain([Event::Pinned { pins, untrusted }]).collect()
 }
@@ -264,8 +276,7 @@ async fn look_at_pending(hands: &mut RunHands<'_>, program: &str) -> Pending {
     if !scm::is_git(program) {
         return Pending::Unknown;
     }
-    let listing = git::run(&mut hands.keeper, &hands.root, scm::STATUS, GIT_TIMEOUT).await;
-    listing.map_or(Pending::Unknown, |listing| scm::pending(&listing))
+    scm::look_at_pending(&mut hands.keeper, &hands.root, GIT_TIMEOUT).await
 }
 
 async fn check(hands: &mut RunHands<'_>, spec: CheckSpec, orders: &mut UnboundedReceiver<Order>) -> Vec<Event> {

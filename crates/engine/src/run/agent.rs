@@ -190,7 +190,7 @@ fn command<'l>(
     set.extend(line.env.into_iter().map(|(name, value)| (name.into(), value.into())));
     // What a person wrote in the settings stands last and so wins.
     set.extend(launch.agent.env.iter().map(|(name, value)| (name.into(), value.into())));
-    (Command { program: line.program.into(), args, folder: hands.root.clone(), set, remove }, stdin)
+    (Command { program: line.program.into(), args, folder: hands.root.clone(), set, remove, starts_runs: true }, stdin)
 }
 
 /// Whose process this is, by ralph's names and by those of seed 003. All are set for every agent: an agent of a

@@ -139,6 +139,11 @@ pub struct RunHands<'a> {
 }
 
 impl RunHands<'_> {
+    /// Folders that go with the run, or that only ralph writes to: nothing of the tree may lead there.
+    fn own_folders(&self) -> Vec<PathBuf> {
+        self.temp.iter().map(|temp| temp.path().to_owned()).chain([self.state.clone()]).collect()
+    }
+
     /// Writes the readable views. The journal holds all of it, so a full disk or a deleted folder
     /// does not end the run here; the next note says what could not be written.
     fn write_views(&mut self, views: &Views) {

@@ -1,8 +1,11 @@
 use super::*;
+use std::cell::RefCell;
 use std::ffi::OsStr;
 
 struct State {
     guard: tempfile::TempDir,
+    /// Of the folders whose runs this process carries.
+    locks: RefCell<Vec<File>>,
 }
 
 /// Whether somebody carries a run.
@@ -21,7 +24,7 @@ fn register(run_folder: &Path, parent: Option<&Path>) -> Result<Registration, Re
 
 impl State {
     fn new() -> State {
-        State { guard: tempfile::tempdir().unwrap() }
+        State { guard: tempfile::tempdir().unwrap(), locks: RefCell::default() }
     }
 
     fn folder(&self, run: &str) -> PathBuf {
@@ -39,6 +42,10 @@ impl State {
         };
         let children = self.folder(parent).join(CHILDREN);
         std::fs::create_dir_all(&children).unwrap();
+        std::fs::create_dir_all(self.folder(child)).unwrap();
+        if matches!(carried, Carried::Alive) {
+            self.locks.borrow_mut().extend(lock::hold(&self.folder(child)).unwrap());
+        }
         Record { identity, folder: Some(self.folder(child)) }.write(&children.join(child)).unwrap();
     }
 
@@ -193,5 +200,109 @@ fn a_record_keeps_any_path_and_what_is_none_is_no_record() {
     for text in ["", "{}", "not json\n/a", "{\"pid\":1}"] {
         std::fs::write(&path, text).unwrap();
         assert_eq!(Record::read(&path), None, "{text}");
+    }
+}
+
+#[test]
+fn a_record_without_the_lock_of_its_run_is_nobodys() {
+    let state = State::new();
+    state.record("top", "forged", Carried::Alive);
+    assert_eq!(State::names(&live_children(&state.folder("top"))), ["forged"]);
+    state.locks.borrow_mut().clear();
+    for living in [live_children, live_inside, live_descendants, started_below, spared_below] {
+        assert_eq!(living(&state.folder("top")), []);
+    }
+    // A lock that somebody else holds proves nothing either.
+    std::fs::create_dir_all(state.folder("other")).unwrap();
+    let _held = lock::hold(&state.folder("other")).unwrap().unwrap();
+    assert_eq!(live_children(&state.folder("top")), []);
+}
+
+#[cfg(target_os = "linux")]
+#[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "these tests need real processes")]
+mod forgeries {
+    use super::*;
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
+
+    /// A shell that has printed a line, ended when it is dropped.
+    struct Shell(std::process::Child);
+
+    impl Drop for Shell {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    fn shell(script: &str, args: &[&Path], mark: &str) -> Shell {
+        let mut command = Command::new("bash");
+        command.args(["-c", script]).args(args).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.env(identity::MARK_VARIABLE, mark).spawn().unwrap();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
+        Shell(child)
+    }
+
+    fn recorded(state: &State, child: &str, pid: u32) {
+        let children = state.folder("top").join(CHILDREN);
+        std::fs::create_dir_all(&children).unwrap();
+        let identity = Identity::of(pid.cast_signed()).unwrap();
+        Record { identity, folder: Some(state.folder(child)) }.write(&children.join(child)).unwrap();
+    }
+
+    #[test]
+    fn a_daemon_that_locks_and_registers_is_no_run_of_this_ralph() {
+        let state = State::new();
+        std::fs::create_dir_all(state.folder("a")).unwrap();
+        let daemon = shell("exec 9<$0; flock 9; echo; sleep 60", &[&state.folder("a")], "top");
+        recorded(&state, "a", daemon.0.id());
+        assert_eq!(spared_below(&state.folder("top")), []);
+        assert_eq!(
+            live_descendants(&state.folder("top")),
+            [],
+            "and a descriptor of another image is no lock of its own"
+        );
+    }
+
+    #[test]
+    fn a_lock_that_this_program_inherited_is_not_its_own() {
+        let state = State::new();
+        std::fs::create_dir_all(state.folder("a")).unwrap();
+        // This very program, with a lock that a shell took before it became it.
+        let script = "exec 9<$0; flock 9; echo; exec \"$1\" --ignored --exact \"$2\"";
+        let waiting = Path::new("child_runs::tests::forgeries::waits_for_its_end");
+        let own = std::env::current_exe().unwrap();
+        let forged = shell(script, &[&state.folder("a"), &own, waiting], "top");
+        let pid = forged.0.id();
+        recorded(&state, "a", pid);
+        let identity = Identity::of(pid.cast_signed()).unwrap();
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while !proof::is_this_program(&identity) && std::time::Instant::now() < deadline {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert!(proof::is_this_program(&identity));
+        assert_eq!(spared_below(&state.folder("top")), []);
+    }
+
+    #[test]
+    #[ignore = "another test executes it"]
+    fn waits_for_its_end() {
+        std::thread::sleep(std::time::Duration::from_secs(60));
+    }
+
+    #[test]
+    fn the_run_itself_and_runs_above_it_are_not_below_it() {
+        let state = State::new();
+        let _top = register(&state.folder("top"), None).unwrap();
+        // This process carries `top`: by another path, and as the ralph of a run above that has a lock of its own.
+        let alias = state.guard.path().join("alias");
+        std::os::unix::fs::symlink(state.guard.path().join("runs"), &alias).unwrap();
+        let _above = register(&state.folder("above"), None).unwrap();
+        for (name, folder) in [("x", alias.join("top")), ("y", state.folder("above")), ("z", alias.join("above"))] {
+            std::fs::create_dir_all(state.folder("top").join(CHILDREN)).unwrap();
+            let record = Record { identity: Identity::of_self(), folder: Some(folder) };
+            record.write(&state.folder("top").join(CHILDREN).join(name)).unwrap();
+        }
+        assert_eq!(spared_below(&state.folder("top")), []);
     }
 }

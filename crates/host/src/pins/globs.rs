@@ -7,16 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// Folders that hold no rules of people: ralph's and git's own, and what runners leave behind.
 const NOT_WALKED: [&str; 10] = [
-    ".git",
-    ".ralph",
-    "__pycache__",
-    "node_modules",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".hypothesis",
-    ".nyc_output",
-    ".tox",
+    ".git", ".ralph", "__pycache__", "node_modules", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis",
+    ".nyc_output", ".tox",
 ];
 /// Files that nobody writes, by the end of their names.
 const LEFT_BEHIND: [&str; 6] = [".pyc", ".pyo", ".DS_Store", ".coverage", ".tsbuildinfo", ".eslintcache"];

@@ -194,10 +194,7 @@ fn what_runners_leave_among_protected_files_is_not_protected() {
     };
     std::fs::write(project.at("project/.gitignore"), "*.log\n/tests/coverage/\n").unwrap();
     for path in [
-        "tests/__pycache__/a.cpython-312.pyc",
-        "tests/.DS_Store",
-        "tests/run.log",
-        "tests/coverage/x.html",
+        "tests/__pycache__/a.cpython-312.pyc", "tests/.DS_Store", "tests/run.log", "tests/coverage/x.html",
         "tests/.pytest_cache/v/x",
     ] {
         write(path);

@@ -3,8 +3,8 @@
 
 use super::find::find_program;
 use super::protocol::{self, Answer, Decoder, Reply, Request};
-use super::{Command, Ended, cgroup, sys, tree};
-use crate::{child_runs, identity, look};
+use super::{Command, Ended, Spared, cgroup, sys, tree};
+use crate::{identity, look};
 use ralph_core::id::RunId;
 use ralph_core::observation::StartFault;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -54,14 +54,14 @@ pub fn keeper_main(mut args: impl Iterator<Item = OsString>) -> io::Result<()> {
     let children = sys::block_signals_and_watch_children()?;
     let environment = Environment::of_this_process(run.as_deref().unwrap_or_default());
     let run = run.and_then(|run| RunId::parse(run.to_str()?));
-    let folder = folder.map(PathBuf::from);
+    let spared = Spared::of(folder.map(PathBuf::from));
     let mut keeper = Keeper {
         socket,
         children,
         ungrouped: run,
         group_at: None,
         group: None,
-        folder,
+        spared,
         dismissed: false,
         leader: None,
         exit: None,
@@ -80,8 +80,7 @@ struct Keeper {
     ungrouped: Option<RunId>,
     group_at: Option<Instant>,
     group: Option<PathBuf>,
-    /// Where child runs of this run register.
-    folder: Option<PathBuf>,
+    spared: Spared,
     /// ralph lives, and removes the group itself.
     dismissed: bool,
     /// The process that ralph asked for last, while it lives.
@@ -118,6 +117,7 @@ impl Keeper {
                 }
                 Wake::Request(Request::Spawn(command)) => {
                     self.spawns += 1;
+                    self.spared.begin(command.starts_runs);
                     if let Err(reply) = self.spawn(&command) {
                         self.tell(reply);
                     }
@@ -294,7 +294,7 @@ impl Keeper {
         if self.reap_all() && self.strays().is_empty() {
             return true;
         }
-        let has_child_runs = self.folder.as_deref().is_some_and(|folder| !child_runs::started_below(folder).is_empty());
+        let has_child_runs = !self.spared.pids().is_empty();
         has_child_runs && self.victims().is_empty() && self.victims().is_empty()
     }
 
@@ -304,7 +304,7 @@ impl Keeper {
         let table = tree::Table::read();
         let mut victims = table.below_self();
         victims.extend(strays.into_iter().filter(|pid| !victims.contains(pid)).collect::<Vec<_>>());
-        let spared = self.folder.as_deref().map(|folder| table.of_child_runs(folder)).unwrap_or_default();
+        let spared = self.spared.among(&table);
         victims.retain(|pid| !spared.contains(pid));
         victims
     }
@@ -451,6 +451,7 @@ mod tests {
             folder,
             set: Vec::new(),
             remove: Vec::new(),
+            starts_runs: false,
         };
         for (errno, fault, told) in [
             (libc::EAGAIN, StartFault::Machine, "no more processes may be started"),
@@ -493,6 +494,7 @@ mod tests {
                 variable(identity::MARK_VARIABLE, "another"),
             ],
             remove: vec!["GONE".into(), "PATH".into()],
+            starts_runs: false,
         };
         let all = environment.of(&command).unwrap();
         let all: Vec<&str> = all.iter().map(|entry| entry.to_str().unwrap()).collect();

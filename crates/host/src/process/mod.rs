@@ -24,9 +24,9 @@
 //!   run's cgroup where there is one; the next resume ends it before anything else.
 //!
 //! * A run that was started inside this one is no leftover. Its processes hang below the keeper, and
-//!   its ralph carries this run's id in its environment; but it has registered (see [`crate::child_runs`])
-//!   and is spared with everything below it by all of the above, each of which reads the records
-//!   itself: ralph may be dead by then. What lives on is told in the facts, and loses its parent when
+//!   its ralph carries this run's id in its environment; but it has registered (see [`crate::child_runs`]),
+//!   which the kernel confirms, and is spared with everything below it by all of the above, each of which reads the
+//!   records itself: ralph may be dead by then. Only an agent has child runs: a check, git and a hook have none. What lives on is told in the facts, and loses its parent when
 //!   the keeper ends.
 //!
 //! `ralph` talks to the keeper through [`Keeper`]; one process's life is [`drive::drive`].
@@ -37,12 +37,14 @@ mod find;
 pub mod isolation;
 mod keeper;
 mod protocol;
+mod spared;
 mod sys;
 mod tree;
 mod work;
 
 pub use find::find_program;
 pub use keeper::keeper_main;
+pub(crate) use spared::Spared;
 #[cfg(target_os = "linux")]
 pub(crate) use sys::watch;
 pub(crate) use sys::{is_open_elsewhere, unblock_signals};
@@ -56,7 +58,6 @@ use ralph_core::id::RunId;
 use ralph_core::observation::{Leaked, StartFault};
 use rustix::process::Signal;
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -67,11 +68,6 @@ use std::time::{Duration, Instant};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::signal::unix::{SignalKind, signal};
-
-/// The processes of the child runs of the run of this folder, with everything below them.
-pub(crate) fn of_child_runs(run_folder: &Path) -> HashSet<i32> {
-    tree::Table::read().of_child_runs(run_folder)
-}
 
 /// Living processes whose program's name begins like this and whose folder is `here`, or cannot be told.
 pub(crate) fn working_in(here: &dyn Fn(&Path) -> bool, name: &str) -> Vec<i32> {
@@ -124,6 +120,8 @@ pub struct Command {
     /// Variables to set, beyond what ralph itself was started with.
     pub set: Vec<(OsString, OsString)>,
     pub remove: Vec<OsString>,
+    /// Whether runs that it starts are child runs, which may outlive it.
+    pub starts_runs: bool,
 }
 
 /// Why nothing could be started.
@@ -167,6 +165,7 @@ struct Charge {
 #[derive(Debug)]
 pub struct Keeper {
     charge: Charge,
+    spared: Spared,
     alive: Option<Alive>,
 }
 
@@ -194,11 +193,23 @@ impl Keeper {
         Keeper::start_for(Charge { run: name.clone(), folder: None })
     }
 
+    /// None at all, for tests: a keeper is the binary, which they are not.
+    #[cfg(test)]
+    pub(crate) fn absent() -> Keeper {
+        let charge = Charge { run: RunId::from_random(0), folder: None };
+        Keeper { charge, spared: Spared::default(), alive: None }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_absent(&self) -> bool {
+        self.alive.is_none()
+    }
+
     fn start_for(charge: Charge) -> Result<Keeper, ProcessError> {
         // Orphans of a lost keeper must become ours, or nobody could find them.
         tree::become_subreaper();
         let alive = Alive::start(&charge).map_err(ProcessError::NoKeeper)?;
-        Ok(Keeper { charge, alive: Some(alive) })
+        Ok(Keeper { spared: Spared::of(charge.folder.clone()), charge, alive: Some(alive) })
     }
 
     /// The runs that were started inside this one and live now, the nearest ones.
@@ -213,6 +224,7 @@ impl Keeper {
             lost => lost.insert(Alive::start(&self.charge).map_err(ProcessError::NoKeeper)?),
         };
         alive.spawns += 1;
+        self.spared.begin(command.starts_runs);
         match alive.send(&Request::Spawn(Cow::Borrowed(command)), &[ends[0].as_fd(), ends[1].as_fd(), ends[2].as_fd()])
         {
             Ok(()) => Ok(()),
@@ -242,8 +254,8 @@ impl Keeper {
         if let Some(mut alive) = self.alive.take() {
             let _ = alive.process.kill();
             let _ = alive.process.wait();
-            tree::end_own_children(self.charge.folder.as_deref(), Duration::from_secs(2));
-            self.charge.remove_groups();
+            tree::end_own_children(&self.spared, Duration::from_secs(2));
+            self.remove_groups();
         }
         ProcessError::KeeperLost
     }
@@ -262,14 +274,12 @@ impl Keeper {
             while matches!(process.try_wait(), Ok(None)) && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            self.charge.remove_groups();
+            self.remove_groups();
         }
     }
-}
 
-impl Charge {
     fn remove_groups(&self) {
-        cgroup::remove(&self.run, || self.folder.as_deref().map(of_child_runs).unwrap_or_default());
+        cgroup::remove(&self.charge.run, || self.spared.pids());
     }
 }
 

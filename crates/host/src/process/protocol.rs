@@ -103,18 +103,18 @@ impl<'de> Deserialize<'de> for Word<'de> {
 
 impl Serialize for Command {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Command { program, args, folder, set, remove } = self;
+        let Command { program, args, folder, set, remove, starts_runs } = self;
         let args: Vec<Word<'_>> = args.iter().map(|arg| Word(arg)).collect();
         let set: Vec<(Word<'_>, Word<'_>)> = set.iter().map(|(name, value)| (Word(name), Word(value))).collect();
         let remove: Vec<Word<'_>> = remove.iter().map(|name| Word(name)).collect();
-        (Word(program), args, Word(folder.as_os_str()), set, remove).serialize(to)
+        (Word(program), args, Word(folder.as_os_str()), set, remove, starts_runs).serialize(to)
     }
 }
 
 impl<'de> Deserialize<'de> for Command {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Command, D::Error> {
-        type Words<'w> = (Word<'w>, Vec<Word<'w>>, Word<'w>, Vec<(Word<'w>, Word<'w>)>, Vec<Word<'w>>);
-        let (program, args, folder, set, remove) = Words::deserialize(from)?;
+        type Words<'w> = (Word<'w>, Vec<Word<'w>>, Word<'w>, Vec<(Word<'w>, Word<'w>)>, Vec<Word<'w>>, bool);
+        let (program, args, folder, set, remove, starts_runs) = Words::deserialize(from)?;
         let own = |word: Word<'_>| word.0.to_owned();
         Ok(Command {
             program: own(program),
@@ -122,6 +122,7 @@ impl<'de> Deserialize<'de> for Command {
             folder: own(folder).into(),
             set: set.into_iter().map(|(name, value)| (own(name), own(value))).collect(),
             remove: remove.into_iter().map(own).collect(),
+            starts_runs,
         })
     }
 }
@@ -228,6 +229,7 @@ mod tests {
             folder: OsString::from_vec(b"/some \xffwhere".to_vec()).into(),
             set: vec![("A".into(), "b=c".into())],
             remove: vec!["Z".into()],
+            starts_runs: true,
         }
     }
 

@@ -1,14 +1,13 @@
 //! Everything below a process, however it got there.
 
+use super::spared::Spared;
 use super::work::Work;
-use crate::child_runs;
 use ralph_core::observation::Leaked;
 use ralph_core::text;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use std::collections::{HashMap, HashSet};
 #[cfg(target_os = "linux")]
 use std::io::Read as _;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How many leftover processes are named; the count is always exact.
@@ -82,12 +81,10 @@ impl Table {
         found
     }
 
-    /// The processes of the runs that were started inside the run of this folder: those that carry them,
-    /// and whatever is below. Who is a child is read after the table, so that none registers unseen between the two.
-    pub(super) fn of_child_runs(&self, run_folder: &Path) -> HashSet<i32> {
-        let mut own: Vec<i32> = child_runs::started_below(run_folder).iter().map(|child| child.identity.pid).collect();
-        own.extend(self.below(&own));
-        own.into_iter().collect()
+    /// These processes and all that are below them.
+    pub(super) fn with_below(&self, mut pids: Vec<i32>) -> HashSet<i32> {
+        pids.extend(self.below(&pids));
+        pids.into_iter().collect()
     }
 
     /// What everything below this process has done so far. What a process did is not lost with it: the system adds it to
@@ -206,11 +203,11 @@ pub(super) fn reap() -> Reaped {
 
 /// Ends everything below this process at once, but for child runs: the last resort of ralph itself
 /// after its keeper was killed. Other children of ralph than orphans do not exist then.
-pub(super) fn end_own_children(run_folder: Option<&Path>, limit: Duration) {
+pub(super) fn end_own_children(spared: &Spared, limit: Duration) {
     let deadline = Instant::now() + limit;
     while Instant::now() < deadline {
         let table = Table::read();
-        let spared = run_folder.map(|folder| table.of_child_runs(folder)).unwrap_or_default();
+        let spared = spared.among(&table);
         let victims: Vec<i32> = table.below_self().into_iter().filter(|pid| !spared.contains(pid)).collect();
         for pid in &victims {
             signal(*pid, Signal::KILL);

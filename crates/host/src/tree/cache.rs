@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The form of what follows; another form begins otherwise.
-const FORM: &[u8; 16] = b"ralph tree  v1\n\n";
+const FORM: &[u8; 16] = b"ralph tree  v2\n\n";
 const SUM: u64 = 32;
 /// Bytes read or written at once.
 const CHUNK: usize = 64 << 10;
@@ -34,7 +34,7 @@ pub(super) struct Cache {
 /// A file as a look found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Where it stands in the listing: tracked or not, then its path.
+    /// Where it stands in the order of a look.
     pub(super) key: Vec<u8>,
     /// Differs when anything differs that counts.
     pub(super) print: u64,

@@ -1,9 +1,10 @@
 //! The way to a listed path, folder by folder, without ever passing through a link: a tracked
 //! `a/b` whose `a` became a link to elsewhere is not there any more, as it is not for git.
 
+use super::links;
 use crate::plain_file;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -19,6 +20,16 @@ const PLACE: OFlags = OFlags::RDONLY;
 pub(crate) struct Walk {
     root: OwnedFd,
     below: Vec<Step>,
+    /// What stands where git reads a file in every folder, and would not come back from it.
+    pipes: Option<Vec<(Vec<u8>, &'static str)>>,
+}
+
+/// Files that git reads in every folder that it goes through.
+const READ_BY_GIT: [&str; 3] = [".gitattributes", ".gitignore", ".gitmodules"];
+
+/// Whether git reads a file of this name in every folder.
+pub(super) fn is_read_by_git(name: &OsStr) -> bool {
+    READ_BY_GIT.iter().any(|read| name == *read)
 }
 
 struct Step {
@@ -31,7 +42,41 @@ impl Walk {
     /// The root itself may be reached by a link: a person named it.
     pub(crate) fn from(root: &Path) -> Result<Walk, Errno> {
         let root = rustix::fs::openat(CWD, root, PLACE | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(Walk { root, below: Vec::new() })
+        Ok(Walk { root, below: Vec::new(), pipes: None })
+    }
+
+    /// The same, with an eye on what git would open on its way.
+    pub(super) fn noting_pipes(root: &Path) -> Result<Walk, Errno> {
+        let mut walk = Walk { pipes: Some(Vec::new()), ..Walk::from(root)? };
+        walk.note_pipes();
+        Ok(walk)
+    }
+
+    /// What was noted on the way.
+    pub(super) fn pipes(&mut self) -> Vec<(Vec<u8>, &'static str)> {
+        self.pipes.take().unwrap_or_default()
+    }
+
+    fn note_pipes(&mut self) {
+        let Some(folder) = self.deepest().filter(|_| self.pipes.is_some()) else { return };
+        // Of modules it reads only in the root.
+        let names = READ_BY_GIT.get(..if self.below.is_empty() { 3 } else { 2 }).unwrap_or_default();
+        let blocking = |name: &&str| {
+            let stat = rustix::fs::statat(folder, *name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            let kind = FileType::from_raw_mode(stat.st_mode);
+            let path: Vec<&[u8]> =
+                self.below.iter().map(|step| step.name.as_slice()).chain([name.as_bytes()]).collect();
+            links::blocks(kind).then(|| (path.join(&b'/'), plain_file::kind(kind)))
+        };
+        let found: Vec<_> = names.iter().filter_map(blocking).collect();
+        // A folder may be gone through more than once.
+        if let Some(pipes) = &mut self.pipes {
+            found.into_iter().for_each(|pipe| {
+                if !pipes.contains(&pipe) {
+                    pipes.push(pipe)
+                }
+            });
+        }
     }
 
     /// The folder that holds `path`, and the name in it; `None` if there is no such folder.
@@ -50,6 +95,7 @@ impl Walk {
                 None => None,
             };
             self.below.push(Step { name: name.to_vec(), folder });
+            self.note_pipes();
         }
         Ok(self.deepest().map(|folder| (folder, OsStr::from_bytes(last))))
     }
@@ -70,4 +116,32 @@ fn open(parent: BorrowedFd<'_>, name: &[u8]) -> Result<Option<OwnedFd>, Errno> {
         Err(errno) if plain_file::is_fault(&errno.into()) => Err(errno),
         Err(_) => Ok(None),
     }
+}
+
+/// What is in a folder, the first in the order of paths last, and whether it is a folder itself.
+pub(super) fn entries(folder: &OwnedFd) -> Result<Vec<(Vec<u8>, bool)>, Errno> {
+    let mut found = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if matches!(name, b"." | b"..") {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            // Some file systems do not say.
+            FileType::Unknown => rustix::fs::statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
+                .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
+            kind => kind,
+        };
+        found.push((name.to_vec(), kind == FileType::Directory));
+    }
+    // A folder's name stands with a slash in every path through it.
+    let order = |(name, is_folder): &(Vec<u8>, bool)| {
+        let mut name = name.clone();
+        name.extend(is_folder.then_some(b'/'));
+        name
+    };
+    found.sort_by_cached_key(order);
+    found.reverse();
+    Ok(found)
 }

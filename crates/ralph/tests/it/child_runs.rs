@@ -206,6 +206,49 @@ fn f03_a_record_whose_pid_now_belongs_to_another_process_spares_nobody() {
     assert_eq!(run_of(&env, "inner")["state"], "stopped");
 }
 
+/// Says of itself that it carries a run, in the words that a run would use, and locks what it calls its folder.
+const FORGER: &str = r#"#!/bin/bash
+mkdir -p $RALPH_RUN_DIR/children $HOME/runs/forged
+exec 9<$HOME/runs/forged
+flock 9
+start=$(cut -d' ' -f22 /proc/$$/stat)
+boot=$(cat /proc/sys/kernel/random/boot_id)
+record="{\"pid\":$$,\"start\":$start,\"boot\":\"$boot\"}"
+printf '%s\n%s' "$record" $HOME/runs/forged > $RALPH_RUN_DIR/children/forged
+printf '%s\n' "$record" > $HOME/runs/forged/process
+echo $$ > $HOME/forger.pid
+sleep 300
+"#;
+
+#[test]
+fn a_daemon_that_registers_itself_as_a_child_run_is_ended_like_any_other() {
+    let env = with_holders(&[]);
+    let forger = env.program("forger", FORGER);
+    env.script(&format!("background setsid {} < /dev/null &\nwait-file $HOME/forger.pid\nclaim\n", forger.display()));
+    let outer = env.ralph(["run", "-p", "x", "--json"]).run();
+    assert!(only(&outer, "iteration.finished")["leaked"].as_u64().unwrap() >= 1);
+    assert!(!alive(env.read_pid(env.home().join("forger.pid"))));
+    nobody_is_left(&env);
+}
+
+#[test]
+fn a_run_that_a_check_starts_is_no_child_run_and_ends_with_the_check() {
+    let env = with_holders(&["inner"]);
+    let state = env.state();
+    let started = format!(
+        "run=$(ls -d {state}/*/runs/* | head -1); export RALPH_RUN_DIR=$run RALPH_RUN_ID=$(basename $run)
+        setsid {ralph} supervise --task inner -- inner > $HOME/log 2>&1 < /dev/null &
+        until test -e $HOME/inner.pid; do sleep 0.02; done",
+        state = state.display(),
+        ralph = env!("CARGO_BIN_EXE_ralph"),
+    );
+    std::fs::write(env.root().join("check.sh"), started).unwrap();
+    env.guardrail("sh ../check.sh").script("claim\n");
+    env.ralph(["run", "-p", "x"]).stdout_has("complete").stderr_has("left processes behind, ended now: ").run();
+    assert!(!alive(agent_pid(&env, "inner")));
+    nobody_is_left(&env);
+}
+
 #[test]
 fn cancel_ends_children_first_also_in_other_projects() {
     let env = with_holders(&["leaf"]);

@@ -126,3 +126,28 @@ fn k09_what_is_too_large_to_be_read_in_time_is_claimed_but_not_verified() {
         .stderr_has("note: the tree could not be looked at[..]it takes longer than 500ms")
         .run();
 }
+
+#[test]
+fn a_tree_that_is_not_what_it_seems_is_told_and_not_accepted() {
+    for (work, told) in [
+        ("echo x > $TMPDIR/w; ln -s $TMPDIR/w work.txt", "work.txt leads into ralph's own folder"),
+        ("rm -rf .git; git init -q", ".git was replaced by another repository"),
+        ("git config filter.x.clean cat", "git's setting filter.x.clean was added; undo it: git config --file"),
+        ("mkdir -p .git/hooks; echo exit > .git/hooks/pre-commit", ".git/hooks/pre-commit was added; undo it: rm -f "),
+        ("rm -f .gitattributes; mkfifo .gitattributes", ".gitattributes is a named pipe"),
+        ("rm .git/index; mkfifo .git/index", ".git/index is a named pipe"),
+    ] {
+        let env = env();
+        env.guardrail("true").script(&format!("run {work}\nclaim\n"));
+        let ran = env.ralph(["run", "-p", "x", "-m", "1", "--json"]).code(1).run().json_lines();
+        let reasons = ran.iter().find(|line| line["type"] == "iteration.finished").unwrap()["reasons"].to_string();
+        assert!(reasons.contains(told), "{work}: {reasons}");
+    }
+}
+
+#[test]
+fn what_an_agent_hides_by_an_ignore_rule_still_moves_the_tree() {
+    let env = env();
+    env.guardrail("date +%N > hidden.txt").script("run echo hidden.txt >> .git/info/exclude\nclaim\n");
+    env.ralph(["run", "-p", "x", "-m", "1"]).ends("max-iterations").stderr_has("hidden.txt").code(1).run();
+}

@@ -80,6 +80,7 @@ fn version_command(dialect: &Dialect, policy: &AgentPolicy, project: &Project) -
         folder: project.root.clone(),
         set: line.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
         remove: line.env_remove.into_iter().map(Into::into).collect(),
+        starts_runs: false,
     }
 }
 

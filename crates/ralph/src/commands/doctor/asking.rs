@@ -32,7 +32,14 @@ impl Asking {
     pub(super) fn add<'a>(&mut self, program: &str, args: impl IntoIterator<Item = &'a str>) -> Question {
         let args = args.into_iter().map(Into::into).collect();
         let folder = self.folder.clone();
-        self.add_command(Command { program: program.into(), args, folder, set: Vec::new(), remove: Vec::new() })
+        self.add_command(Command {
+            program: program.into(),
+            args,
+            folder,
+            set: Vec::new(),
+            remove: Vec::new(),
+            starts_runs: false,
+        })
     }
 
     pub(super) fn add_command(&mut self, command: Command) -> Question {

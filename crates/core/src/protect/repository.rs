@@ -1,0 +1,64 @@
+//! What of git and of the repository counts as it was at the start: what is ignored, which repository it is, and what
+//! can make a commit differ from what was checked.
+
+use super::RepositoryPart;
+use serde::{Deserialize, Serialize};
+
+/// git and the repository, as they were at the start.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GitPins {
+    /// What was ignored, by repository; none if that was not looked at, and then the rules count as they are.
+    pub ignored: Vec<IgnoreRules>,
+    /// Tracked files that these rules would ignore, by their paths in the outermost repository.
+    pub tracked_anyway: Vec<String>,
+    pub identity: Option<RepositoryIdentity>,
+    /// Settings that can execute something or transform a content.
+    pub settings: Vec<GitSetting>,
+    /// The files from which git read its settings, wherever they are.
+    pub settings_files: Vec<RepositoryPart>,
+    /// Folders of hooks. A hook that is added there counts.
+    pub hook_folders: Vec<String>,
+    /// Hooks, and files that say which content is transformed.
+    pub files: Vec<GitFile>,
+    /// Whether the work tree holds a part of the tracked files only.
+    pub sparse: bool,
+}
+
+/// What one repository ignored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IgnoreRules {
+    /// Its path in the outermost repository, in hexadecimal digits: a path need not be text. Empty for that itself.
+    pub repository: String,
+    /// All its rules as one file in its root would hold them, the weakest first.
+    pub rules: String,
+}
+
+/// By what a repository is known again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepositoryIdentity {
+    /// Device and inode of its folder, and of the one with its objects.
+    pub folders: [(u64, u64); 2],
+    /// The commit that HEAD named; empty before the first one.
+    pub commit: String,
+}
+
+/// A setting of git.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitSetting {
+    pub name: String,
+    /// Its value, or the hash of one that may be a secret.
+    pub value: String,
+    /// The file that says so; empty if it was no file.
+    pub file: String,
+}
+
+/// A file that git executes or obeys.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitFile {
+    /// Relative to the root of the work tree where it lies below that.
+    pub path: String,
+    pub executable: bool,
+    /// Hash of its content; empty if it was not there.
+    pub hash: String,
+}

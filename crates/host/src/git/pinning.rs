@@ -1,0 +1,429 @@
+//! What of git counts as it was at the start, and whether it still is.
+//!
+//! A setting is asked for as git itself finds it, so that no file that it includes is overlooked. Only those count that
+//! can execute something or transform what is committed: names, remotes and branches are the agent's to change.
+
+use super::{GitError, LISTING, SETTINGS_PATIENCE, answer, command, own_command, root_command};
+use crate::plain_file::{self, Links};
+use crate::process::Keeper;
+use crate::spool::Spool;
+use crate::tree::{self, LIVE_RULES, rules};
+use ralph_core::protect::{Change, GitFile, GitPins, GitSetting, IgnoreRules, PinnedChange, RepositoryIdentity};
+use ralph_core::text;
+use ralph_core::time::Millis;
+use rustix::fs::CWD;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// More than any file of rules, and any hook.
+const LARGEST: u64 = 4 << 20;
+/// Hooks may have helpers beside them, in folders so deep.
+const HOOK_DEPTH: usize = 3;
+/// More files than that are no hooks.
+const MOST_HOOKS: usize = 1000;
+/// Tracked files that are ignored all the same: mostly none.
+const MOST_TRACKED_ANYWAY: usize = 10_000;
+
+/// Where git is looked at before anything else happens.
+#[derive(Debug, Clone, Copy)]
+pub struct Pinning<'a> {
+    /// The root of the work tree.
+    pub root: &'a Path,
+    /// A folder of the run, for copies of hooks and for what is kept meanwhile.
+    pub scratch: &'a Path,
+    /// How long git may take for each answer.
+    pub patience: Millis,
+    /// Reads a variable of the environment in which git runs.
+    pub variable: fn(&str) -> Option<OsString>,
+}
+
+/// Looks at git and the repository before the first agent does.
+pub async fn pin(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, GitError> {
+    let Pinning { root, scratch, patience, .. } = place;
+    let blocking = tree::blocking(root);
+    if let Some(first) = blocking.first() {
+        return Err(GitError::Refused(first.words()));
+    }
+    let settings = settings(keeper, root).await?;
+    let files: BTreeSet<&str> = settings.iter().map(|one| one.file.as_str()).filter(|file| !file.is_empty()).collect();
+    let settings_files = files.iter().filter_map(|file| tree::part(root, &root.join(file)).ok()).collect();
+    let hook_folders = hook_folders(keeper, root, &settings, patience).await?;
+    let attributes = user_file(keeper, place, &settings, "core.attributesfile", "attributes").await?;
+    let mut pinned = hooks(root, &hook_folders);
+    pinned.extend(attributes_files(root).into_iter().chain(attributes));
+    let mut git = GitPins {
+        settings_files,
+        hook_folders: hook_folders.iter().map(|folder| shown(root, folder)).collect(),
+        identity: tree::identity(root).map(|folders| RepositoryIdentity { folders, commit: String::new() }),
+        sparse: settings.iter().rfind(|one| one.name == "core.sparsecheckout").is_some_and(|one| one.value == "true"),
+        ..GitPins::default()
+    };
+    if let Some(identity) = &mut git.identity {
+        identity.commit = super::head(keeper, root, patience).await?;
+    }
+    let excludes = user_file(keeper, place, &settings, "core.excludesfile", "ignore").await?;
+    let excludes = excludes.and_then(|file| read(&file)).unwrap_or_default();
+    git.ignored = ignored(keeper, place, &excludes).await?;
+    git.tracked_anyway = tracked_anyway(keeper, place).await?;
+    for path in pinned {
+        git.files.push(
+            keep(root, &path, scratch)
+                .map_err(|error| GitError::Fault(format!("{} cannot be kept: {error}", path.display())))?,
+        );
+    }
+    git.settings = settings.into_iter().filter(counts).map(without_secret).collect();
+    Ok(git)
+}
+
+/// What of git is not as it was.
+pub(crate) async fn changes(
+    keeper: &mut Keeper,
+    root: &Path,
+    git: &GitPins,
+    scratch: &Path,
+) -> Result<Vec<PinnedChange>, GitError> {
+    let mut changes = file_changes(root, git, scratch);
+    if let Some(commit) = lost_commit(keeper, root, git).await? {
+        changes.push(PinnedChange { path: ".git".to_owned(), how: Change::Anew { commit } });
+    }
+    let settings = settings(keeper, root).await?;
+    let now: Vec<GitSetting> = settings.into_iter().filter(counts).map(without_secret).collect();
+    changes.extend(setting_changes(root, &git.settings, &now));
+    Ok(changes)
+}
+
+/// The commit where the run began, if this is another repository that does not have it. A folder that is the same one
+/// is the same repository, whatever was rewritten and pruned in it.
+async fn lost_commit(keeper: &mut Keeper, root: &Path, git: &GitPins) -> Result<Option<String>, GitError> {
+    let Some(identity) = git.identity.as_ref().filter(|identity| !identity.commit.is_empty()) else { return Ok(None) };
+    if tree::identity(root) == Some(identity.folders) {
+        return Ok(None);
+    }
+    let asked = root_command(root, ["cat-file", "-e", &format!("{}^{{commit}}", identity.commit)]);
+    match answer(keeper, &asked, b"", SETTINGS_PATIENCE).await {
+        Ok(_) => Ok(None),
+        Err(GitError::Refused(_)) => Ok(Some(identity.commit.clone())),
+        Err(other) => Err(other),
+    }
+}
+
+/// Every setting as git finds it, but for those that ralph itself gives on the command line.
+async fn settings(keeper: &mut Keeper, root: &Path) -> Result<Vec<GitSetting>, GitError> {
+    let asked = root_command(root, ["config", "--list", "--null", "--show-origin", "--show-scope"]);
+    let listed = answer(keeper, &asked, b"", SETTINGS_PATIENCE).await?;
+    let mut found = Vec::new();
+    let mut fields = listed.split(|byte| *byte == 0);
+    while let (Some(scope), Some(origin), Some(setting)) = (fields.next(), fields.next(), fields.next()) {
+        if scope == b"command" {
+            continue;
+        }
+        let (name, value) = match memchr::memchr(b'\n', setting) {
+            Some(end) => (setting.get(..end).unwrap_or_default(), setting.get(end + 1..).unwrap_or_default()),
+            // Without a value it is meant as a yes.
+            None => (setting, b"true".as_slice()),
+        };
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let file = origin.strip_prefix(b"file:").map(text).unwrap_or_default();
+        found.push(GitSetting { name: text(name), value: text(value), file });
+    }
+    Ok(found)
+}
+
+/// Whether a setting can execute something or transform a content. Sections and keys are in lower case, as git lists
+/// them.
+fn counts(setting: &GitSetting) -> bool {
+    let name = setting.name.as_str();
+    let section = name.split('.').next().unwrap_or_default();
+    let key = name.rsplit('.').next().unwrap_or_default();
+    match section {
+        "filter" | "hook" | "protocol" => true,
+        "core" => [
+            "hookspath", "attributesfile", "excludesfile", "worktree", "fsmonitor", "sshcommand", "gitproxy",
+            "askpass", "alternaterefscommand", "autocrlf", "eol", "symlinks",
+        ]
+        .contains(&key),
+        "diff" => ["textconv", "command", "external"].contains(&key),
+        "merge" => key == "driver",
+        "gpg" => ["program", "defaultkeycommand"].contains(&key),
+        "credential" => key == "helper",
+        "remote" => ["vcs", "uploadpack", "receivepack"].contains(&key),
+        // Otherwise it names a way to update, which a module may propose.
+        "submodule" => key == "update" && setting.value.starts_with('!'),
+        "trailer" => ["command", "cmd"].contains(&key),
+        "init" => key == "templatedir",
+        "uploadpack" => key == "packobjectshook",
+        _ => false,
+    }
+}
+
+/// A helper for passwords may hold one.
+fn is_secret(name: &str) -> bool {
+    name.starts_with("credential.")
+}
+
+fn without_secret(setting: GitSetting) -> GitSetting {
+    let value = if is_secret(&setting.name) { text::hash(setting.value.as_bytes()) } else { setting.value };
+    GitSetting { value, ..setting }
+}
+
+fn setting_changes(root: &Path, before: &[GitSetting], now: &[GitSetting]) -> Vec<PinnedChange> {
+    /// The values of a setting in the order in which they count, each with its file.
+    type Values<'a> = Vec<(&'a str, &'a str)>;
+    let mut names: BTreeMap<&str, [Values<'_>; 2]> = BTreeMap::new();
+    for (which, settings) in [before, now].into_iter().enumerate() {
+        for setting in settings {
+            let values = names.entry(&setting.name).or_default().get_mut(which);
+            values.into_iter().for_each(|values| values.push((&setting.value, &setting.file)));
+        }
+    }
+    let changed = |(name, [before, now]): (&str, [Values<'_>; 2])| {
+        let values = |of: &Values<'_>| of.iter().map(|(value, _)| (*value).to_owned()).collect::<Vec<_>>();
+        if values(&before) == values(&now) {
+            return None;
+        }
+        let did = match (before.is_empty(), now.is_empty()) {
+            (true, _) => "added",
+            (_, true) => "removed",
+            _ => "changed",
+        };
+        let files: BTreeSet<&str> = before.iter().chain(&now).map(|(_, file)| *file).collect();
+        let undo: Vec<String> = files.into_iter().filter_map(|file| undo_in(root, name, file, &before, &now)).collect();
+        let how = Change::Undoable { did: did.to_owned(), undo: undo.join(" && ") };
+        Some(PinnedChange { path: format!("git's setting {name}"), how })
+    };
+    names.into_iter().filter_map(changed).collect()
+}
+
+/// The command that puts a setting back in one file; `None` if it is as it was there.
+fn undo_in(root: &Path, name: &str, file: &str, before: &[(&str, &str)], now: &[(&str, &str)]) -> Option<String> {
+    let values = |of: &[(&str, &str)]| -> Vec<String> {
+        of.iter().filter(|(_, at)| *at == file).map(|(value, _)| (*value).to_owned()).collect()
+    };
+    let (before, now) = (values(before), values(now));
+    if before == now {
+        return None;
+    }
+    let place = root.join(file).display().to_string();
+    if is_secret(name) && !before.is_empty() {
+        return Some(format!("put its old value back in {place}"));
+    }
+    let config = format!("git config --file {}", quoted(&place));
+    let name = quoted(name);
+    let unset = (!now.is_empty()).then(|| format!("{config} --unset-all {name}"));
+    let add = before.iter().map(|value| format!("{config} --add {name} {}", quoted(value)));
+    Some(unset.into_iter().chain(add).collect::<Vec<_>>().join(" && "))
+}
+
+/// Where git looks for hooks: in the repository, and where a setting says.
+async fn hook_folders(
+    keeper: &mut Keeper,
+    root: &Path,
+    settings: &[GitSetting],
+    patience: Millis,
+) -> Result<Vec<PathBuf>, GitError> {
+    let mut folders: Vec<PathBuf> =
+        tree::git_folders(root).map(|(_, common)| common.join("hooks")).into_iter().collect();
+    if settings.iter().any(|setting| setting.name == "core.hookspath") {
+        // git itself knows what a tilde means, and what a path is relative to.
+        let asked = command("git", ["rev-parse", "--git-path", "hooks"], root);
+        let answered = answer(keeper, &asked, b"", patience).await?;
+        folders.push(root.join(OsStr::from_bytes(answered.strip_suffix(b"\n").unwrap_or(&answered))));
+        folders.dedup();
+    }
+    Ok(folders)
+}
+
+/// The files in folders of hooks that are no mere examples.
+fn hooks(root: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
+    fn visit(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+        for entry in folder.read_dir().into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() && depth > 0 {
+                visit(&path, depth - 1, found);
+            } else if !path.is_dir()
+                && path.extension().is_none_or(|extension| extension != "sample")
+                && path.to_str().is_some()
+                && found.len() < MOST_HOOKS
+            {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    folders.iter().for_each(|folder| visit(&root.join(folder), HOOK_DEPTH, &mut found));
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The repository's own rules about which contents are transformed.
+fn attributes_files(root: &Path) -> Option<PathBuf> {
+    tree::git_folders(root).map(|(_, common)| common.join("info/attributes"))
+}
+
+/// A file of the user: where the setting says, or where git looks without one.
+async fn user_file(
+    keeper: &mut Keeper,
+    place: Pinning<'_>,
+    settings: &[GitSetting],
+    name: &str,
+    usual: &str,
+) -> Result<Option<PathBuf>, GitError> {
+    if settings.iter().any(|setting| setting.name == name) {
+        let asked = own_command(place.root, ["config", "--type=path", "--get", name]);
+        let answered = answer(keeper, &asked, b"", place.patience).await?;
+        let path = answered.strip_suffix(b"\n").unwrap_or(&answered);
+        return Ok((!path.is_empty()).then(|| place.root.join(OsStr::from_bytes(path))));
+    }
+    let set = |name: &str| (place.variable)(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")));
+    Ok(folder.map(|folder| folder.join("git").join(usual)))
+}
+
+/// What every repository ignores now, the outermost one first.
+async fn ignored(keeper: &mut Keeper, place: Pinning<'_>, excludes: &[u8]) -> Result<Vec<IgnoreRules>, GitError> {
+    let mut found = Vec::new();
+    let mut left = BTreeSet::from([Vec::new()]);
+    while let Some(path) = left.pop_first() {
+        let root = place.root.join(OsStr::from_bytes(&path));
+        // One that is not there yet ignores nothing.
+        if !path.is_empty()
+            && (!root.is_dir() || root.join(".git").symlink_metadata().is_err() || !tree::blocking(&root).is_empty())
+        {
+            continue;
+        }
+        match ignored_by(keeper, &root, excludes, place).await {
+            Ok((rules, inside)) => {
+                let below =
+                    |below: Vec<u8>| if path.is_empty() { below } else { [path.as_slice(), b"/", &below].concat() };
+                left.extend(inside.into_iter().map(below));
+                found.push(IgnoreRules { repository: text::hex(&path), rules });
+            }
+            // A folder that only looks like a repository is looked at whole.
+            Err(GitError::Refused(_)) if !path.is_empty() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}
+
+/// The rules of one repository as one list, and the repositories inside.
+async fn ignored_by(
+    keeper: &mut Keeper,
+    root: &Path,
+    excludes: &[u8],
+    place: Pinning<'_>,
+) -> Result<(String, Vec<Vec<u8>>), GitError> {
+    let mut list = String::new();
+    rules::add(&mut list, b"", excludes);
+    let exclude = tree::git_folders(root).map(|(_, common)| common.join("info/exclude"));
+    rules::add(&mut list, b"", &exclude.and_then(|file| read(&file)).unwrap_or_default());
+    // A file of rules may itself be ignored, and counts all the same.
+    const FILES: [&str; 8] = [
+        "ls-files", "-z", "--cached", "--others", LIVE_RULES, "--exclude=!.gitignore", "--", ":(top,glob)**/.gitignore",
+    ];
+    let listed = answer(keeper, &root_command(root, FILES), b"", place.patience).await?;
+    let files: BTreeSet<&[u8]> = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).collect();
+    // Sorted, so that rules of deeper folders come later.
+    let mut folders: Vec<&[u8]> = files.iter().filter_map(|file| file.strip_suffix(b".gitignore")).collect();
+    folders.sort_unstable();
+    for folder in folders {
+        let file = root.join(OsStr::from_bytes(folder)).join(".gitignore");
+        let contents = plain_file::read(CWD, file.as_path(), Links::Refuse, LARGEST);
+        let contents = contents.map(|contents| contents.bytes).unwrap_or_default();
+        rules::add(&mut list, folder.strip_suffix(b"/").unwrap_or(folder), &contents);
+    }
+    let args = LISTING.iter().chain([&LIVE_RULES]);
+    let mut files = Spool::new(place.scratch);
+    super::ask(keeper, &root_command(root, args), b"", &mut files, place.patience).await?;
+    let unkept = |error: io::Error| GitError::Fault(format!("git's list of the files could not be kept: {error}"));
+    Ok((list, tree::repositories_in(&mut files).map_err(unkept)?))
+}
+
+/// Tracked files that would be ignored if they were not: one that is taken out of the index still counts.
+async fn tracked_anyway(keeper: &mut Keeper, place: Pinning<'_>) -> Result<Vec<String>, GitError> {
+    let asked = root_command(place.root, ["ls-files", "-z", "--cached", "--ignored", LIVE_RULES]);
+    let listed = answer(keeper, &asked, b"", place.patience).await?;
+    let paths = listed.split(|byte| *byte == 0).filter_map(|path| std::str::from_utf8(path).ok());
+    let paths: BTreeSet<&str> = paths.filter(|path| !path.is_empty()).collect();
+    Ok(paths.into_iter().take(MOST_TRACKED_ANYWAY).map(str::to_owned).collect())
+}
+
+/// The state of a file, with a copy of it.
+fn keep(root: &Path, path: &Path, scratch: &Path) -> io::Result<GitFile> {
+    let file = state(root, path);
+    if let Some(content) = read(path) {
+        let copy = kept(scratch, &file.hash);
+        DirBuilder::new().recursive(true).mode(0o700).create(copy.parent().unwrap_or(scratch))?;
+        std::fs::write(&copy, content)?;
+        std::fs::set_permissions(&copy, path.metadata()?.permissions())?;
+    }
+    Ok(file)
+}
+
+fn kept(scratch: &Path, hash: &str) -> PathBuf {
+    scratch.join("git").join(hash)
+}
+
+/// A file as it is now.
+fn state(root: &Path, path: &Path) -> GitFile {
+    let executable = path.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0);
+    let hash = match (read(path), path.symlink_metadata()) {
+        (Some(content), _) => text::hash(&content),
+        (None, Err(_)) => String::new(),
+        // A pipe, or what may not be read.
+        (None, Ok(meta)) => text::hash(format!("{:?}", meta.file_type()).as_bytes()),
+    };
+    GitFile { path: shown(root, path), executable, hash }
+}
+
+fn file_changes(root: &Path, git: &GitPins, scratch: &Path) -> Vec<PinnedChange> {
+    let folders: Vec<PathBuf> = git.hook_folders.iter().map(PathBuf::from).collect();
+    let known = |path: &PathBuf| git.files.iter().any(|file| root.join(&file.path) == *path);
+    let added = hooks(root, &folders).into_iter().filter(|path| !known(path));
+    let added = added.map(|path| GitFile { path: shown(root, &path), executable: false, hash: String::new() });
+    let before: Vec<GitFile> = git.files.iter().cloned().chain(added).collect();
+    let changed = |before: &GitFile| {
+        let path = root.join(&before.path);
+        let now = state(root, &path);
+        // A hook that is gone executes nothing and changes nothing.
+        let is_hook = folders.iter().any(|folder| path.starts_with(root.join(folder)));
+        if now == *before || (now.hash.is_empty() && is_hook) {
+            return None;
+        }
+        let place = quoted(&path.display().to_string());
+        let (did, undo) = match (before.hash.is_empty(), now.hash.is_empty()) {
+            (true, _) => ("added", format!("rm -f {place}")),
+            (_, gone) => {
+                let copy = quoted(&kept(scratch, &before.hash).display().to_string());
+                (if gone { "deleted" } else { "changed" }, format!("rm -f {place} && cp -p {copy} {place}"))
+            }
+        };
+        let how = Change::Undoable { did: did.to_owned(), undo };
+        Some(PinnedChange { path: before.path.clone(), how })
+    };
+    before.iter().filter_map(changed).collect()
+}
+
+fn read(path: &Path) -> Option<Vec<u8>> {
+    plain_file::read(CWD, path, Links::Follow, LARGEST).ok().map(|contents| contents.bytes)
+}
+
+fn shown(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned()
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+=:@%,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

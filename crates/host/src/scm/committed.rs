@@ -1,0 +1,316 @@
+//! Whether a commit holds what was checked.
+//!
+//! Nothing is believed from the index: its times, flags and cached contents are what an agent may have written. Every
+//! path of the commit is read from the work tree and hashed anew, as it is; only what differs then is put through the
+//! filters that were there at the start, as a commit would.
+
+use crate::git::{self, GitError, Inquiry, answer, root_command, with_index};
+use crate::process::Keeper;
+use ralph_core::protect::PinnedChange;
+use ralph_core::time::WallTime;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+
+/// Files that are named of each kind: people want examples.
+const NAMED: usize = 20;
+/// Ignored folders are looked through so deep for what the run wrote.
+const DEEPEST: usize = 100;
+
+/// How a commit differs from the work tree in which the checks ran.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Committed {
+    /// What of git is not as it was at the start: a hook may have changed it while the commit was made.
+    pub changes: Vec<PinnedChange>,
+    /// Paths whose content or kind in the commit is another one, or that only the commit has.
+    pub differs: Vec<String>,
+    /// Files of the work that the commit leaves out though the rules of the start do not ignore them.
+    pub left_out: Vec<String>,
+    /// Ignored files, and folders of them, in which something was written during the run.
+    pub ignored: Vec<String>,
+}
+
+/// An entry of the commit.
+struct Held<'a> {
+    mode: &'a [u8],
+    id: &'a [u8],
+    path: &'a [u8],
+}
+
+/// Compares the last commit with the work tree, and the commits of the repositories that it names with theirs. What
+/// was ignored and is older than `since` is not named.
+pub async fn committed(keeper: &mut Keeper, on: Inquiry<'_>, since: WallTime) -> Result<Committed, GitError> {
+    let changes = git::changes(keeper, on.root, &on.pins.git, on.scratch).await?;
+    let (mut differs, mut left_out, mut ignored) = (Named::default(), Named::default(), Named::default());
+    let mut left = BTreeSet::from([Vec::new()]);
+    while let Some(path) = left.pop_first() {
+        let root = on.root.join(OsStr::from_bytes(&path));
+        let inside = Inside { on: Inquiry { root: &root, ..on }, path: &path, filters: changes.is_empty() };
+        let index = git::index_of_head(keeper, &root, on.scratch, on.patience).await?;
+        let compared = inside.compare(keeper, &index, since, [&mut differs, &mut left_out, &mut ignored]).await;
+        // It is of no use to the next look.
+        let _ = std::fs::remove_file(index);
+        left.extend(compared?);
+    }
+    Ok(Committed { changes, differs: differs.list(), left_out: left_out.list(), ignored: ignored.list() })
+}
+
+/// The outermost repository, or one inside.
+struct Inside<'a> {
+    on: Inquiry<'a>,
+    /// Where it is in the outermost one.
+    path: &'a [u8],
+    /// Whether the filters of git are those of the start.
+    filters: bool,
+}
+
+impl Inside<'_> {
+    /// Adds what differs, what is left out and what is ignored; returns the repositories that the commit names.
+    async fn compare(
+        &self,
+        keeper: &mut Keeper,
+        index: &Path,
+        since: WallTime,
+        [differs, left_out, ignored]: [&mut Named; 3],
+    ) -> Result<Vec<Vec<u8>>, GitError> {
+        let Inside { on, path: at, .. } = *self;
+        let asked = |args: Vec<OsString>| with_index(root_command(on.root, args), index);
+        let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        let listed = answer(keeper, &asked(words(&["ls-files", "-z", "--stage"])), b"", on.patience).await?;
+        let entries: Vec<Held<'_>> = listed.split(|byte| *byte == 0).filter_map(Held::parse).collect();
+        self.differing(keeper, &entries).await?.into_iter().for_each(|path| differs.add(at, path));
+        let mut others = words(&["ls-files", "-z", "--others", "--directory", "--no-empty-directory"]);
+        let rules = git::excluding(on, at)?;
+        let has_rules = rules.is_some();
+        others.extend(rules);
+        let listed = answer(keeper, &asked(others.clone()), b"", on.patience).await?;
+        paths(&listed).filter(|path| !is_own(path)).for_each(|path| left_out.add(at, path));
+        if has_rules {
+            others.push("--ignored".into());
+            let listed = answer(keeper, &asked(others), b"", on.patience).await?;
+            let is_new = |path: &&[u8]| written_since(&on.root.join(OsStr::from_bytes(path)), since, DEEPEST);
+            paths(&listed).filter(|path| !is_own(path)).filter(is_new).for_each(|path| ignored.add(at, path));
+        }
+        let is_there = |entry: &&Held<'_>| {
+            entry.mode == b"160000"
+                && on.root.join(OsStr::from_bytes(entry.path)).join(".git").symlink_metadata().is_ok()
+        };
+        Ok(entries.iter().filter(is_there).map(|entry| below(at, entry.path)).collect())
+    }
+
+    /// The paths of the commit that the work tree holds otherwise.
+    async fn differing<'a>(&self, keeper: &mut Keeper, entries: &[Held<'a>]) -> Result<BTreeSet<&'a [u8]>, GitError> {
+        let on = self.on;
+        let mut differs: BTreeSet<&[u8]> = BTreeSet::new();
+        let (mut links, mut files) = (Vec::new(), Vec::new());
+        let sparse = if on.pins.git.sparse { sparse(keeper, on).await? } else { BTreeSet::new() };
+        for entry in entries {
+            let place = on.root.join(OsStr::from_bytes(entry.path));
+            let Ok(meta) = place.symlink_metadata() else {
+                // A part of the tree that was not there at the start cannot have been checked, nor changed.
+                if !sparse.contains(entry.path) {
+                    differs.insert(entry.path);
+                }
+                continue;
+            };
+            let executable = meta.permissions().mode() & 0o100 != 0;
+            match entry.mode {
+                // A repository inside has a commit of its own; one that is not fetched has none.
+                b"160000" => {
+                    let head = crate::tree::head(&place).filter(|_| place.join(".git").exists());
+                    if head.is_some_and(|head| !head.is_empty() && head.as_bytes() != entry.id) {
+                        differs.insert(entry.path);
+                    }
+                }
+                b"120000" if meta.is_symlink() => links.push(entry),
+                b"100644" | b"100755" if meta.is_file() && executable == (entry.mode == b"100755") => files.push(entry),
+                _ => _ = differs.insert(entry.path),
+            }
+        }
+        differs.extend(other_links(keeper, on, &links).await?);
+        let other = unlike(keeper, on, files, &["--no-filters"]).await?;
+        if !self.filters {
+            differs.extend(other.iter().map(|entry| entry.path));
+            return Ok(differs);
+        }
+        let unlike: BTreeSet<&[u8]> =
+            unlike(keeper, on, other.clone(), &[]).await?.iter().map(|entry| entry.path).collect();
+        let transformed: Vec<&[u8]> =
+            other.iter().map(|entry| entry.path).filter(|path| !unlike.contains(path)).collect();
+        differs.extend(unlike);
+        differs.extend(cut_by_keywords(keeper, on, &transformed).await?);
+        Ok(differs)
+    }
+}
+
+/// Those of these links that lead elsewhere than the commit says.
+async fn other_links<'a>(keeper: &mut Keeper, on: Inquiry<'_>, links: &[&Held<'a>]) -> Result<Vec<&'a [u8]>, GitError> {
+    if links.is_empty() {
+        return Ok(Vec::new());
+    }
+    let asked: Vec<u8> = links.iter().flat_map(|link| [link.id, &b"\n"[..]].concat()).collect();
+    let answered = answer(keeper, &root_command(on.root, ["cat-file", "--batch"]), &asked, on.patience).await?;
+    let mut rest = answered.as_slice();
+    let mut others = Vec::new();
+    for link in links {
+        // `<id> blob <size>`, a newline, the content, another newline.
+        let target = memchr::memchr(b'\n', rest).and_then(|end| {
+            let size = rest.get(..end)?.rsplit(|byte| *byte == b' ').next()?;
+            let size: usize = std::str::from_utf8(size).ok()?.parse().ok()?;
+            let target = rest.get(end + 1..)?.get(..size)?;
+            rest = rest.get(end + size + 2..)?;
+            Some(target)
+        });
+        let here = std::fs::read_link(on.root.join(OsStr::from_bytes(link.path)));
+        if !here.is_ok_and(|here| Some(here.as_os_str().as_bytes()) == target) {
+            others.push(link.path);
+        }
+    }
+    Ok(others)
+}
+
+/// Those of these files that git gives another id than the commit has.
+async fn unlike<'a, 'b>(
+    keeper: &mut Keeper,
+    on: Inquiry<'_>,
+    entries: Vec<&'a Held<'b>>,
+    options: &[&str],
+) -> Result<Vec<&'a Held<'b>>, GitError> {
+    if entries.is_empty() {
+        return Ok(entries);
+    }
+    let args = ["hash-object", "--stdin-paths"].iter().chain(options);
+    let asked: Vec<u8> = entries.iter().flat_map(|entry| c_quoted(entry.path)).collect();
+    let answered = answer(keeper, &root_command(on.root, args), &asked, on.patience).await?;
+    let mut ids = answered.split(|byte| *byte == b'\n');
+    let unlike: Vec<&Held<'_>> = entries.into_iter().filter(|entry| ids.next() != Some(entry.id)).collect();
+    Ok(unlike)
+}
+
+/// A path as `--stdin-paths` reads it, with the end of its line.
+fn c_quoted(path: &[u8]) -> Vec<u8> {
+    let plain = path.iter().all(|byte| (b' '..0x7f).contains(byte) && !b"\"\\".contains(byte));
+    if plain {
+        return [path, b"\n"].concat();
+    }
+    let mut quoted = vec![b'"'];
+    path.iter().for_each(|byte| quoted.extend(format!("\\{byte:03o}").into_bytes()));
+    quoted.extend(b"\"\n");
+    quoted
+}
+
+/// Those of these files in which git takes out more than the name of an object between `$Id:` and `$`.
+async fn cut_by_keywords<'a>(
+    keeper: &mut Keeper,
+    on: Inquiry<'_>,
+    paths: &[&'a [u8]],
+) -> Result<Vec<&'a [u8]>, GitError> {
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
+    let stdin: Vec<u8> = paths.iter().flat_map(|path| [path, &b"\0"[..]].concat()).collect();
+    let asked = root_command(on.root, ["check-attr", "-z", "--stdin", "ident"]);
+    let answered = answer(keeper, &asked, &stdin, on.patience).await?;
+    let values = answered.split(|byte| *byte == 0).skip(2).step_by(3);
+    let expanded = paths.iter().zip(values).filter(|(_, value)| *value == b"set").map(|(path, _)| *path);
+    let is_cut = |path: &&[u8]| {
+        let file = on.root.join(OsStr::from_bytes(path));
+        std::fs::read(file).map_or(true, |content| !only_ids(&content))
+    };
+    Ok(expanded.filter(is_cut).collect())
+}
+
+/// Whether between `$Id:` and `$` stands nothing but the name of an object.
+fn only_ids(content: &[u8]) -> bool {
+    memchr::memmem::find_iter(content, b"$Id:").all(|at| {
+        let rest = content.get(at + 4..).unwrap_or_default();
+        // git expands within one line.
+        let end = rest.iter().position(|byte| matches!(byte, b'$' | b'\n'));
+        let inside = rest.get(..end.unwrap_or(0)).unwrap_or_default().trim_ascii();
+        end.and_then(|end| rest.get(end)) != Some(&b'$') || inside.iter().all(u8::is_ascii_hexdigit)
+    })
+}
+
+/// Paths that the work tree leaves out, where it did that at the start.
+async fn sparse(keeper: &mut Keeper, on: Inquiry<'_>) -> Result<BTreeSet<Vec<u8>>, GitError> {
+    let asked = root_command(on.root, ["ls-files", "-z", "-t", "--cached"]);
+    let listed = answer(keeper, &asked, b"", on.patience).await?;
+    Ok(paths(&listed).filter_map(|line| line.strip_prefix(b"S ")).map(<[u8]>::to_vec).collect())
+}
+
+impl<'a> Held<'a> {
+    /// `100644 <id> 0<TAB>path`.
+    fn parse(line: &'a [u8]) -> Option<Held<'a>> {
+        let tab = memchr::memchr(b'\t', line)?;
+        let mut fields = line.get(..tab)?.split(|byte| *byte == b' ');
+        Some(Held { mode: fields.next()?, id: fields.next()?, path: line.get(tab + 1..)? })
+    }
+}
+
+fn paths(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
+    listed.split(|byte| *byte == 0).filter(|path| !path.is_empty())
+}
+
+/// ralph's own folder, in whichever project of the repository.
+fn is_own(path: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/').any(|name| name == b".ralph")
+}
+
+/// Some paths, and how many more there are.
+#[derive(Default)]
+struct Named {
+    paths: Vec<String>,
+    more: usize,
+}
+
+impl Named {
+    fn add(&mut self, folder: &[u8], path: &[u8]) {
+        if self.paths.len() < NAMED {
+            self.paths.push(String::from_utf8_lossy(&below(folder, path)).into_owned());
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn list(mut self) -> Vec<String> {
+        self.paths.extend((self.more > 0).then(|| format!("and {} more", self.more)));
+        self.paths
+    }
+}
+
+/// A path in a repository inside, by its place in the outermost one.
+fn below(folder: &[u8], path: &[u8]) -> Vec<u8> {
+    if folder.is_empty() { path.to_vec() } else { [folder, b"/", path].concat() }
+}
+
+/// Whether a file, or one in a folder, was changed since then, by the kernel's own time.
+fn written_since(path: &Path, since: WallTime, depth: usize) -> bool {
+    let Ok(meta) = path.symlink_metadata() else { return false };
+    if !meta.is_dir() {
+        let changed = meta.ctime().saturating_mul(1000).saturating_add(meta.ctime_nsec() / 1_000_000);
+        return changed >= since.0;
+    }
+    let entries = path.read_dir().into_iter().flatten().flatten();
+    depth > 0 && entries.into_iter().any(|entry| written_since(&entry.path(), since, depth - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn between_keywords_only_names_of_objects_may_be_cut_out() {
+        for (content, whole) in [
+            ("$Id$", true),
+            ("$Id: 0123abcd $ and $Id:$", true),
+            ("$Id: evil() $", false),
+            ("$Id: 12 $ then $Id: not an id $", false),
+            ("$Id: no end\n$", true),
+            ("cost: 5$, $Idx: a$", true),
+        ] {
+            assert_eq!(only_ids(content.as_bytes()), whole, "{content}");
+        }
+    }
+}
