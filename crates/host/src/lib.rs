@@ -43,3 +43,4 @@ pub mod temp;
 pub mod tree;
 pub mod views;
 pub mod watch;
+pub mod watching;

@@ -10,12 +10,15 @@ pub struct Watched {
     pub opened: Vec<Opened>,
     /// Files that were looked for and not found.
     pub missed: Vec<Opened>,
+    /// Files that the check itself wrote, made or moved there, and folders that it moved: absolute.
+    #[serde(default)]
+    pub made: Vec<String>,
     /// Why something may be missing here; empty if nothing is.
     pub gap: String,
 }
 
 /// A program that was started.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Executed {
     /// Absolute, as the kernel was told, with the process's folder before a relative path.
     pub program: String,
@@ -25,7 +28,7 @@ pub struct Executed {
 }
 
 /// A file, and who opened it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Opened {
     /// Absolute.
     pub path: String,
