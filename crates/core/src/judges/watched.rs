@@ -8,7 +8,7 @@ pub struct Watched {
     pub executed: Vec<Executed>,
     /// Files that were opened for reading and were there.
     pub opened: Vec<Opened>,
-    /// Files that were looked for and not found.
+    /// Files that were looked for and not found, unless the check itself made them later.
     pub missed: Vec<Opened>,
     /// Files that the check itself wrote, made or moved there, and folders that it moved: absolute.
     #[serde(default)]

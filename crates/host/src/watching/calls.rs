@@ -1,10 +1,9 @@
 //! What one call of a process means: which file it executes, opens, looks for or makes.
 
-use super::Record;
-use super::record::Item;
+use super::record::{Item, Record};
 use crate::plain_file::{self, Links};
 use crate::process::memory;
-use libc::c_long;
+use libc::{c_int, c_long};
 use ralph_core::judges::{Executed, Opened};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
@@ -75,6 +74,8 @@ enum Shape {
         how: usize,
     },
     Makes(At),
+    /// Asks for a file without opening it.
+    Asks(At),
     /// Makes a ring through which files are opened without a call.
     Ring,
     /// Opens a file without its path.
@@ -119,6 +120,16 @@ const SHAPES: &[(c_long, Shape)] = &[
     (libc::SYS_setns, Shape::Mounts),
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_open, Shape::Opens { at: here(0), flags: 1 }),
+    (libc::SYS_newfstatat, Shape::Asks(at(0, 1))),
+    (libc::SYS_statx, Shape::Asks(at(0, 1))),
+    (libc::SYS_faccessat, Shape::Asks(at(0, 1))),
+    (libc::SYS_faccessat2, Shape::Asks(at(0, 1))),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_stat, Shape::Asks(here(0))),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_lstat, Shape::Asks(here(0))),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_access, Shape::Asks(here(0))),
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_creat, Shape::Makes(here(0))),
     #[cfg(target_arch = "x86_64")]
@@ -130,15 +141,17 @@ const SHAPES: &[(c_long, Shape)] = &[
 ];
 
 /// The numbers of the calls that are looked at.
-pub(crate) const NUMBERS: [c_long; SHAPES.len()] = {
-    let mut numbers = [0; SHAPES.len()];
-    let mut place = 0;
-    while place < SHAPES.len() {
-        numbers[place] = SHAPES[place].0;
-        place += 1;
-    }
-    numbers
-};
+pub(crate) fn numbers() -> impl Iterator<Item = c_long> {
+    SHAPES.iter().map(|(number, _)| *number)
+}
+
+/// Calls that say nothing where an argument has a bit: the call's number, the argument's place, the bit. They open a
+/// folder, or ask about what is open already.
+pub(crate) const SILENT: [(c_long, u32, c_int); 3] = [
+    (libc::SYS_openat, 2, libc::O_DIRECTORY),
+    (libc::SYS_newfstatat, 3, libc::AT_EMPTY_PATH),
+    (libc::SYS_statx, 2, libc::AT_EMPTY_PATH),
+];
 
 /// Looks at calls and keeps what they show.
 #[derive(Debug)]
@@ -185,7 +198,7 @@ impl Eyes {
 
     /// Keeps the program that a process has become already.
     pub(crate) fn keep_start(&mut self, pid: i32, program: &Path, args: Vec<String>) {
-        let seen = self.execution(pid, &self.from_folder(pid, Path::new("/"), program), program.to_owned(), args);
+        let seen = self.execution(pid, &self.absolute(pid, Path::new("/"), program), program.to_owned(), args);
         self.keep(seen);
     }
 
@@ -202,6 +215,7 @@ impl Eyes {
             Some(Shape::OpensHow { at, how }) => self.opens_how(call, at, how),
             Some(Shape::Executes { at, argv }) => self.executes(call, at, argv),
             Some(Shape::Makes(at)) => self.place(call, at).map(|path| self.makes(&path)),
+            Some(Shape::Asks(at)) => self.asks(call, at),
             Some(Shape::Ring) => {
                 self.without_ring = Some(self.program_of(call.pid));
                 return (Seen::default(), Answer::NoSuchCall);
@@ -263,22 +277,25 @@ impl Eyes {
         }
         let writes = flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_TRUNC != 0;
         let reads = flags & libc::O_ACCMODE != libc::O_WRONLY && flags & libc::O_TRUNC == 0;
-        let mut seen = Seen::default();
-        let opened = |eyes: &Eyes| Opened { path: text(path), by: eyes.program_of(call.pid) };
         match self.find(call.pid, path) {
-            Found::Other => return None,
-            Found::Nothing if flags & libc::O_CREAT != 0 => seen = self.makes(path),
-            Found::Nothing => seen.0.push(Item::Missed(opened(self))),
+            Found::Other => None,
+            Found::Nothing if flags & libc::O_CREAT != 0 => Some(self.makes(path)),
+            Found::Nothing => Some(self.misses(call, path)),
             Found::File(_) | Found::Unasked => {
-                if reads {
-                    seen.0.push(Item::Opened(opened(self)));
-                }
-                if writes {
-                    seen.0.push(Item::Made(text(path)));
-                }
+                let opened = || Item::Opened(Opened { path: text(path), by: self.program_of(call.pid) });
+                let items = [reads.then(opened), writes.then(|| Item::Made(text(path)))];
+                Some(Seen(items.into_iter().flatten().collect()))
             }
         }
-        Some(seen)
+    }
+
+    fn asks(&mut self, call: &Call, at: At) -> Option<Seen> {
+        let path = self.place(call, at).filter(|path| !is_noise(path))?;
+        matches!(self.find(call.pid, &path), Found::Nothing).then(|| self.misses(call, &path))
+    }
+
+    fn misses(&self, call: &Call, path: &Path) -> Seen {
+        Seen(vec![Item::Missed(Opened { path: text(path), by: self.program_of(call.pid) })])
     }
 
     fn makes(&self, path: &Path) -> Seen {
@@ -293,10 +310,7 @@ impl Eyes {
             Found::File(file) => self.note_power(&program, &file),
             Found::Unasked => {}
             Found::Other => return None,
-            Found::Nothing => {
-                let by = self.program_of(call.pid);
-                return Some(Seen(vec![Item::Missed(Opened { path: text(&program), by })]));
-            }
+            Found::Nothing => return Some(self.misses(call, &program)),
         }
         let args = self.args(call, call.arg(argv));
         Some(self.execution(call.pid, &program, given, args))
@@ -314,7 +328,7 @@ impl Eyes {
             let Some((interpreter, argument)) = interpreter else { break };
             let words = [Some(text(Path::new(&interpreter))), argument, Some(text(&given))];
             let rest = executed.args.into_iter().skip(1);
-            file = self.from_folder(pid, &folder, Path::new(&interpreter));
+            file = self.absolute(pid, &folder, Path::new(&interpreter));
             let args = words.into_iter().flatten().chain(rest).collect();
             executed = Executed { program: text(&file), args, folder: executed.folder };
             seen.push(Item::Executed(executed.clone()));
@@ -371,11 +385,11 @@ impl Eyes {
     fn place(&mut self, call: &Call, at: At) -> Option<PathBuf> {
         let path = self.path(call, call.arg(at.path))?;
         if path.is_absolute() {
-            return Some(self.from_folder(call.pid, Path::new("/"), &path));
+            return Some(self.absolute(call.pid, Path::new("/"), &path));
         }
         let folder = self.folder(call, at)?;
         // The folder's descriptor itself, as in `fexecve`.
-        Some(if path.as_os_str().is_empty() { folder } else { self.from_folder(call.pid, &folder, &path) })
+        Some(if path.as_os_str().is_empty() { folder } else { self.absolute(call.pid, &folder, &path) })
     }
 
     /// The folder to which a call's path is relative.
@@ -388,7 +402,7 @@ impl Eyes {
     }
 
     /// An absolute path, of one that a process in this folder gave.
-    fn from_folder(&self, pid: i32, folder: &Path, path: &Path) -> PathBuf {
+    fn absolute(&self, pid: i32, folder: &Path, path: &Path) -> PathBuf {
         if !path.is_absolute() {
             return self.tidied(folder.join(path));
         }
@@ -417,12 +431,10 @@ impl Eyes {
     fn args(&mut self, call: &Call, address: u64) -> Vec<String> {
         let mut args = Vec::new();
         let mut left = LONGEST_ARGS;
-        let mut places = (0..).map(|place| address.wrapping_add(place * 8));
-        while address != 0 {
-            let Some([pointer]) = places.next().and_then(|place| self.words::<1>(call, place)) else { break };
-            if pointer == 0 {
-                break;
-            }
+        // The kernel takes a null pointer for an empty array.
+        for place in (0..).take_while(|_| address != 0) {
+            let pointer = self.words(call, address.wrapping_add(place * 8)).map(|[pointer]| pointer);
+            let Some(pointer @ 1..) = pointer else { break };
             let string = memory::string(call.pid, pointer, left).map_err(|error| self.unreadable(call, &error));
             let Ok(string) = string else { break };
             let Some(bytes) = string else {

@@ -23,11 +23,11 @@
 
 #[cfg(target_os = "linux")]
 mod calls;
+#[cfg(target_os = "linux")]
 mod record;
 
 #[cfg(target_os = "linux")]
-pub(crate) use calls::{Answer, Call, Eyes, NUMBERS};
-pub(crate) use record::Record;
+pub(crate) use calls::{Answer, Call, Eyes, SILENT, numbers};
 
 use crate::process::{Command, own_program};
 use ralph_core::judges::Watched;
@@ -52,9 +52,9 @@ pub fn read(out: &Path) -> Watched {
     match std::fs::read(out) {
         Ok(bytes) => serde_json::from_slice(&bytes)
             .unwrap_or_else(|error| nothing(format!("what was seen of the check cannot be read: {error}"))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            nothing("the check was killed before it could be told what it executed and opened".to_owned())
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => nothing(
+            "there is no report of what the check executed and opened: it was killed, or the disk is full".to_owned(),
+        ),
         Err(error) => nothing(format!("what was seen of the check cannot be read: {error}")),
     }
 }

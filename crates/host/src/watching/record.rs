@@ -1,10 +1,10 @@
 //! What has been seen so far: each item once, in the order in which it came first, within bounds.
 
 use ralph_core::judges::{Executed, Opened, Watched};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-/// Items that are kept. A check of a large project opens some ten thousand files; beyond this nobody reads the list.
-const MOST_ITEMS: usize = 100_000;
+/// Items that are kept. A check of a large project opens some ten thousand files, and looks for more that are not there.
+const MOST_ITEMS: usize = 200_000;
 /// Bytes of all their text, so that long arguments cannot fill the memory.
 const MOST_BYTES: usize = 64 << 20;
 /// Gaps that are told: one is enough to doubt, a few help to mend.
@@ -28,11 +28,6 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// A record of nothing, because of this.
-    pub(crate) fn without_sight(why: String) -> Record {
-        Record { gaps: vec![why], ..Record::default() }
-    }
-
     pub(crate) fn note(&mut self, item: Item) {
         if self.items.contains_key(&item) {
             return;
@@ -65,6 +60,9 @@ impl Record {
                 Item::Made(path) => watched.made.push(path),
             }
         }
+        // What is looked for and then made is the check's own output.
+        let made: HashSet<&str> = watched.made.iter().map(String::as_str).collect();
+        watched.missed.retain(|missed| !made.contains(missed.path.as_str()));
         watched
     }
 }
@@ -86,11 +84,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_item_stands_once_where_it_came_first() {
+    fn each_item_stands_once_where_it_came_first_and_what_the_check_made_was_not_missed() {
         let mut record = Record::default();
         let by_shell = |path: &str| Opened { path: path.to_owned(), by: "/bin/sh".to_owned() };
         ["/b", "/a", "/b"].iter().for_each(|path| record.note(Item::Opened(by_shell(path))));
         record.note(Item::Missed(by_shell("/a")));
+        record.note(Item::Missed(by_shell("/output")));
+        record.note(Item::Made("/output".to_owned()));
         let watched = record.watched();
         let opened: Vec<&str> = watched.opened.iter().map(|opened| opened.path.as_str()).collect();
         assert_eq!((opened, watched.missed.len(), watched.gap.as_str()), (vec!["/b", "/a"], 1, ""));

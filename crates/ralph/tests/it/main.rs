@@ -39,6 +39,7 @@ mod streams;
 mod supervise;
 mod tree;
 mod usage;
+mod watching;
 
 use ralph_testkit::TestEnv;
 

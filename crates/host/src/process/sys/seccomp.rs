@@ -1,6 +1,6 @@
 //! A filter by which the kernel asks another thread before certain calls of this thread and all that it starts.
 
-use crate::watching::{Answer, Call, NUMBERS};
+use crate::watching::{Answer, Call, SILENT, numbers};
 use libc::sock_filter;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd};
@@ -76,27 +76,39 @@ fn install(filter: &[sock_filter]) -> io::Result<Listener> {
     Ok(listener)
 }
 
-/// The filter: ask about [`NUMBERS`], and about a few calls of 32-bit programs, by which these are noticed; all else goes on.
+/// The filter: ask about [`numbers`], and about a few calls of 32-bit programs, by which these are noticed; all else goes
+/// on.
 fn filter(native: u32) -> io::Result<Vec<sock_filter>> {
     let (foreign, foreign_numbers) = FOREIGN;
-    let own = ask_about(NUMBERS.iter().filter_map(|number| (*number).try_into().ok()).collect())?;
-    let other = ask_about(foreign_numbers.to_vec())?;
-    let mut filter = vec![load(ARCHITECTURE)?, unless_it_is(native, own.len())?];
+    let known: Vec<u32> = numbers().filter_map(|number| number.try_into().ok()).collect();
+    let (own, other) = (ask_about(&known, &SILENT)?, ask_about(&foreign_numbers, &[])?);
+    let mut filter = vec![load(ARCHITECTURE)?, jump(libc::BPF_JEQ, native, (0, own.len()))?];
     filter.extend(own);
-    filter.push(unless_it_is(foreign, other.len())?);
+    filter.push(jump(libc::BPF_JEQ, foreign, (0, other.len()))?);
     filter.extend(other);
     filter.push(end(libc::SECCOMP_RET_ALLOW)?);
     Ok(filter)
 }
 
-/// Where the kind and the number of a call stand in what the kernel shows to a filter.
-const ARCHITECTURE: u32 = 4;
+/// Where the number of a call, its kind and the lower half of its first argument stand in what the kernel shows.
 const NUMBER: u32 = 0;
+const ARCHITECTURE: u32 = 4;
+const ARGUMENTS: u32 = 16;
 
-fn ask_about(numbers: Vec<u32>) -> io::Result<Vec<sock_filter>> {
+/// Asks about calls of these numbers, but for the silent ones, and lets all others go on.
+fn ask_about(numbers: &[u32], silent: &[(libc::c_long, u32, libc::c_int)]) -> io::Result<Vec<sock_filter>> {
+    // The last two instructions are the ends: go on, ask.
+    let go_on = 1 + 4 * silent.len() + numbers.len();
     let mut filter = vec![load(NUMBER)?];
-    for (number, behind) in numbers.iter().zip((1..=numbers.len()).rev()) {
-        filter.push(instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, *number, (behind, 0))?);
+    for (number, argument, bit) in silent {
+        let number = (*number).try_into().map_err(|_| io::ErrorKind::InvalidInput)?;
+        filter.push(jump(libc::BPF_JEQ, number, (0, 3))?);
+        filter.push(load(ARGUMENTS + 8 * argument)?);
+        filter.push(jump(libc::BPF_JSET, bit.cast_unsigned(), (go_on - filter.len() - 1, 0))?);
+        filter.push(load(NUMBER)?);
+    }
+    for number in numbers {
+        filter.push(jump(libc::BPF_JEQ, *number, (go_on - filter.len(), 0))?);
     }
     filter.extend([end(libc::SECCOMP_RET_ALLOW)?, end(libc::SECCOMP_RET_USER_NOTIF)?]);
     Ok(filter)
@@ -106,9 +118,9 @@ fn load(offset: u32) -> io::Result<sock_filter> {
     instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset, (0, 0))
 }
 
-/// Jumps over so many instructions unless what was loaded has this value.
-fn unless_it_is(value: u32, over: usize) -> io::Result<sock_filter> {
-    instruction(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, value, (0, over))
+/// Compares what was loaded with a value, and jumps over so many instructions if it fits, or else.
+fn jump(comparison: u32, value: u32, over: (usize, usize)) -> io::Result<sock_filter> {
+    instruction(libc::BPF_JMP | comparison | libc::BPF_K, value, over)
 }
 
 fn end(action: u32) -> io::Result<sock_filter> {

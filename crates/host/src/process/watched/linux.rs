@@ -4,7 +4,7 @@ use super::Helper;
 use crate::process::sys::seccomp::{self, Listener};
 use crate::process::sys::{self, trace};
 use crate::process::tree::{self, Reaped};
-use crate::watching::{self, Answer, Eyes};
+use crate::watching::{Answer, Eyes};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 use std::collections::HashSet;
@@ -44,7 +44,7 @@ impl Helper {
         let (tell_filter, filter) = mpsc::channel();
         let (tell_start, start) = mpsc::channel();
         let (is_started, starting) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        std::thread::Builder::new().spawn(move || {
+        let thread = std::thread::Builder::new().spawn(move || {
             // Whoever listens has gone only if this whole process ends.
             let installed = seccomp::ask_before_calls();
             let is_filtered = installed.is_ok();
@@ -53,7 +53,10 @@ impl Helper {
                 let _ = tell_start.send(command.spawn().map(|child| child.id().cast_signed()));
             }
             drop(starting);
-        })?;
+        });
+        if let Err(why) = thread {
+            return Ok(Err(why));
+        }
         let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
         let (listener, is_weakened) = match filter.recv().map_err(gone)? {
             Ok(installed) => installed,
@@ -84,7 +87,7 @@ impl Helper {
                     if status.exit_status() != Some(0) {
                         eyes.note_failure();
                     }
-                    self.report(&mut eyes)?;
+                    self.report(&eyes.record().watched());
                     return Ok(Ok(status));
                 }
             }
@@ -111,8 +114,11 @@ impl Helper {
                 let pid = pid.as_raw_nonzero().get();
                 if status.stopped() {
                     tracer.go_on(pid, status);
-                } else if pid == main {
-                    self.report(&mut tracer.eyes)?;
+                    continue;
+                }
+                tracer.known.remove(&pid);
+                if pid == main {
+                    self.report(&tracer.eyes.record().watched());
                     return Ok(Ok(status));
                 }
             }
@@ -134,13 +140,9 @@ impl Helper {
         let child = u32::try_from(libc::SIGCHLD).unwrap_or_default().to_ne_bytes();
         if read.chunks(SIGNAL_INFORMATION).any(|signal| !signal.starts_with(&child)) {
             eyes.record().gap("the check was ended before it was over".to_owned());
-            self.report(eyes)?;
+            self.report(&eyes.record().watched());
         }
         Ok(())
-    }
-
-    fn report(&self, eyes: &mut Eyes) -> io::Result<()> {
-        watching::write(&self.out, &eyes.record().watched())
     }
 }
 
