@@ -37,3 +37,4 @@ pub mod tree;
 pub mod trust;
 pub mod views;
 pub mod watch;
+pub mod watching;

@@ -13,19 +13,29 @@ mod session;
 mod settings;
 mod terminal;
 
-use ralph_host::process::{KEEPER_ARGUMENT, keeper_main};
+use ralph_host::process::{KEEPER_ARGUMENT, keeper_main, watch_main};
+use ralph_host::watching::WATCH_ARGUMENT;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     let first = args.next();
-    // Two calls that must cost nothing: the keeper of every run, and the version.
+    // Calls that must cost nothing: the keeper of every run, the watcher of a check, and the version.
     if first.as_ref().is_some_and(|first| first == KEEPER_ARGUMENT) {
         return keeper_main(args).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
+    if first.as_ref().is_some_and(|first| first == WATCH_ARGUMENT) {
+        return watch_main(args).map_or_else(not_started, ExitCode::from);
     }
     if args.next().is_none() && first.is_some_and(|first| first == "--version" || first == "-v") {
         return ExitCode::from(cli::version());
     }
     session::on_panic();
     ExitCode::from(cli::main())
+}
+
+/// A command that did not start, as a shell says it.
+fn not_started(why: String) -> ExitCode {
+    eprintln!("ralph: {why}");
+    ExitCode::from(127)
 }

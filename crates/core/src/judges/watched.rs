@@ -10,14 +10,17 @@ pub struct Watched {
     pub executed: Vec<Executed>,
     /// Files that were opened for reading and were there.
     pub opened: Vec<Opened>,
-    /// Files that were looked for and not found.
+    /// Files that were looked for and not found, unless the check itself made them later.
     pub missed: Vec<Opened>,
+    /// Files that the check itself wrote, made or moved there, and folders that it moved: absolute.
+    #[serde(default)]
+    pub made: Vec<String>,
     /// Why something may be missing here; empty if nothing is.
     pub gap: String,
 }
 
 /// A program that was started.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Executed {
     /// Absolute, as the kernel was told, with the process's folder before a relative path.
     pub program: String,
@@ -27,7 +30,7 @@ pub struct Executed {
 }
 
 /// A file, and who opened it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Opened {
     /// Absolute.
     pub path: String,

@@ -40,17 +40,19 @@ mod protocol;
 mod spared;
 mod sys;
 mod tree;
+mod watched;
 mod work;
 
 pub use find::find_program;
 pub use keeper::keeper_main;
 pub(crate) use spared::Spared;
-#[cfg(target_os = "linux")]
-pub(crate) use sys::watch;
 pub(crate) use sys::{is_open_elsewhere, unblock_signals};
+#[cfg(target_os = "linux")]
+pub(crate) use sys::{memory, watch};
 #[cfg(target_os = "linux")]
 pub(crate) use tree::parent_of;
 pub(crate) use tree::{is_keeper, signal as signal_process};
+pub use watched::watch_main;
 
 use crate::child_runs::{self, Child};
 use protocol::{Answer, Decoder, Reply, Request};
@@ -106,6 +108,11 @@ pub(crate) fn leave_group_of_run() {
 
 /// The hidden first argument that makes the binary a keeper.
 pub const KEEPER_ARGUMENT: &str = "__keeper";
+
+/// The running binary, even if its file was replaced meanwhile.
+pub(crate) fn own_program() -> io::Result<PathBuf> {
+    if cfg!(target_os = "linux") { Ok(PathBuf::from("/proc/self/exe")) } else { std::env::current_exe() }
+}
 
 /// How long the keeper may take to end what is left of a run.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
@@ -295,9 +302,7 @@ impl Drop for Keeper {
 impl Alive {
     fn start(charge: &Charge) -> io::Result<Alive> {
         let (ours, theirs) = UnixStream::pair()?;
-        // The running binary, even if its file was replaced meanwhile.
-        let program =
-            if cfg!(target_os = "linux") { PathBuf::from("/proc/self/exe") } else { std::env::current_exe()? };
+        let program = own_program()?;
         let child_signals = signal(SignalKind::child())?;
         let process = start_keeper(&program, charge, theirs.into())?;
         ours.set_nonblocking(true)?;

@@ -2,6 +2,13 @@
 //! `unsafe` code of this crate.
 #![allow(unsafe_code, reason = "fork-time calls and signal descriptors have no safe interface")]
 
+#[cfg(target_os = "linux")]
+pub(crate) mod memory;
+#[cfg(target_os = "linux")]
+pub(super) mod seccomp;
+#[cfg(target_os = "linux")]
+pub(super) mod trace;
+
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 use std::io;
@@ -9,6 +16,8 @@ use std::io;
 use std::os::fd::FromRawFd;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+#[cfg(target_os = "linux")]
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -154,7 +163,13 @@ const LAST_SIGNAL: libc::c_int = 31;
 /// Blocks every signal and returns a descriptor that becomes readable when a child changes state.
 #[cfg(target_os = "linux")]
 pub(super) fn block_signals_and_watch_children() -> io::Result<OwnedFd> {
-    // SAFETY: the set is initialised by sigfillset before it is read, and the descriptor is new.
+    block_signals_and_watch(&[libc::SIGCHLD])
+}
+
+/// Blocks every signal and returns a descriptor that becomes readable when one of these has come.
+#[cfg(target_os = "linux")]
+pub(super) fn block_signals_and_watch(signals: &[libc::c_int]) -> io::Result<OwnedFd> {
+    // SAFETY: each set is initialised before it is read, and the descriptor is new.
     unsafe {
         let mut all = std::mem::zeroed();
         libc::sigfillset(&raw mut all);
@@ -162,10 +177,10 @@ pub(super) fn block_signals_and_watch_children() -> io::Result<OwnedFd> {
             return Err(io::Error::last_os_error());
         }
         reset_signals();
-        let mut child = std::mem::zeroed();
-        libc::sigemptyset(&raw mut child);
-        libc::sigaddset(&raw mut child, libc::SIGCHLD);
-        let descriptor = libc::signalfd(-1, &raw const child, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+        let mut watched = std::mem::zeroed();
+        libc::sigemptyset(&raw mut watched);
+        signals.iter().for_each(|signal| _ = libc::sigaddset(&raw mut watched, *signal));
+        let descriptor = libc::signalfd(-1, &raw const watched, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
         if descriptor == -1 {
             return Err(io::Error::last_os_error());
         }
@@ -197,6 +212,17 @@ pub(crate) fn unblock_signals() {
         libc::sigemptyset(&raw mut none);
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
     }
+}
+
+/// Makes a command begin with no signal blocked, whatever this process blocks.
+#[cfg(target_os = "linux")]
+pub(super) fn unblock_signals_of(command: &mut std::process::Command) {
+    let unblock = || {
+        unblock_signals();
+        Ok(())
+    };
+    // SAFETY: one call into the kernel between fork and exec.
+    unsafe { command.pre_exec(unblock) };
 }
 
 /// Closes everything but standard input, output and error, so that nothing a shell left open

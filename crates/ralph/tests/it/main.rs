@@ -35,6 +35,7 @@ mod streams;
 mod supervise;
 mod tree;
 mod usage;
+mod watching;
 
 use ralph_testkit::TestEnv;
 
