@@ -35,6 +35,17 @@ pub enum GitError {
 /// Runs git for ralph itself and returns what it printed, if it succeeded. No hook and no monitor that the
 /// repository's own configuration names is started.
 pub async fn run(keeper: &mut Keeper, folder: &Path, args: &[&str], patience: Millis) -> Result<Vec<u8>, GitError> {
+    run_with(keeper, folder, args, &[], patience).await
+}
+
+/// The same with these variables, such as those that name git's configuration.
+pub(crate) async fn run_with(
+    keeper: &mut Keeper,
+    folder: &Path,
+    args: &[&str],
+    environment: &[(OsString, OsString)],
+    patience: Millis,
+) -> Result<Vec<u8>, GitError> {
     struct Capture(Vec<u8>);
     impl Sink for Capture {
         fn stdout(&mut self, bytes: &Chunk) {
@@ -43,7 +54,9 @@ pub async fn run(keeper: &mut Keeper, folder: &Path, args: &[&str], patience: Mi
         fn stderr(&mut self, _: &Chunk) {}
     }
     let mut sink = Capture(Vec::new());
-    ask(keeper, &own_command(folder, args), &mut sink, patience).await?;
+    let mut command = own_command(folder, args);
+    command.set.extend_from_slice(environment);
+    ask(keeper, &command, &mut sink, patience).await?;
     Ok(sink.0)
 }
 

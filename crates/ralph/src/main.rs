@@ -15,14 +15,18 @@ mod settings;
 mod terminal;
 
 use ralph_host::process::{KEEPER_ARGUMENT, keeper_main};
+use ralph_host::snapshot::{SNAPSHOT_ARGUMENT, snapshot_main};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     let first = args.next();
-    // Two calls that must cost nothing: the keeper of every run, and the version.
+    // Three calls that must cost nothing: the keeper of every run, what stands between it and a check, and the version.
     if first.as_ref().is_some_and(|first| first == KEEPER_ARGUMENT) {
         return keeper_main(args).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
+    if first.as_ref().is_some_and(|first| first == SNAPSHOT_ARGUMENT) {
+        return ExitCode::from(snapshot_main(args));
     }
     if args.next().is_none() && first.is_some_and(|first| first == "--version" || first == "-v") {
         return ExitCode::from(cli::version());

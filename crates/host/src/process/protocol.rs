@@ -84,7 +84,7 @@ pub(super) enum Reply {
 }
 
 /// A path as the bytes that it is; serde's own way refuses those that are not UTF-8.
-pub(super) mod path {
+pub(crate) mod path {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::ffi::OsString;
     use std::path::{Path, PathBuf};

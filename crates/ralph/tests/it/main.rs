@@ -34,6 +34,8 @@ mod scm;
 mod shell;
 mod signals;
 mod sizes;
+#[cfg(target_os = "linux")]
+mod snapshot;
 mod story;
 mod streams;
 mod supervise;
