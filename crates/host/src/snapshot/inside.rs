@@ -151,7 +151,11 @@ fn lay_copies(order: &Order, rights: &Rights) -> Result<(), String> {
         .iter()
         .map(|layer| Ok(Open { layer, places: [open(&layer.lower)?, open(&layer.upper())?, open(&layer.work())?] }));
     let layers: Vec<Open<'_>> = layers.collect::<Result<_, String>>()?;
-    let aside = order.aside.as_deref().map(|to| Ok::<_, String>((open(&order.tree)?, Path::new(to)))).transpose()?;
+    // Later it would have the copy on top of it.
+    if let Some(to) = order.aside.as_deref().map(Path::new) {
+        let mounted = rustix::mount::mount_bind_recursive(order.tree.as_path(), to);
+        mounted.map_err(|errno| format!("the live tree could not be mounted beside it: {errno}"))?;
+    }
     for Open { layer, places: [lower, upper, work] } in &layers {
         let overlay = |options: &&str| {
             let (lower, upper, work) = (name_of(lower), name_of(upper), name_of(work));
@@ -164,10 +168,6 @@ fn lay_copies(order: &Order, rights: &Rights) -> Result<(), String> {
         if !mounted {
             return Err(format!("no copy-on-write view of {} could be mounted: {refusal}", layer.at.display()));
         }
-    }
-    if let Some((live, to)) = aside {
-        let mounted = rustix::mount::mount_bind_recursive(name_of(&live), to);
-        mounted.map_err(|errno| format!("the live tree could not be mounted beside it: {errno}"))?;
     }
     Ok(())
 }

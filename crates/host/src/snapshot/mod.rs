@@ -113,7 +113,10 @@ impl Snapshots {
     /// runs of the project left.
     pub async fn probe(keeper: &mut Keeper, place: Place) -> Result<Snapshots, String> {
         let real = |path: &Path| path.canonicalize().map_err(|error| format!("{}: {error}", path.display()));
-        let place = Place { tree: real(&place.tree)?, project: real(&place.project)?, ..place };
+        let (tree, project) = (real(&place.tree)?, real(&place.project)?);
+        let (state, run_folder) = (real(&place.state)?, real(&place.run_folder)?);
+        let spare = place.spare.as_deref().map(real).transpose()?;
+        let place = Place { tree, project, state, run_folder, spare };
         if !cfg!(target_os = "linux") {
             return Err("only Linux can lay a copy over a folder".to_owned());
         }
@@ -139,6 +142,10 @@ impl Snapshots {
         impl Sink for Deaf {
             fn stdout(&mut self, _: &Chunk) {}
             fn stderr(&mut self, _: &Chunk) {}
+        }
+        // The kernel allows it, and promises nothing.
+        if self.store.starts_with(&self.place.tree) {
+            return Err(format!("what checks write would lie in the project itself, in {}", self.store.display()));
         }
         let snapshot = self.begin(None, &[], &[], &[]).map_err(|error| error.to_string())?;
         let nothing = Command::of_own_binary(Vec::new(), &self.place.project);
