@@ -9,7 +9,7 @@ use super::rooted::{New, Parents, Rooted};
 use super::{BEGUN, ORDER, STATUS};
 use crate::process;
 use rustix::fd::{AsRawFd as _, OwnedFd};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::thread::CapabilitySet;
@@ -138,6 +138,13 @@ fn open_place(path: &Path) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
+/// A socket, without connecting to it.
+fn open_socket(path: &Path) -> Result<OwnedFd, Errno> {
+    let socket = rustix::fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    let is_socket = FileType::from_raw_mode(rustix::fs::fstat(&socket)?.st_mode) == FileType::Socket;
+    if is_socket { Ok(socket) } else { Err(Errno::NOTSOCK) }
+}
+
 fn lay_copies(order: &Order, rights: &Rights) -> Result<(), String> {
     struct Open<'a> {
         layer: &'a Layer,
@@ -151,6 +158,9 @@ fn lay_copies(order: &Order, rights: &Rights) -> Result<(), String> {
         .iter()
         .map(|layer| Ok(Open { layer, places: [open(&layer.lower)?, open(&layer.upper())?, open(&layer.work())?] }));
     let layers: Vec<Open<'_>> = layers.collect::<Result<_, String>>()?;
+    let sockets = order.sockets.iter().map(Path::new);
+    // One that is gone by now is not missed.
+    let sockets: Vec<(OwnedFd, &Path)> = sockets.filter_map(|path| Some((open_socket(path).ok()?, path))).collect();
     // Later it would have the copy on top of it.
     if let Some(to) = order.aside.as_deref().map(Path::new) {
         let mounted = rustix::mount::mount_bind_recursive(order.tree.as_path(), to);
@@ -168,6 +178,10 @@ fn lay_copies(order: &Order, rights: &Rights) -> Result<(), String> {
         if !mounted {
             return Err(format!("no copy-on-write view of {} could be mounted: {refusal}", layer.at.display()));
         }
+    }
+    for (live, path) in &sockets {
+        let bound = open_socket(path).and_then(|copy| rustix::mount::mount_bind(name_of(live), name_of(&copy)));
+        bound.map_err(|errno| format!("the socket {} could not be mounted in it: {errno}", path.display()))?;
     }
     Ok(())
 }

@@ -11,8 +11,8 @@
 //!                    1. namespace  2. overlays  3. judges  4. caches  5. trusted state read-only
 //! ```
 //!
-//! Home, `/tmp`, the network and everything else outside the tree stay what they are. A socket or pipe in the tree is a
-//! dead file inside: its other end is outside. An ordinary user's check gains no rights by `sudo`, and a program that
+//! Home, `/tmp`, the network and everything else outside the tree stay what they are, and so do sockets in the tree at
+//! which somebody listens; a named pipe in it leads nowhere. An ordinary user's check gains no rights by `sudo`, and a program that
 //! renames a folder of the tree is told that it leads to another file system (`EXDEV`), as in many containers.
 //!
 //! Where no snapshot can be made, a check runs on the live tree, and its receipt says why.
@@ -204,7 +204,7 @@ impl Snapshots {
         if !snapshot.folder.starts_with(&self.place.state) {
             sealed.push(snapshot.folder.clone().into_os_string());
         }
-        let mut aside = None;
+        let (mut aside, mut sockets) = (None, Vec::new());
         if let Some(checkout) = checkout {
             let live = snapshot.folder.join(LIVE);
             make_private(&live)?;
@@ -212,12 +212,15 @@ impl Snapshots {
             // Before the folder that it lies in: what is mounted below that is sealed by itself.
             sealed.insert(0, live.clone().into_os_string());
             aside = Some(live.into_os_string());
+        } else {
+            sockets = mounts::sockets(&self.place.tree).into_iter().map(PathBuf::into_os_string).collect();
         }
         let order = Order {
             folder: snapshot.folder.clone(),
             layers: layers.clone(),
             tree: self.place.tree.clone(),
             aside,
+            sockets,
             puts,
             caches: caches.to_vec(),
             sealed,

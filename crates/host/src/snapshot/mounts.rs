@@ -1,4 +1,4 @@
-//! File systems that are mounted below a folder: a copy of the folder does not contain them.
+//! What a copy of a folder does not contain: file systems that are mounted below it, and the other ends of sockets.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,28 @@ fn is_mounted(point: &Path) -> bool {
     })
 }
 
+/// More than this many sockets in one project are connections, not services.
+const MOST_SOCKETS: usize = 64;
+
+/// The sockets below `tree` at which somebody listens.
+pub(super) fn sockets(tree: &Path) -> Vec<PathBuf> {
+    // Without the table, which only Linux has, none is found, and none is needed.
+    let table = std::fs::read("/proc/net/unix").unwrap_or_default();
+    let mut found: Vec<PathBuf> = socket_paths(&table).filter(|path| path.starts_with(tree)).collect();
+    found.sort_unstable();
+    found.dedup();
+    found.truncate(MOST_SOCKETS);
+    found
+}
+
+/// The paths in the kernel's table of sockets, the last of eight columns.
+fn socket_paths(table: &[u8]) -> impl Iterator<Item = PathBuf> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let lines = table.split(|byte| *byte == b'\n');
+    let paths = lines.filter_map(|line| memchr::memmem::find(line, b" /").and_then(|at| line.get(at + 1..)));
+    paths.map(|path| PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+}
+
 /// The mount points of the kernel's table.
 fn points(table: &[u8]) -> impl Iterator<Item = PathBuf> {
     use std::os::unix::ffi::OsStringExt as _;
@@ -65,6 +87,15 @@ fn unescaped(mut field: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_sockets_with_a_path_are_found_in_the_table() {
+        let table = b"Num       RefCount Protocol Flags    Type St Inode Path\n\
+                      0000: 00000002 00000000 00010000 0001 01 726 /p/a b\n\
+                      0000: 00000003 00000000 00000000 0001 03 727\n\
+                      0000: 00000003 00000000 00000000 0001 03 728 @abstract\n";
+        assert_eq!(socket_paths(table).collect::<Vec<_>>(), [Path::new("/p/a b")]);
+    }
 
     #[test]
     fn mount_points_with_odd_names_are_read_as_they_are() {

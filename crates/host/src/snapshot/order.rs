@@ -18,6 +18,8 @@ pub(super) struct Order {
     pub(super) tree: PathBuf,
     /// Where the live tree can be read while another one stands in its place, if anybody has to.
     pub(super) aside: Option<OsString>,
+    /// Sockets that are the live ones.
+    pub(super) sockets: Vec<OsString>,
     pub(super) puts: Vec<Put>,
     pub(super) caches: Vec<Cache>,
     /// Folders that cannot be written to from inside.

@@ -222,6 +222,17 @@ async fn exit_codes_signals_and_standard_streams_are_those_of_the_check() {
 }
 
 #[tokio::test]
+async fn a_service_in_the_tree_can_be_reached_and_a_socket_that_nobody_answers_is_no_obstacle() {
+    let Some(mut bench) = Bench::new().await else { return };
+    let service = std::os::unix::net::UnixListener::bind(bench.at_tree("service")).unwrap();
+    drop(std::os::unix::net::UnixListener::bind(bench.at_tree("dead")).unwrap());
+    let answering = std::thread::spawn(move || std::io::Write::write_all(&mut service.accept().unwrap().0, b"here\n"));
+    let client = "use IO::Socket::UNIX; print <$_> for IO::Socket::UNIX->new(Peer => 'service') or die $!";
+    assert_eq!(passed(&bench.check(&format!("perl -e \"{client}\"").replace('$', "\\$")).await), "here\n");
+    answering.join().unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn judges_are_put_over_and_what_must_be_absent_is() {
     let Some(mut bench) = Bench::new().await else { return };
     let elsewhere = tempfile::tempdir().unwrap();
