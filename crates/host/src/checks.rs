@@ -109,12 +109,12 @@ async fn on_snapshot(
 ) -> Result<(ProcessFacts, Carried), String> {
     let snapshot = plan.begin(spec, command).map_err(|error| error.to_string())?;
     let facts = drive(keeper, &job(&snapshot.command(command), spec), sink, orders).await;
-    let ending = CheckEnding::from(facts.ending.clone());
-    if let Some(why) = snapshot.refusal(&ending) {
+    if let Some(why) = snapshot.refusal(&facts.ending) {
         return Err(why);
     }
+    let passed = CheckEnding::from(facts.ending.clone()).passed();
     let terms = &spec.terms;
-    let mut wanted = Wanted { writes: terms.writes && ending.passed(), keep: terms.keep.clone(), ..Wanted::default() };
+    let mut wanted = Wanted { writes: terms.writes && passed, keep: terms.keep.clone(), ..Wanted::default() };
     let mut problems = Vec::new();
     if wanted.writes || !wanted.keep.is_empty() {
         match git::run(keeper, plan.tree(), &["ls-files", "-z"], PATIENCE).await {

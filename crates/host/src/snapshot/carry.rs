@@ -8,7 +8,7 @@
 use super::order::Layer;
 use super::rooted::{self, New, Parents, Rooted};
 use super::{Snapshot, changed_at, is_own, not_below, plain};
-use rustix::fd::{AsFd as _, OwnedFd};
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{FileType, Mode, Stat};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -106,13 +106,19 @@ impl Standing {
     }
 }
 
-/// Whether the overlay marked a folder; an administrator's overlay writes other marks than an ordinary user's.
-fn has_mark(folder: &OwnedFd, mark: &str) -> bool {
+/// Whether an overlay's mark is on a file; an administrator's overlay writes other marks than an ordinary user's.
+fn has_mark(file: impl AsFd, mark: &str) -> bool {
     let mut value = [0; 1];
     ["trusted", "user"].iter().any(|whose| {
-        let read = rustix::fs::fgetxattr(folder, format!("{whose}.overlay.{mark}"), &mut value[..]);
-        matches!(read, Ok(1..) | Err(rustix::io::Errno::RANGE))
+        let read = rustix::fs::fgetxattr(&file, format!("{whose}.overlay.{mark}"), &mut value[..]);
+        matches!(read, Ok(_) | Err(rustix::io::Errno::RANGE))
     })
+}
+
+/// Whether a file carries a mark by which an overlay does not show it: whoever put that on a file of the live tree
+/// hides it from checks. Setting one changes the file's time of change.
+pub fn hides_from_checks(file: impl AsFd) -> bool {
+    ["metacopy", "whiteout"].iter().any(|mark| has_mark(&file, mark))
 }
 
 impl Porter<'_> {

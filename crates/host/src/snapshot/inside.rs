@@ -9,7 +9,7 @@ use super::rooted::{New, Parents, Rooted};
 use super::{BEGUN, ORDER, STATUS};
 use crate::process;
 use rustix::fd::{AsRawFd as _, OwnedFd};
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::thread::CapabilitySet;
@@ -167,11 +167,12 @@ fn lay_copies(order: &Order, rights: &Rights) -> Result<(), String> {
         mounted.map_err(|errno| format!("the live tree could not be mounted beside it: {errno}"))?;
     }
     for Open { layer, places: [lower, upper, work] } in &layers {
+        let forbidden = forbidden_in(&layer.lower).map_err(|errno| format!("{}: {errno}", layer.lower.display()))?;
         let overlay = |options: &&str| {
             let (lower, upper, work) = (name_of(lower), name_of(upper), name_of(work));
             let data = format!("lowerdir={lower},upperdir={upper},workdir={work},{options}");
             let data = CString::new(data).map_err(|_| Errno::INVAL)?;
-            rustix::mount::mount("overlay", layer.at.as_path(), "overlay", MountFlags::empty(), data.as_c_str())
+            rustix::mount::mount("overlay", layer.at.as_path(), "overlay", forbidden, data.as_c_str())
         };
         let mut refusal = Errno::INVAL;
         let mounted = rights.options.iter().any(|options| overlay(options).map_err(|errno| refusal = errno).is_ok());
@@ -220,18 +221,19 @@ fn mount_cache(tree: &Rooted, cache: &Cache) -> io::Result<()> {
 fn seal(folder: &Path) -> io::Result<()> {
     rustix::mount::mount_bind_recursive(folder, folder)?;
     // What the mount forbids already must stay forbidden, or the kernel refuses.
-    let now = rustix::fs::statvfs(folder)?.f_flag;
-    let mut flags = MountFlags::BIND | MountFlags::RDONLY;
-    for (is, keeps) in [
-        (rustix::fs::StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
-        (rustix::fs::StatVfsMountFlags::NODEV, MountFlags::NODEV),
-        (rustix::fs::StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
-    ] {
-        if now.contains(is) {
-            flags |= keeps;
-        }
-    }
+    let flags = MountFlags::BIND | MountFlags::RDONLY | forbidden_in(folder)?;
     Ok(rustix::mount::mount_remount(folder, flags, "")?)
+}
+
+/// What the mount that a folder lies in forbids: a program on a disk for data stays one that cannot be executed.
+fn forbidden_in(folder: &Path) -> Result<MountFlags, Errno> {
+    let now = rustix::fs::statvfs(folder)?.f_flag;
+    let pairs = [
+        (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+    ];
+    Ok(pairs.iter().filter(|(is, _)| now.contains(*is)).map(|(_, forbids)| *forbids).collect())
 }
 
 /// Whether a file can be made in the copy, and removed again: a folder of a group or user that the namespace does not

@@ -24,6 +24,7 @@ mod mounts;
 mod order;
 mod rooted;
 
+pub use carry::hides_from_checks;
 pub(crate) use carry::{Carried, Wanted};
 #[cfg(target_os = "linux")]
 pub use inside::snapshot_main;
@@ -162,9 +163,7 @@ impl Snapshots {
         };
         match drive(keeper, &job, &mut Deaf, &mut orders).await.ending {
             Ending::Exited { code: 0 } => Ok(()),
-            ending => {
-                Err(snapshot.refusal(&CheckEnding::from(ending)).unwrap_or_else(|| "it was cut short".to_owned()))
-            }
+            ending => Err(snapshot.refusal(&ending).unwrap_or_else(|| "the trial was cut short".to_owned())),
         }
     }
 
@@ -329,7 +328,8 @@ fn changed_at(meta: &std::fs::Metadata) -> (i64, i64) {
 /// Removes the snapshots of runs that nobody carries any more, and earlier ones of this run.
 fn sweep(place: &Place) {
     let others = child_runs::run_folders(&place.state).into_iter().map(|(_, folder)| folder);
-    let dead = others.filter(|folder| *folder != place.run_folder && child_runs::process_of(folder).is_none());
+    let left = others.filter(|folder| *folder != place.run_folder && folder.join(SNAPSHOTS).exists());
+    let dead = left.filter(|folder| child_runs::process_of(folder).is_none());
     for folder in dead.chain([place.run_folder.clone()]).chain(place.spare.clone()) {
         // What cannot be removed now is tried again by the next run.
         let _ = rooted::remove_path(&folder.join(SNAPSHOTS));
@@ -358,14 +358,18 @@ impl Snapshot {
     }
 
     /// Why nothing was executed in it, if that is so.
-    pub(crate) fn refusal(&self, ending: &CheckEnding) -> Option<String> {
-        // Whoever was ended from outside was not refused anything.
-        if !matches!(ending, CheckEnding::Exited { .. } | CheckEnding::Signalled { .. }) {
-            return None;
+    pub(crate) fn refusal(&self, ending: &Ending) -> Option<String> {
+        match ending {
+            Ending::Exited { .. } | Ending::Signalled { .. } => {}
+            Ending::NotStarted { reason, .. } => return Some(reason.clone()),
+            // Whoever was ended from outside was not refused anything.
+            _ => return None,
         }
         match std::fs::read_to_string(self.folder.join(STATUS)) {
             Ok(status) if status == BEGUN => None,
-            Ok(status) if status.is_empty() => Some(format!("the helper that makes it {}", ending.problem())),
+            Ok(status) if status.is_empty() => {
+                Some(format!("the helper that makes it {}", CheckEnding::from(ending.clone()).problem()))
+            }
             Ok(status) => Some(status),
             Err(error) => Some(format!("its folder cannot be read: {error}")),
         }
@@ -376,5 +380,7 @@ impl Drop for Snapshot {
     fn drop(&mut self) {
         // The next run removes what is left.
         let _ = rooted::remove_path(&self.folder);
+        // Unless another one lies there.
+        let _ = self.folder.parent().map(std::fs::remove_dir);
     }
 }

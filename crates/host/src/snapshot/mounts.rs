@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// More than this many in one project are somebody's container storage, not a project.
+#[cfg(target_os = "linux")]
 const MOST: usize = 32;
 
 /// The folders and files below `tree` at which something else is mounted, those that contain others first.
@@ -60,6 +61,7 @@ fn socket_paths(table: &[u8]) -> impl Iterator<Item = PathBuf> {
 }
 
 /// The mount points of the kernel's table.
+#[cfg(any(test, target_os = "linux"))]
 fn points(table: &[u8]) -> impl Iterator<Item = PathBuf> {
     use std::os::unix::ffi::OsStringExt as _;
     let lines = table.split(|byte| *byte == b'\n');
@@ -68,6 +70,7 @@ fn points(table: &[u8]) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Blanks, newlines and backslashes are written as three octal digits.
+#[cfg(any(test, target_os = "linux"))]
 fn unescaped(mut field: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(field.len());
     while let Some((first, rest)) = field.split_first() {

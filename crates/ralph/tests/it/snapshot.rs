@@ -6,7 +6,7 @@ use ralph_core::time::Millis;
 use ralph_host::checkout::Checkout;
 use ralph_host::checks::{self, CheckPlace};
 use ralph_host::process::Keeper;
-use ralph_host::snapshot::{Judge, Place, Plan, Put, Snapshots};
+use ralph_host::snapshot::{Judge, Place, Plan, Put, Snapshots, hides_from_checks};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -276,6 +276,23 @@ async fn judges_are_put_over_and_what_must_be_absent_is() {
     writes.terms.writes = true;
     assert_eq!(bench.check_as(writes, extras()).await.carried, [""; 0]);
     assert_eq!(bench.read("check.sh"), "echo forged\n");
+}
+
+#[tokio::test]
+async fn a_file_that_somebody_hid_from_checks_is_known_by_its_mark() {
+    let Some(mut bench) = Bench::new().await else { return };
+    let hidden = bench.at_tree("folder/file");
+    let whose = if rustix::process::geteuid().is_root() { "trusted" } else { "user" };
+    let is_known = |path: &Path| hides_from_checks(fs::File::open(path).unwrap());
+    assert!(!is_known(&hidden));
+    let name = format!("{whose}.overlay.metacopy");
+    rustix::fs::setxattr(&hidden, name.as_str(), b"", rustix::fs::XattrFlags::empty()).unwrap();
+    // This is why it matters: neither the check nor whoever puts a judge in its place can reach it.
+    assert!(!bench.check("cat folder/file").await.ending.passed());
+    let judges = vec![file("folder/file", "judge\n")];
+    let (report, _) = bench.try_check(spec("true"), Extras { judges, ..Extras::default() }).await;
+    assert!(report.live.starts_with("folder/file could not be put over the copy"), "{}", report.live);
+    assert!(is_known(&hidden) && !is_known(&bench.at_tree("work.txt")));
 }
 
 #[tokio::test]
@@ -603,7 +620,7 @@ async fn what_a_crash_left_is_removed_by_the_next_run() {
         let work = runs.join(run.as_str()).join("snapshots/1-1/0/work/work");
         fs::create_dir_all(&work).unwrap();
         fs::write(work.join("f"), "").unwrap();
-        fs::set_permissions(work, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(work, fs::Permissions::from_mode(0o000)).unwrap();
     }
     let Bench { _guard: guard, tree, state, .. } = bench;
     let run_folder = runs.join(RunId::from_random(7).as_str());
