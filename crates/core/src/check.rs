@@ -226,6 +226,9 @@ pub struct CheckReport {
     /// Files of the project that were changed as it changed them in its snapshot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub carried: Vec<String>,
+    /// Why it ran on the live tree and not on a snapshot of its own, as the part of a sentence; empty if it did not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub live: String,
 }
 
 impl CheckReport {
@@ -253,6 +256,7 @@ impl CheckReport {
             log,
             leaked: 0,
             carried: Vec::new(),
+            live: String::new(),
         }
     }
 }

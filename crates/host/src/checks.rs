@@ -1,12 +1,15 @@
-//! Executing a check: a shell command on the tree as it is, its whole output in a log, its
-//! beginning and its decisive lines for the next prompt, and a receipt.
+//! Executing a check: a shell command on a snapshot of the tree, or on the tree as it is, its whole output in a log,
+//! its beginning and its decisive lines for the next prompt, and a receipt.
 
-use crate::process::Command;
-use crate::process::Keeper;
+use crate::aside::Aside;
+use crate::git;
 use crate::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
+use crate::process::{Command, Keeper};
 use crate::raw_log::LogFile;
+use crate::snapshot::{Carried, Plan, Wanted};
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
 use ralph_core::excerpt::Excerpter;
+use ralph_core::observation::ProcessFacts;
 use ralph_core::text;
 use ralph_core::time::Millis;
 use sha2::{Digest, Sha256};
@@ -25,7 +28,12 @@ pub struct CheckPlace<'a> {
     pub log_path: String,
     /// Characters of output wanted for the prompt.
     pub output_chars: usize,
+    /// The snapshot that it gets; `None` for the folder itself.
+    pub snapshot: Option<Plan<'a>>,
 }
+
+/// How long git may take to list what it tracks.
+const PATIENCE: Millis = Millis::from_secs(600);
 
 /// The shell that runs checks.
 pub fn shell(command: &str, root: &Path) -> Command {
@@ -47,22 +55,26 @@ pub async fn run(
     place: CheckPlace<'_>,
     orders: &mut mpsc::UnboundedReceiver<Order>,
 ) -> (CheckReport, Option<String>) {
-    let command = shell(&spec.command, place.root);
+    let mut command = shell(&spec.command, place.root);
     // A character is at most four bytes, and one more shows that something was cut.
     let mut sink = CheckSink::new(place.log, place.output_chars.saturating_mul(4).saturating_add(4));
-    let job = Job {
-        command: &command,
-        stdin: b"",
-        streams: Streams::Together,
-        timeout: spec.timeout,
-        idle: Millis::ZERO,
-        linger: Millis::ZERO,
+    let (mut done, mut live) = (None, String::new());
+    if let Some(plan) = &place.snapshot {
+        command.set.clone_from(&plan.environment);
+        match on_snapshot(keeper, &spec, plan, &command, &mut sink, orders).await {
+            Ok(facts) => done = Some(facts),
+            Err(why) => live = why,
+        }
+    }
+    let (facts, carried) = match done {
+        Some(done) => done,
+        None => (drive(keeper, &job(&command, &spec), &mut sink, orders).await, Carried::default()),
     };
-    let facts = drive(keeper, &job, &mut sink, orders).await;
     let ending = CheckEnding::from(facts.ending);
     // Of what passed nobody asks why.
     let (excerpt, output_print) = if ending.passed() { Default::default() } else { sink.excerpter.finish() };
-    let problem = sink.log.as_ref().and_then(|log| log.problem(&place.log_path));
+    let unwritten = sink.log.as_ref().and_then(|log| log.problem(&place.log_path));
+    let problems: Vec<String> = unwritten.into_iter().chain(carried.problems).collect();
     let report = CheckReport {
         spec,
         ending,
@@ -74,9 +86,56 @@ pub async fn run(
         output_print,
         log: place.log_path,
         leaked: facts.leaked_count,
-        carried: Vec::new(),
+        carried: carried.files,
+        live,
     };
-    (report, problem)
+    (report, (!problems.is_empty()).then(|| problems.join("; ")))
+}
+
+fn job<'a>(command: &'a Command, spec: &CheckSpec) -> Job<'a> {
+    let no_limit = Millis::ZERO;
+    let (timeout, streams) = (spec.timeout, Streams::Together);
+    Job { command, stdin: b"", streams, timeout, idle: no_limit, linger: no_limit }
+}
+
+/// Executes a check on a snapshot and carries over what people want of it; an error says why there is no snapshot, and
+/// that nothing was executed.
+async fn on_snapshot(
+    keeper: &mut Keeper,
+    spec: &CheckSpec,
+    plan: &Plan<'_>,
+    command: &Command,
+    sink: &mut CheckSink,
+    orders: &mut mpsc::UnboundedReceiver<Order>,
+) -> Result<(ProcessFacts, Carried), String> {
+    let snapshot = plan.begin(spec, command).map_err(|error| error.to_string())?;
+    let facts = drive(keeper, &job(&snapshot.command(command), spec), sink, orders).await;
+    if let Some(why) = snapshot.refusal(&facts.ending) {
+        return Err(why);
+    }
+    let passed = CheckEnding::from(facts.ending.clone()).passed();
+    let terms = &spec.terms;
+    let mut wanted = Wanted { writes: terms.writes && passed, keep: terms.keep.clone(), ..Wanted::default() };
+    let mut problems = Vec::new();
+    if wanted.writes || !wanted.keep.is_empty() {
+        match git::run(keeper, plan.tree(), &["ls-files", "-z"], PATIENCE).await {
+            Ok(listing) => wanted.track(&listing),
+            Err(error) => {
+                problems.push(format!("nothing was carried over, because git did not list what it tracks: {error}"));
+                wanted = Wanted::default();
+            }
+        }
+    }
+    // A check may have written very many files, and all of them are removed.
+    let carried = match Aside::start(move |_| snapshot.carry(&wanted)) {
+        Ok(mut carrying) => carrying.answer().await.unwrap_or_default(),
+        Err(error) => {
+            problems.push(format!("nothing was carried over, because no thread could be started: {error}"));
+            Carried::default()
+        }
+    };
+    problems.extend(carried.problems);
+    Ok((facts, Carried { problems, ..carried }))
 }
 
 struct CheckSink {

@@ -39,7 +39,20 @@ pub enum GitError {
 
 /// Runs git for ralph itself and returns its output. No hook or monitor of the repository is started.
 pub async fn run(keeper: &mut Keeper, folder: &Path, args: &[&str], patience: Millis) -> Result<Vec<u8>, GitError> {
-    answer(keeper, &own_command(folder, args), b"", patience).await
+    run_with(keeper, folder, args, &[], patience).await
+}
+
+/// The same with these variables, such as those that name git's configuration.
+pub(crate) async fn run_with(
+    keeper: &mut Keeper,
+    folder: &Path,
+    args: &[&str],
+    environment: &[(OsString, OsString)],
+    patience: Millis,
+) -> Result<Vec<u8>, GitError> {
+    let mut command = own_command(folder, args);
+    command.set.extend_from_slice(environment);
+    answer(keeper, &command, b"", patience).await
 }
 
 /// What a command printed, if it succeeded.

@@ -30,6 +30,7 @@ pub mod raw_log;
 pub mod scm;
 pub mod side_file;
 pub mod signals;
+pub mod snapshot;
 pub mod spool;
 pub mod state_dir;
 pub mod temp;

@@ -14,15 +14,19 @@ mod settings;
 mod terminal;
 
 use ralph_host::process::{KEEPER_ARGUMENT, keeper_main, watch_main};
+use ralph_host::snapshot::{SNAPSHOT_ARGUMENT, snapshot_main};
 use ralph_host::watching::WATCH_ARGUMENT;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     let first = args.next();
-    // Calls that must cost nothing: the keeper of every run, the watcher of a check, and the version.
+    // Calls that must cost nothing: the keeper of every run, what stands between it and a check, and the version.
     if first.as_ref().is_some_and(|first| first == KEEPER_ARGUMENT) {
         return keeper_main(args).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
+    if first.as_ref().is_some_and(|first| first == SNAPSHOT_ARGUMENT) {
+        return ExitCode::from(snapshot_main(args));
     }
     if first.as_ref().is_some_and(|first| first == WATCH_ARGUMENT) {
         return watch_main(args).map_or_else(not_started, ExitCode::from);

@@ -254,7 +254,7 @@ async fn check_out(hands: &mut RunHands<'_>, pins: &Pins) -> Event {
     let Some(git_root) = hands.git_root.clone() else { return refused("not a git repository".to_owned(), false) };
     let inside = hands.root.strip_prefix(&git_root).unwrap_or(Path::new("")).to_owned();
     let folder = hands.run_folder.join("checkout");
-    let made = Checkout::make(&mut hands.keeper, &git_root, &inside, &folder).await;
+    let made = Checkout::make(&mut hands.keeper, &git_root, &inside, &folder, &[]).await;
     let uncommitted = checkout::uncommitted(&mut hands.keeper, &hands.root).await;
     match (made, uncommitted) {
         (Ok((checkout, commit)), Ok(uncommitted)) => {
@@ -291,7 +291,7 @@ async fn check(hands: &mut RunHands<'_>, spec: CheckSpec, orders: &mut Unbounded
         (Ground::Checkout, Some(checkout)) => checkout.project(),
         _ => &hands.root,
     };
-    let place = CheckPlace { root, log: log.ok(), log_path, output_chars: spec.output_chars };
+    let place = CheckPlace { root, log: log.ok(), log_path, output_chars: spec.output_chars, snapshot: None };
     let (report, problem) = checks::run(&mut hands.keeper, spec, place, orders).await;
     events.extend(problem.map(|text| Event::Noted { note: Note::Machine { text } }));
     events.push(Event::CheckEnded(Box::new(report)));

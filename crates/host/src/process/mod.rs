@@ -45,10 +45,11 @@ mod work;
 
 pub use find::find_program;
 pub use keeper::keeper_main;
+pub(crate) use protocol::path;
 pub(crate) use spared::Spared;
 pub(crate) use sys::{is_open_elsewhere, unblock_signals};
 #[cfg(target_os = "linux")]
-pub(crate) use sys::{memory, watch};
+pub(crate) use sys::{memory, unshare_mounts, watch};
 #[cfg(target_os = "linux")]
 pub(crate) use tree::parent_of;
 pub(crate) use tree::{is_keeper, signal as signal_process};
@@ -110,8 +111,10 @@ pub(crate) fn leave_group_of_run() {
 pub const KEEPER_ARGUMENT: &str = "__keeper";
 
 /// The running binary, even if its file was replaced meanwhile.
+const SELF: &str = "/proc/self/exe";
+
 pub(crate) fn own_program() -> io::Result<PathBuf> {
-    if cfg!(target_os = "linux") { Ok(PathBuf::from("/proc/self/exe")) } else { std::env::current_exe() }
+    if cfg!(target_os = "linux") { Ok(PathBuf::from(SELF)) } else { std::env::current_exe() }
 }
 
 /// How long the keeper may take to end what is left of a run.
@@ -163,6 +166,8 @@ struct Ended {
 /// Whose processes a keeper watches over.
 #[derive(Debug, Clone)]
 struct Charge {
+    /// The binary that becomes the keeper.
+    program: PathBuf,
     run: RunId,
     /// The run's folder, where its child runs register; `None` for what can have none.
     folder: Option<PathBuf>,
@@ -192,18 +197,31 @@ struct Alive {
 impl Keeper {
     /// Starts the keeper of a run, which spares the child runs that register in the run's folder.
     pub fn start(run: &RunId, run_folder: &Path) -> Result<Keeper, ProcessError> {
-        Keeper::start_for(Charge { run: run.clone(), folder: Some(run_folder.to_owned()) })
+        Keeper::start_for(Charge {
+            program: own_program().map_err(ProcessError::NoKeeper)?,
+            run: run.clone(),
+            folder: Some(run_folder.to_owned()),
+        })
     }
 
     /// Starts the keeper of something that is no run; it spares nobody.
     pub fn start_alone(name: &RunId) -> Result<Keeper, ProcessError> {
-        Keeper::start_for(Charge { run: name.clone(), folder: None })
+        Keeper::start_for(Charge {
+            program: own_program().map_err(ProcessError::NoKeeper)?,
+            run: name.clone(),
+            folder: None,
+        })
+    }
+
+    /// The same for a process that is not ralph itself, as a test is: `program` is.
+    pub fn start_from(program: &Path, name: &RunId) -> Result<Keeper, ProcessError> {
+        Keeper::start_for(Charge { program: program.to_owned(), run: name.clone(), folder: None })
     }
 
     /// None at all, for tests: a keeper is the binary, which they are not.
     #[cfg(test)]
     pub(crate) fn absent() -> Keeper {
-        let charge = Charge { run: RunId::from_random(0), folder: None };
+        let charge = Charge { program: PathBuf::new(), run: RunId::from_random(0), folder: None };
         Keeper { charge, spared: Spared::default(), alive: None }
     }
 
@@ -302,9 +320,8 @@ impl Drop for Keeper {
 impl Alive {
     fn start(charge: &Charge) -> io::Result<Alive> {
         let (ours, theirs) = UnixStream::pair()?;
-        let program = own_program()?;
         let child_signals = signal(SignalKind::child())?;
-        let process = start_keeper(&program, charge, theirs.into())?;
+        let process = start_keeper(charge, theirs.into())?;
         ours.set_nonblocking(true)?;
         Ok(Alive {
             socket: sys::watch(ours, Interest::READABLE)?,
@@ -355,8 +372,8 @@ impl Alive {
 }
 
 #[allow(clippy::disallowed_methods, reason = "host/process is the place that spawns")]
-fn start_keeper(program: &Path, charge: &Charge, socket: OwnedFd) -> io::Result<std::process::Child> {
-    std::process::Command::new(program)
+fn start_keeper(charge: &Charge, socket: OwnedFd) -> io::Result<std::process::Child> {
+    std::process::Command::new(&charge.program)
         .arg(KEEPER_ARGUMENT)
         .arg(charge.run.as_str())
         .args(charge.folder.as_deref())
@@ -364,4 +381,20 @@ fn start_keeper(program: &Path, charge: &Charge, socket: OwnedFd) -> io::Result<
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
+}
+
+impl Command {
+    /// The keeper's own binary with these arguments, begun in this folder; only Linux can say it like this.
+    pub(crate) fn of_own_binary(args: Vec<OsString>, folder: &Path) -> Command {
+        let (folder, set, remove) = (folder.to_owned(), Vec::new(), Vec::new());
+        Command { program: SELF.into(), args, folder, set, remove, starts_runs: false }
+    }
+}
+
+/// Becomes another program, found by `PATH`; returns only if that fails. Nothing that Rust's runtime changed about
+/// signals is left.
+#[cfg(target_os = "linux")]
+#[allow(clippy::disallowed_methods, reason = "host/process is the place that spawns")]
+pub(crate) fn become_program(program: &std::ffi::OsStr, args: &[OsString]) -> io::Error {
+    std::os::unix::process::CommandExt::exec(std::process::Command::new(program).args(args))
 }

@@ -85,6 +85,21 @@ pub(super) enum Reply {
     Here,
 }
 
+/// A path as the bytes that it is; serde's own way refuses those that are not UTF-8.
+pub(crate) mod path {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
+
+    pub(crate) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        path.as_os_str().serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        OsString::deserialize(from).map(PathBuf::from)
+    }
+}
+
 /// A word as the bytes that it is, copied at once; serde's own way takes one byte after the other, and no path that is
 /// not UTF-8.
 struct Word<'a>(&'a OsStr);

@@ -243,6 +243,15 @@ pub(super) fn enter_namespaces() -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Puts this process into a mount namespace of its own, and with `users` into one for users first, in which it may mount.
+#[cfg(target_os = "linux")]
+pub(crate) fn unshare_mounts(users: bool) -> io::Result<()> {
+    let flags = libc::CLONE_NEWNS | if users { libc::CLONE_NEWUSER } else { 0 };
+    // SAFETY: the call takes a number, and none of its flags touches memory or descriptors.
+    let result = unsafe { libc::unshare(flags) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// The version of Landlock that the kernel offers.
 #[cfg(target_os = "linux")]
 pub(super) fn landlock_version() -> io::Result<i64> {

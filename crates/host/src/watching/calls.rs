@@ -23,19 +23,8 @@ const FIRST_LINE: u64 = 256;
 
 /// Places that say nothing about a check: the system's own libraries, data of its languages, and files that are none.
 const NOISE: [&str; 13] = [
-    "/usr/lib",
-    "/usr/lib32",
-    "/usr/lib64",
-    "/usr/share/locale",
-    "/usr/share/zoneinfo",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/etc/ld.so.cache",
-    "/etc/localtime",
-    "/proc",
-    "/sys",
-    "/dev",
+    "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/share/locale", "/usr/share/zoneinfo", "/lib", "/lib32", "/lib64",
+    "/etc/ld.so.cache", "/etc/localtime", "/proc", "/sys", "/dev",
 ];
 
 /// A call that a process has made and that waits to go on.

@@ -30,6 +30,8 @@ mod scm;
 mod shell;
 mod signals;
 mod sizes;
+#[cfg(target_os = "linux")]
+mod snapshot;
 mod story;
 mod streams;
 mod supervise;

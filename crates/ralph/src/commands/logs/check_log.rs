@@ -62,6 +62,7 @@ mod tests {
             log: String::new(),
             leaked: 0,
             carried: Vec::new(),
+            live: String::new(),
         }
     }
 
