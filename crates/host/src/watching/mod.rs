@@ -13,7 +13,7 @@
 //!
 //! This is for learning what an honest check is made of, not for keeping anybody in: a process may change a path
 //! between the helper's look and the kernel's. What could not be seen is in `gap`: a set-uid program (it has no power
-//! of its own while it is watched), a 32-bit program, files under a root or mount that only the check has, memory that
+//! of its own while it is watched), a 32-bit program, files under a root, a mount or a FUSE of the check itself, memory that
 //! may not be read.
 //!
 //! Exit code and signal of the command are the helper's own, and standard streams are handed on untouched. SIGTERM to the

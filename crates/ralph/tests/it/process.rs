@@ -451,7 +451,7 @@ fn an_agent_is_given_the_environment_that_the_manual_promises() {
 
 /// A run of one guardrail after an agent that claims; gives the check's line and the run.
 #[track_caller]
-fn guarded(env: &TestEnv, command: &str, timeout_ms: u64, code: i32) -> (Value, Finished) {
+pub fn guarded(env: &TestEnv, command: &str, timeout_ms: u64, code: i32) -> (Value, Finished) {
     // What a check writes is no change of the tree: it would be checked again.
     env.write(".gitignore", "*.pid\n");
     let guardrail = json!({ "command": command, "failAction": "APPEND", "timeoutMs": timeout_ms });

@@ -1,5 +1,6 @@
 //! `ralph __watch`: what a command executes and opens is seen, and the command does not notice.
 
+use crate::process::guarded;
 use ralph_testkit::{eventually, has_tool};
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -487,6 +488,22 @@ fn many_threads_and_processes_at_once_are_all_seen() {
         let opened = seen.paths("opened", "path");
         assert!(names.iter().all(|name| opened.contains(&place.at(name))), "{}", seen.gap());
     }
+}
+
+#[test]
+fn a_watched_guardrail_that_takes_too_long_leaves_its_report_and_nobody_behind() {
+    let env = crate::env();
+    env.write("slow.sh", "test -e late; sleep 600 & echo $! > child.pid; sleep 600\n");
+    let out = env.root().join("out.json");
+    let command = format!("{} __watch {} -- sh slow.sh", env!("CARGO_BIN_EXE_ralph"), out.display());
+    let (check, run) = guarded(&env, &command, 500, 1);
+    assert!(check["problem"].as_str().unwrap().contains("timed out after 500ms"), "{check}");
+    assert!(run.took < Duration::from_secs(4), "{:?}", run.took);
+    let report: Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
+    let seen = Seen { status: ExitStatus::default(), stdout: String::new(), report };
+    assert!(seen.gap().contains("ended before it was over"), "{}", seen.gap());
+    seen.missed(env.path("late").to_str().unwrap());
+    assert!(env.processes().is_empty(), "{:?}", env.processes());
 }
 
 #[test]
