@@ -2,7 +2,7 @@
 //! nobody outside of core looks anything up in the rules.
 
 use crate::bus::Kind;
-use crate::check::CheckSpec;
+use crate::check::{CheckSpec, Ground};
 use crate::judges::{Known, Subject};
 use crate::memory::Views;
 use crate::policy::AgentPolicy;
@@ -23,7 +23,7 @@ pub enum Activity {
     /// Execute a check, for which everything pinned stands as it did at the start. Answers with `CheckEnded`.
     Check(Box<CheckSpec>, Arc<Pins>),
     /// Read what checks are made of, before anything runs. Answers with `Learned`.
-    Learn(Vec<Subject>),
+    Learn(Vec<Subject>, Ground),
     /// Execute a check and watch what it is made of. Answers with `Learned`, then `CheckEnded`.
     Watch(Box<Watch>),
     /// Look at the files whose state counts, before the first iteration. Answers with `Pinned`.
@@ -65,7 +65,7 @@ impl Activity {
             self,
             Activity::Gather(_)
                 | Activity::LookAtTree(_)
-                | Activity::Learn(_)
+                | Activity::Learn(..)
                 | Activity::Pin(_)
                 | Activity::CheckOut { .. }
                 | Activity::LookAtPending { .. }

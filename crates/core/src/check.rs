@@ -123,8 +123,11 @@ impl CheckSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ground {
+    /// On a snapshot of the project.
     #[default]
     Project,
+    /// In the project itself.
+    Live,
     /// In a fresh checkout of the commit.
     Checkout,
 }

@@ -188,6 +188,9 @@ pub struct VerifyPolicy {
     pub commands: Vec<Extra>,
     /// How long one look at the tree may take.
     pub tree_timeout: Millis,
+    /// Checks run in the project itself, and not on snapshots of it.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub live: bool,
 }
 
 /// What is kept in the project for people to read.
@@ -338,8 +341,14 @@ impl Policy {
         }
     }
 
+    /// Where checks run that see the project as it is.
+    pub const fn ground(&self) -> Ground {
+        if self.verify.live { Ground::Live } else { Ground::Project }
+    }
+
     /// The checks of one iteration, in their order.
     pub fn checks(&self, iteration: u32, ground: Ground) -> Vec<CheckSpec> {
+        let ground = if ground == Ground::Project { self.ground() } else { ground };
         let rules = self.guardrails.iter().zip(guardrail::ids(&self.guardrails));
         rules.map(|(rule, id)| rule.spec(id, iteration, ground, self.output_chars)).collect()
     }

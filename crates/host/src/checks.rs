@@ -2,11 +2,11 @@
 //! its beginning and its decisive lines for the next prompt, and a receipt.
 
 use crate::aside::Aside;
-use crate::git;
 use crate::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
 use crate::process::{Command, Keeper};
 use crate::raw_log::LogFile;
 use crate::snapshot::{Carried, Plan, Wanted};
+use crate::{git, watching};
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
 use ralph_core::excerpt::Excerpter;
 use ralph_core::observation::ProcessFacts;
@@ -30,6 +30,8 @@ pub struct CheckPlace<'a> {
     pub output_chars: usize,
     /// The snapshot that it gets; `None` for the folder itself.
     pub snapshot: Option<Plan<'a>>,
+    /// Where to write what it executes and opens, if it is watched.
+    pub watched: Option<&'a Path>,
 }
 
 /// How long git may take to list what it tracks.
@@ -56,6 +58,9 @@ pub async fn run(
     orders: &mut mpsc::UnboundedReceiver<Order>,
 ) -> (CheckReport, Option<String>) {
     let mut command = shell(&spec.command, place.root);
+    if let Some(out) = place.watched {
+        command = watching::wrap(command, out);
+    }
     // A character is at most four bytes, and one more shows that something was cut.
     let mut sink = CheckSink::new(place.log, place.output_chars.saturating_mul(4).saturating_add(4));
     let (mut done, mut live) = (None, String::new());

@@ -205,6 +205,7 @@ impl Claimed {
             state: project.state.clone(),
             fingerprinter: fingerprinter(project),
             programs: Programs::new(&project.root, project::variable("PATH")),
+            snapshots: None,
             heads: Default::default(),
             settings: SettingsWatch::new(settings::FILES.map(|file| project.root.join(file)).into()),
             patterns: Patterns::new(&policy.completion),

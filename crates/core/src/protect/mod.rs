@@ -9,7 +9,7 @@ pub use repository::{GitFile, GitPins, GitSetting, IgnoreRules, RepositoryIdenti
 
 use crate::check::{Blindness, TreePrint};
 use crate::id::CheckId;
-use crate::judges::{Part, Unknown, Why};
+use crate::judges::{Cache, Part, Unknown, Why};
 use crate::text;
 use crate::trust::Standing;
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,9 @@ pub struct Pins {
     /// What is not known of the checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<Unknown>,
+    /// Folders that only checks fill.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caches: Vec<Cache>,
     /// What of git itself counts.
     #[serde(default)]
     pub git: GitPins,

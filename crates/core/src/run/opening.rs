@@ -36,7 +36,7 @@ impl Run {
     pub(super) fn look_first(&mut self) -> Option<RunStep> {
         if self.policy.pins_scripts() && !self.integrity.is_pinned() && self.integrity.known().is_none() {
             self.phase = Phase::Opening(Opening::Learning);
-            return Some(Step::start(Activity::Learn(self.subjects())));
+            return Some(Step::start(Activity::Learn(self.subjects(), self.policy.ground())));
         }
         if self.policy.pins() && !self.integrity.is_pinned() {
             self.phase = Phase::Opening(Opening::Pins);

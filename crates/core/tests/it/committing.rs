@@ -192,7 +192,7 @@ fn h01_an_interrupt_lets_the_running_task_finish_and_resume_does_the_rest() {
     let world = world(&["commit", "push"], vec![turn(Agent::Claims)]);
     let running_commit = {
         let sim = play(world.clone());
-        sim.started(|activity| !matches!(activity, Activity::Pin(_) | Activity::Learn(_))) - 2
+        sim.started(|activity| !matches!(activity, Activity::Pin(_) | Activity::Learn(..))) - 2
     };
     let sim = play(World { knocks: vec![(running_commit, Knock::Interrupt)], ..world.clone() });
     assert_eq!(sim.end(), (Interrupted, 130, 0));

@@ -66,7 +66,7 @@ fn what_only_reads_may_be_done_twice_and_nothing_else() {
     let table = [
         (Activity::Gather(gather), true),
         (Activity::LookAtTree(look()), true),
-        (Activity::Learn(Vec::new()), true),
+        (Activity::Learn(Vec::new(), Ground::Project), true),
         (Activity::Pin(Pinning::default()), true),
         (Activity::CheckOut { pins: Arc::clone(&pins) }, true),
         (Activity::LookAtPending { program: "git".to_owned() }, true),

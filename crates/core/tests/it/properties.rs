@@ -264,7 +264,7 @@ fn answers(running: Option<&Activity>, event: &Event) -> bool {
         (Some(Activity::Scm(spec)), Event::ScmEnded(report)) => spec.index == report.spec.index,
         (Some(Activity::Gather(_)), Event::Gathered(_))
         | (Some(Activity::LookAtPending { .. }), Event::ScmLooked { .. })
-        | (Some(Activity::Learn(_)), Event::Learned { .. })
+        | (Some(Activity::Learn(..)), Event::Learned { .. })
         | (Some(Activity::Pin(_)), Event::Pinned { .. })
         | (Some(Activity::RestorePinned { .. }), Event::PinnedRestored { .. })
         | (Some(Activity::CheckOut { .. }), Event::CheckedOut { .. })
@@ -296,7 +296,7 @@ fn fitting(running: Option<&Activity>, event: Event) -> Event {
             Event::TreeSeen { print: Look::Files(0).print(), changed: None, pinned: Vec::new() }
         }
         Some(Activity::Check(spec, _)) => Event::CheckEnded(Box::new(report(spec, PASS))),
-        Some(Activity::Learn(_)) => Event::Learned { known: Box::default(), live: String::new() },
+        Some(Activity::Learn(..)) => Event::Learned { known: Box::default(), live: String::new() },
         Some(Activity::Watch(watch)) => Event::CheckEnded(Box::new(report(&watch.spec, PASS))),
         Some(Activity::LookAtPending { .. }) => Event::ScmLooked { pending: Pending::Unknown },
         Some(Activity::Pin(_)) => Event::Pinned { pins: Ok(Pins::default()), untrusted: Vec::new() },

@@ -505,7 +505,7 @@ impl Sim {
                 Asked::Start(activity) => {
                     assert!(self.pending.is_none(), "entry {seq}: {activity:?} while {:?}", self.pending);
                     // Pinning files takes no time here and is nobody's occasion to knock.
-                    self.activities += usize::from(!matches!(activity, Activity::Pin(_) | Activity::Learn(_)));
+                    self.activities += usize::from(!matches!(activity, Activity::Pin(_) | Activity::Learn(..)));
                     self.being_ended = false;
                     self.pending = Some(activity.clone());
                 }
@@ -520,7 +520,7 @@ impl Sim {
             }
             self.log.push((seq, asked));
         }
-        while let Some(pin @ (Activity::Pin(_) | Activity::Learn(_))) = self.pending.clone() {
+        while let Some(pin @ (Activity::Pin(_) | Activity::Learn(..))) = self.pending.clone() {
             let answer = self.answer(&pin);
             self.answer_with(answer);
         }
@@ -585,7 +585,7 @@ impl Sim {
                     pinned: self.pinned_changes(iteration, asked),
                 }
             }
-            Activity::Learn(_) => Event::Learned { known: Box::default(), live: self.world.live.clone() },
+            Activity::Learn(..) => Event::Learned { known: Box::default(), live: self.world.live.clone() },
             Activity::Watch(watch) => Event::CheckEnded(Box::new(report(&watch.spec, CheckEnding::Exited { code: 0 }))),
             Activity::Pin(pinning) => {
                 let subjects = pinning.subjects.iter();

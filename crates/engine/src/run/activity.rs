@@ -1,35 +1,30 @@
 //! Performing one activity: each turns into host calls, and its result into events.
 
-use super::{RunHands, agent, children, trusting};
+use super::{RunHands, agent, checking, children};
 use crate::carry::{Links, at};
-use ralph_core::activity::{Activity, Gather, Look, Pinning};
-use ralph_core::check::{CheckSpec, Ground, TreePrint};
+use ralph_core::activity::{Activity, Gather, Look};
+use ralph_core::check::TreePrint;
 use ralph_core::event::{Event, Gathered};
-use ralph_core::judges;
 use ralph_core::memory;
 use ralph_core::observation::Markers;
-use ralph_core::protect::{PinFailure, Pins};
+use ralph_core::protect::Pins;
 use ralph_core::scm::{Pending, ScmPolicy, is_commit};
 use ralph_core::time::{Millis, WallTime};
 use ralph_core::words::Note;
 use ralph_host::aside::{Aside, Stop};
 use ralph_host::bus::Durability;
 use ralph_host::checkout::{self, Checkout, CheckoutError};
-use ralph_host::checks::{self, CheckPlace};
 use ralph_host::clock::Clock;
-use ralph_host::git::{GitError, Inquiry, Unlisted};
-use ralph_host::pins::Machine;
-use ralph_host::process::drive::Order;
+use ralph_host::git::{Inquiry, Unlisted};
 use ralph_host::scm::ScmPlace;
-use ralph_host::{git, marker, pins, scm, tree, views};
+use ralph_host::{git, marker, scm, views};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
 /// How long git may take to say what waits to be committed.
-const GIT_TIMEOUT: Millis = Millis::from_secs(600);
+pub(super) const GIT_TIMEOUT: Millis = Millis::from_secs(600);
 /// How long a look that was told to stop may take to do so; one that hangs in the kernel is left behind.
 const STOPPING: Duration = Duration::from_secs(5);
 /// A wait looks at the wall clock at least this often: it may have been set, or the machine slept.
@@ -81,12 +76,14 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
             // What somebody wants while the checks run is heard before they count.
             problem.into_iter().chain(heard_before(hands, seen)).collect()
         }
-        Activity::Pin(pinning) => pin(hands, pinning).await,
+        Activity::Learn(subjects, ground) => vec![checking::learn(hands, subjects, ground).await],
+        Activity::Watch(watch) => checking::watch(hands, *watch, &mut links.orders).await,
+        Activity::Pin(pinning) => checking::pin(hands, pinning).await,
         Activity::RestorePinned { paths, pins } => {
             vec![Event::PinnedRestored { problems: hands.pinned_files.restore(&pins.files, &paths) }]
         }
         Activity::CheckOut { pins } => vec![check_out(hands, &pins).await],
-        Activity::Check(spec) => check(hands, *spec, &mut links.orders).await,
+        Activity::Check(spec, pins) => checking::check(hands, *spec, &pins, None, &mut links.orders).await,
         Activity::LookAtPending { program } => {
             let pending = look_at_pending(hands, &program).await;
             heard_before(hands, Event::ScmLooked { pending })
@@ -201,52 +198,6 @@ async fn look_at_tree(hands: &mut RunHands<'_>, look: &Look) -> Event {
     event
 }
 
-/// Looks at everything that must stay as it is, aside from the event loop: a project may be large.
-async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event> {
-    let (files, programs, git_root) = (hands.pinned_files.clone(), hands.programs.clone(), hands.git_root.clone());
-    let machine = Machine::new(&hands.root, hands.programs.clone(), hands.variable);
-    let Pinning { globs, subjects } = pinning;
-    let started = Aside::start(move |stop| {
-        let known = subjects.as_deref().map(|subjects| judges::learn(subjects, &machine)).unwrap_or_default();
-        let files = files.pin(&globs, subjects.as_deref().unwrap_or_default(), &known, stop)?;
-        let mut pins = Pins { files, ..Pins::default() };
-        let unmatched = pins::unmatched(&globs, &pins.files);
-        if subjects.is_some() {
-            pins.programs = programs.pin(&known.programs);
-            pins.repository = git_root.as_deref().map(tree::parts).unwrap_or_default();
-            pins.tree_seen = !pins.repository.is_empty();
-        }
-        Ok((pins, unmatched))
-    });
-    let fault = |why| Err(PinFailure { why, fault: true });
-    let answer = match started {
-        Ok(mut looking) => looking.answer().await.unwrap_or_else(|| fault("the look at them was cut".to_owned())),
-        Err(error) => fault(format!("no thread could be started: {error}")),
-    };
-    let (mut pins, unmatched) = match answer {
-        Ok(seen) => seen,
-        Err(problem) => return vec![Event::Pinned { pins: Err(problem), untrusted: Vec::new() }],
-    };
-    let settled = trusting::settle(hands, &pins).await;
-    let (pins, untrusted) = match settled {
-        Ok(untrusted) => (Ok(pins), untrusted),
-        Err(why) => (Err(PinFailure { why, fault: true }), Vec::new()),
-    };
-    if let Some(root) = hands.git_root.as_deref().filter(|_| pins.tree_seen) {
-        let place = git::Pinning { root, scratch: &hands.run_folder, patience: GIT_TIMEOUT, variable: hands.variable };
-        match git::pin(&mut hands.keeper, place).await {
-            Ok(git) => pins.git = git,
-            Err(error) => {
-                let why = format!("git does not say what it is set to do: {error}");
-                let fault = !matches!(error, GitError::Refused(_));
-                return vec![Event::Pinned { pins: Err(PinFailure { why, fault }) }];
-            }
-        }
-    }
-    let told = |glob: String| Event::Noted { note: Note::GlobWithoutFiles { glob } };
-    unmatched.into_iter().map(told).chain([Event::Pinned { pins, untrusted }]).collect()
-}
-
 async fn check_out(hands: &mut RunHands<'_>, pins: &Pins) -> Event {
     let refused =
         |why, fault| Event::CheckedOut { commit: Err(why), fault, uncommitted: Vec::new(), pinned: Vec::new() };
@@ -277,25 +228,6 @@ async fn look_at_pending(hands: &mut RunHands<'_>, program: &str) -> Pending {
         return Pending::Unknown;
     }
     scm::look_at_pending(&mut hands.keeper, &hands.root, GIT_TIMEOUT).await
-}
-
-async fn check(hands: &mut RunHands<'_>, spec: CheckSpec, orders: &mut UnboundedReceiver<Order>) -> Vec<Event> {
-    let log_path = hands.folder.log_path(&spec.log_name);
-    let log = hands.folder.create_log(&spec.log_name);
-    let mut events = Vec::new();
-    if let Err(error) = &log {
-        let (log, error) = (log_path.clone(), error.to_string());
-        events.push(Event::Noted { note: Note::LogUnwritten { log, error } });
-    }
-    let root = match (spec.ground, &hands.checkout) {
-        (Ground::Checkout, Some(checkout)) => checkout.project(),
-        _ => &hands.root,
-    };
-    let place = CheckPlace { root, log: log.ok(), log_path, output_chars: spec.output_chars, snapshot: None };
-    let (report, problem) = checks::run(&mut hands.keeper, spec, place, orders).await;
-    events.extend(problem.map(|text| Event::Noted { note: Note::Machine { text } }));
-    events.push(Event::CheckEnded(Box::new(report)));
-    events
 }
 
 /// Waits, but not beyond the appearance of a marker.

@@ -3,6 +3,7 @@
 mod activity;
 mod agent;
 mod buses;
+mod checking;
 mod children;
 mod face;
 mod trusting;
@@ -30,6 +31,7 @@ use ralph_host::process::Keeper;
 use ralph_host::programs::Programs;
 use ralph_host::raw_log::RawLog;
 use ralph_host::signals::{self, Sign, Signals};
+use ralph_host::snapshot::Snapshots;
 use ralph_host::temp::RunTemp;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
@@ -119,6 +121,8 @@ pub struct RunHands<'a> {
     pub pinned_files: PinnedFiles,
     /// The commit that is being checked, where that is wanted.
     pub checkout: Option<Checkout>,
+    /// Where checks get snapshots, or why they do not, once that was tried.
+    pub snapshots: Option<Result<Snapshots, String>>,
     /// Commits that HEAD named behind agents.
     pub heads: BTreeSet<String>,
     /// Programs that checks use.

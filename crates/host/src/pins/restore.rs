@@ -1,6 +1,7 @@
 //! Putting pinned files back as they were.
 
 use super::{PinnedFiles, Standing};
+use crate::snapshot::{Judge, Put};
 use ralph_core::judges::Part;
 use ralph_core::protect::{Pinned, PinnedState};
 use serde_json::{Map, Value};
@@ -19,6 +20,28 @@ impl PinnedFiles {
             self.put_back(file).err().map(|error| format!("{} could not be put back: {error}", file.path))
         };
         wanted.filter_map(put_back).collect()
+    }
+
+    /// What must be put into a copy of the project so that these stand in it as they were; `inside` is the project's
+    /// place in the copied tree.
+    pub fn puts(&self, pinned: &[Pinned], inside: &Path) -> Vec<Put> {
+        let put = |file: &Pinned| {
+            // What stands there as it did needs nothing; what cannot be seen is told by the look at the tree.
+            if file.path.starts_with('/') || self.changes(std::slice::from_ref(file)).is_ok_and(|all| all.is_empty()) {
+                return None;
+            }
+            let what = match &file.state {
+                PinnedState::File { executable, hash } => Judge::File {
+                    content: self.content_to_put_back(file, hash).ok()?,
+                    executable: executable.unwrap_or(false),
+                },
+                PinnedState::Link { target } => Judge::Link { target: OsStr::from_bytes(&unhex(target)).to_owned() },
+                PinnedState::Nothing => Judge::Nothing,
+                PinnedState::Folder { .. } | PinnedState::Other { .. } => return None,
+            };
+            Some(Put { path: inside.join(&file.path), what })
+        };
+        pinned.iter().filter_map(put).collect()
     }
 
     /// Writes a file beside its place and renames it, so that nothing that stands there is written through.

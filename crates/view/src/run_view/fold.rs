@@ -162,7 +162,7 @@ fn in_flight(activity: Activity) -> InFlight {
         Activity::LookAtTree(_)
         | Activity::LookAtPending { .. }
         | Activity::LookAtMarkers
-        | Activity::Learn(_)
+        | Activity::Learn(..)
         | Activity::Pin(_)
         | Activity::RestorePinned { .. }
         | Activity::CheckOut { .. } => InFlight::Tree,

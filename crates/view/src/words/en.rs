@@ -39,7 +39,7 @@ pub fn check_end(check: &Check) -> String {
 pub fn tree_of(check: &Check) -> String {
     let tree = tree(check.tree.as_ref());
     match (check.report.spec.ground, &check.tree) {
-        (Ground::Project, _) => tree,
+        (Ground::Project | Ground::Live, _) => tree,
         (Ground::Checkout, Some(TreePrint::Seen { head, .. })) => {
             format!("{tree}, in a clean checkout of {}", short(head))
         }

@@ -1,0 +1,202 @@
+//! Executing checks, each on a snapshot of its own, and learning what they are made of.
+
+use super::{RunHands, trusting};
+use ralph_core::activity::{Pinning, Watch};
+use ralph_core::check::{CheckSpec, Ground};
+use ralph_core::event::Event;
+use ralph_core::excerpt::Excerpt;
+use ralph_core::judges::{self, Known, Subject};
+use ralph_core::protect::{PinFailure, Pins};
+use ralph_core::words::Note;
+use ralph_host::aside::Aside;
+use ralph_host::checks::{self, CheckPlace};
+use ralph_host::git::{self, GitError};
+use ralph_host::pins::{self, Machine};
+use ralph_host::process::drive::Order;
+use ralph_host::snapshot::{Place, Plan, Snapshots};
+use ralph_host::{tree, watching};
+use std::ffi::OsString;
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+/// Where caches that a variable names stand in a check's snapshot; the live tree has no such folder.
+const CACHES: &str = ".ralph-caches";
+/// The folder of a run for the logs of hidden checks.
+const HIDDEN: &str = "hidden";
+
+/// What checks are made of, by reading them, and whether they can have snapshots.
+pub(super) async fn learn(hands: &mut RunHands<'_>, subjects: Vec<Subject>, ground: Ground) -> Event {
+    let machine = Machine::new(&hands.root, hands.programs.clone(), hands.variable);
+    let work = move |_: &_| judges::learn(&subjects, &machine);
+    // Whoever cannot start a thread for it waits for it.
+    let known = match Aside::start(work.clone()) {
+        Ok(mut learning) => learning.answer().await.unwrap_or_default(),
+        Err(_) => Aside::done(work).answer().await.unwrap_or_default(),
+    };
+    let live = snapshots(hands, ground).await.err().unwrap_or_default();
+    Event::Learned { known: Box::new(known), live }
+}
+
+/// Executes a check once and adds what it is made of to what is known.
+pub(super) async fn watch(hands: &mut RunHands<'_>, watch: Watch, orders: &mut UnboundedReceiver<Order>) -> Vec<Event> {
+    let Watch { spec, subject, known } = watch;
+    let out = hands.temp.as_ref().map_or(hands.run_folder.as_path(), |temp| temp.path()).join("watched.json");
+    let ground = spec.ground;
+    let mut events = check(hands, spec, &Pins::default(), Some(&out), orders).await;
+    let seen = watching::read(&out);
+    // The next watched check writes it anew.
+    let _ = std::fs::remove_file(&out);
+    let machine = Machine::new(&hands.root, hands.programs.clone(), hands.variable);
+    let known = judges::learn_watched(&subject, &known, &seen, &machine);
+    let live = snapshots(hands, ground).await.err().unwrap_or_default();
+    events.insert(0, Event::Learned { known: Box::new(known), live });
+    events
+}
+
+/// Looks at everything that must stay as it is, aside from the event loop: a project may be large.
+pub(super) async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event> {
+    let failed = |problem| vec![Event::Pinned { pins: Err(problem), untrusted: Vec::new() }];
+    let (mut pins, unmatched) = match look_at_all(hands, pinning).await {
+        Ok(seen) => seen,
+        Err(problem) => return failed(problem),
+    };
+    if let Some(root) = hands.git_root.as_deref().filter(|_| pins.tree_seen) {
+        let patience = super::activity::GIT_TIMEOUT;
+        let place = git::Pinning { root, scratch: &hands.run_folder, patience, variable: hands.variable };
+        match git::pin(&mut hands.keeper, place).await {
+            Ok(git) => pins.git = git,
+            Err(error) => {
+                let why = format!("git does not say what it is set to do: {error}");
+                return failed(PinFailure { why, fault: !matches!(error, GitError::Refused(_)) });
+            }
+        }
+    }
+    let untrusted = match trusting::settle(hands, &pins).await {
+        Ok(untrusted) => untrusted,
+        Err(why) => return failed(PinFailure { why, fault: true }),
+    };
+    let told = |glob: String| Event::Noted { note: Note::GlobWithoutFiles { glob } };
+    unmatched.into_iter().map(told).chain([Event::Pinned { pins: Ok(pins), untrusted }]).collect()
+}
+
+async fn look_at_all(hands: &RunHands<'_>, pinning: Pinning) -> Result<(Pins, Vec<String>), PinFailure> {
+    let (files, programs, git_root) = (hands.pinned_files.clone(), hands.programs.clone(), hands.git_root.clone());
+    let Pinning { globs, subjects, known } = pinning;
+    let started = Aside::start(move |stop| {
+        let nothing = Known::default();
+        let judging = known.as_deref().unwrap_or(&nothing);
+        let files = files.pin(&globs, &subjects, judging, stop)?;
+        let mut pins = Pins { files, ..Pins::default() };
+        let unmatched = pins::unmatched(&globs, &pins.files);
+        if known.is_some() {
+            pins.programs = programs.pin(&judging.programs);
+            pins.unknown.clone_from(&judging.unknown);
+            pins.caches.clone_from(&judging.caches);
+            pins.repository = git_root.as_deref().map(tree::parts).unwrap_or_default();
+            pins.tree_seen = !pins.repository.is_empty();
+        }
+        Ok((pins, unmatched))
+    });
+    let fault = |why| Err(PinFailure { why, fault: true });
+    match started {
+        Ok(mut looking) => looking.answer().await.unwrap_or_else(|| fault("the look at them was cut".to_owned())),
+        Err(error) => fault(format!("no thread could be started: {error}")),
+    }
+}
+
+/// The snapshots of this run, tried once; or why there are none.
+async fn snapshots<'h>(hands: &'h mut RunHands<'_>, ground: Ground) -> Result<&'h Snapshots, String> {
+    if ground == Ground::Live {
+        return Err("verify.snapshot is off".to_owned());
+    }
+    if hands.snapshots.is_none() {
+        let place = Place {
+            tree: hands.git_root.clone().unwrap_or_else(|| hands.root.clone()),
+            project: hands.root.clone(),
+            state: hands.state.clone(),
+            run_folder: hands.run_folder.clone(),
+            spare: None,
+        };
+        hands.snapshots = Some(Snapshots::probe(&mut hands.keeper, place).await);
+    }
+    match &hands.snapshots {
+        Some(Ok(snapshots)) => Ok(snapshots),
+        Some(Err(why)) => Err(why.clone()),
+        None => Err("nobody has tried yet".to_owned()),
+    }
+}
+
+/// Executes a check, watched if `watched` says where to write what is seen.
+pub(super) async fn check(
+    hands: &mut RunHands<'_>,
+    spec: CheckSpec,
+    pins: &Pins,
+    watched: Option<&Path>,
+    orders: &mut UnboundedReceiver<Order>,
+) -> Vec<Event> {
+    let mut events = Vec::new();
+    // What an agent left there must not reach what judges it.
+    if let Some(Err(error)) = hands.temp.as_ref().map(|temp| temp.empty()) {
+        let text = format!("the run's temporary folder could not be emptied: {error}");
+        events.push(Event::Noted { note: Note::Machine { text } });
+    }
+    let (log_path, log) = log(hands, &spec);
+    if let Err(error) = &log {
+        let (log, error) = (log_path.clone(), error.to_string());
+        events.push(Event::Noted { note: Note::LogUnwritten { log, error } });
+    }
+    let made = snapshots(hands, spec.ground).await.map(|_| ());
+    let checkout = hands.checkout.as_ref().filter(|_| spec.ground == Ground::Checkout);
+    let snapshot = match (&made, &hands.snapshots) {
+        (Ok(()), Some(Ok(snapshots))) => {
+            let inside = hands.git_root.as_deref().and_then(|root| hands.root.strip_prefix(root).ok());
+            let (caches, environment) = caches(&hands.root, &spec, pins);
+            let judges = hands.pinned_files.puts(&pins.files, inside.unwrap_or(Path::new("")));
+            Some(Plan { snapshots, checkout, judges, caches, environment })
+        }
+        _ => None,
+    };
+    let root = match (checkout, &snapshot) {
+        (Some(checkout), None) => checkout.project(),
+        _ => &hands.root,
+    };
+    let hidden = spec.terms.hidden;
+    let place = CheckPlace { root, log: log.ok(), log_path, output_chars: spec.output_chars, snapshot, watched };
+    let (mut report, problem) = checks::run(&mut hands.keeper, spec, place, orders).await;
+    if hidden {
+        (report.output_head, report.excerpt) = (String::new(), Excerpt::default());
+    }
+    events.extend(problem.map(|text| Event::Noted { note: Note::Machine { text } }));
+    events.push(Event::CheckEnded(Box::new(report)));
+    events
+}
+
+/// Where a check's log goes: of a hidden one to a place that agents have no business with.
+fn log(hands: &RunHands<'_>, spec: &CheckSpec) -> (String, io::Result<File>) {
+    if !spec.terms.hidden {
+        return (hands.folder.log_path(&spec.log_name), hands.folder.create_log(&spec.log_name));
+    }
+    let folder = hands.run_folder.join(HIDDEN);
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    let file = folder.join(&spec.log_name);
+    (file.display().to_string(), made.and_then(|()| File::create(&file)))
+}
+
+/// The cache folders of a check in its snapshot, and the variables by which its tools find them.
+fn caches(root: &Path, spec: &CheckSpec, pins: &Pins) -> (Vec<PathBuf>, Vec<(OsString, OsString)>) {
+    let (mut folders, mut environment) = (Vec::new(), Vec::new());
+    for cache in pins.caches.iter().filter(|cache| cache.check == spec.id) {
+        let folder = match cache.path.as_str() {
+            "" => Path::new(CACHES).join(&cache.variable),
+            path => PathBuf::from(path),
+        };
+        if !cache.variable.is_empty() {
+            environment.push((cache.variable.clone().into(), root.join(&folder).into_os_string()));
+        }
+        folders.push(folder);
+    }
+    (folders, environment)
+}
