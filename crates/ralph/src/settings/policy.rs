@@ -50,6 +50,7 @@ impl Settings {
     fn verify(&self) -> VerifyPolicy {
         let commands = self.verify.commands.iter();
         VerifyPolicy {
+            live: false,
             baseline: self.verify.baseline,
             clean_checkout: self.verify.clean_checkout,
             commands: commands.map(|added| Extra { purpose: added.purpose, words: added.command.clone() }).collect(),
