@@ -217,6 +217,8 @@ impl Learner<'_> {
             folder: folder.to_owned(),
             compared: false,
             inputs: Vec::new(),
+            fed: false,
+            paths: Vec::new(),
             raw: path.to_owned(),
         };
         self.named(path, &context.setting.by, false);
