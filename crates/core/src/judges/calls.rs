@@ -227,7 +227,7 @@ impl Learner<'_> {
         const VALUED: &str = "-n|-P|-I|-L|-d|-a|-s|-E|-S|-o|-e|-u|-g|-p|-j|--jobs|--max-args|--max-procs|--delimiter|--arg-file|-c|-f|-i|-t";
         let mut rest = args;
         while let Some((first, tail)) = rest.split_first() {
-            if program == "script" && first == "-c" || program == "runuser" && first == "-c" {
+            if first == "-c" && is_one_of(program, "script|runuser") {
                 let scope = self.scope(&call.folder);
                 return tail.first().map_or((), |line| self.text(line, &scope, context.setting));
             }
@@ -444,7 +444,7 @@ impl Learner<'_> {
             self.tsconfigs(program, folder);
         }
         if program == "tsc" || program == "eslint" || program == "vitest" || program == "jest" {
-            self.own_presets(program, folder);
+            self.own_presets(program);
         }
     }
 

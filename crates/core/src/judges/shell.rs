@@ -230,7 +230,7 @@ impl Reader {
             }
             Command::ExtendedTest(test, _) => {
                 let text = test.expr.to_string();
-                self.note_compared(&[text.clone()], scope);
+                self.note_compared(std::slice::from_ref(&text), scope);
                 let inner = scope.expand(&text).inner;
                 self.inner(&inner, scope, true);
             }

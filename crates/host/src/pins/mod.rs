@@ -100,14 +100,15 @@ impl PinnedFiles {
         let mut at: HashMap<String, Vec<usize>> = HashMap::new();
         // Grows by what stands behind links.
         while let Some(next) = wanted.pop() {
-            let same = at.entry(next.path.clone()).or_default();
-            let same = same.iter().find_map(|index| pinned.get_mut(*index).filter(|pin| pin.part == next.part));
-            if let Some(same) = same {
+            let indexes = at.entry(next.path.clone()).or_default();
+            let is_same = |index: &&usize| pinned.get(**index).is_some_and(|pin: &Pinned| pin.part == next.part);
+            let same = indexes.iter().find(is_same).copied();
+            indexes.extend(same.is_none().then_some(pinned.len()));
+            if let Some(same) = same.and_then(|index| pinned.get_mut(index)) {
                 let new = next.of.into_iter().filter(|id| !same.of.contains(id)).collect::<Vec<_>>();
                 same.of.extend(new);
                 continue;
             }
-            at.entry(next.path.clone()).or_default().push(pinned.len());
             if pinned.len() >= MOST_FILES || stop.is_set() {
                 return Err(asked(format!("more than {MOST_FILES} files match, and no more can be kept an eye on")));
             }
