@@ -25,8 +25,11 @@ impl Learner<'_> {
                 self.again_quietly(args, call, context)
             };
         }
-        if first.contains('/') {
-            let path = self.scope(&call.folder).place(first);
+        let put_before = call.paths.iter().map(|folder| self.below(folder, first));
+        let put_before =
+            put_before.filter(|_| !first.contains('/')).find(|path| self.premises.standing(path) == Standing::File);
+        if first.contains('/') || put_before.is_some() {
+            let path = put_before.unwrap_or_else(|| self.scope(&call.folder).place(first));
             let stands_for_itself =
                 table::runner(program).is_none() && !table::is_interpreter(program) && !is_manager(program);
             if stands_for_itself && !path.starts_with('/') || !is_known(&path) {
@@ -63,7 +66,11 @@ impl Learner<'_> {
             Standing::Nothing if context.setting.installs || context.made.contains(path) => {}
             Standing::Nothing => self.unknown(format!("what {path} will be, which is not there yet"), true),
             _ => {
-                self.named(path, &context.setting.by, true);
+                let is_installed =
+                    path.contains("node_modules/") || path.starts_with("vendor/") || self.is_of_a_venv(path);
+                let installed = Why::Installed { runner: program.to_owned() };
+                let why = if is_installed { installed } else { super::learn::named(&context.setting.by) };
+                self.judge(path, Part::Whole, why, true);
                 self.installed_at(path, program);
                 if let Some(text) = self.premises.read(path).filter(|text| text.starts_with("#!")) {
                     self.names(text.lines().next().unwrap_or_default());
@@ -75,6 +82,13 @@ impl Learner<'_> {
     /// A program that is found by its name.
     fn by_name(&mut self, word: &str, program: &str, call: &Call, context: &Context<'_>) {
         if let Some(path) = self.local_program(word, &call.folder, context.setting) {
+            // A nearer one would be taken instead.
+            let folders = super::premises::upward(context.setting.package.as_deref().unwrap_or_default());
+            let bins = folders.map(|folder| self.below(folder, &format!("node_modules/.bin/{word}")));
+            let nearer: Vec<String> = bins.take_while(|bin| *bin != path).collect();
+            for bin in nearer.iter().filter(|_| path.contains("node_modules/.bin/")) {
+                self.judge(bin, Part::Whole, Why::Configures { runner: program.to_owned() }, false);
+            }
             return self.at_path(&path, program, context);
         }
         let found = self.premises.find(word);
@@ -103,6 +117,9 @@ impl Learner<'_> {
                     self.sourced(&path, call, context);
                 }
                 return;
+            }
+            "eval" => {
+                return self.unknown(format!("what `{}` in {} runs", call.raw, shown(&context.setting.by)), false);
             }
             "make" | "gmake" => return self.make(args, &folder, context),
             "just" => return self.just(args, &folder, context),
@@ -210,7 +227,7 @@ impl Learner<'_> {
         const VALUED: &str = "-n|-P|-I|-L|-d|-a|-s|-E|-S|-o|-e|-u|-g|-p|-j|--jobs|--max-args|--max-procs|--delimiter|--arg-file|-c|-f|-i|-t";
         let mut rest = args;
         while let Some((first, tail)) = rest.split_first() {
-            if program == "script" && first == "-c" || program == "runuser" && first == "-c" {
+            if first == "-c" && is_one_of(program, "script|runuser") {
                 let scope = self.scope(&call.folder);
                 return tail.first().map_or((), |line| self.text(line, &scope, context.setting));
             }
@@ -288,11 +305,7 @@ impl Learner<'_> {
                 let path = self.scope(&call.folder).place(path);
                 self.script(&path, Some("sh"), arguments, call, context);
             }
-            ShellInput::Nothing => {
-                for input in &call.inputs {
-                    self.script(input, Some("sh"), &[], call, context);
-                }
-            }
+            ShellInput::Nothing => self.comes_in("sh", args, call, context),
         }
     }
 
@@ -340,6 +353,7 @@ impl Learner<'_> {
                     rest = if separate { tail.get(1..).unwrap_or_default() } else { tail };
                     continue;
                 }
+                (_, "-") => break,
                 (_, word) => {
                     let path = scope.place(word);
                     self.script(&path, Some(program), tail, call, context);
@@ -349,8 +363,17 @@ impl Learner<'_> {
             }
             rest = tail;
         }
+        self.comes_in(program, args, call, context);
+    }
+
+    /// An interpreter that reads what comes in: a file, a document that stands in the text, or what nobody knows.
+    fn comes_in(&mut self, program: &str, args: &[String], call: &Call, context: &Context<'_>) {
         for input in &call.inputs {
             self.script(input, Some(program), &[], call, context);
+        }
+        let runs_nothing = args.iter().any(|word| is_one_of(word, "--version|-V|-v|--help|-h|-n"));
+        if call.fed && call.inputs.is_empty() && !runs_nothing {
+            self.unknown(format!("what comes into `{}` in {}", call.raw, shown(&context.setting.by)), true);
         }
     }
 
@@ -421,7 +444,7 @@ impl Learner<'_> {
             self.tsconfigs(program, folder);
         }
         if program == "tsc" || program == "eslint" || program == "vitest" || program == "jest" {
-            self.own_presets(program, folder);
+            self.own_presets(program);
         }
     }
 

@@ -115,10 +115,8 @@ impl Learner<'_> {
                 }
             }
             None if verb == "make" => {
-                for file in ["Makefile.toml"] {
-                    let path = place(self.premises.root(), folder, file);
-                    self.judge(&path, Part::Whole, Why::Configures { runner: "cargo".to_owned() }, false);
-                }
+                let path = place(self.premises.root(), folder, "Makefile.toml");
+                self.judge(&path, Part::Whole, Why::Configures { runner: "cargo".to_owned() }, false);
                 self.unknown("what `cargo make` runs".to_owned(), false);
             }
             None if !is_one_of(verb, OWN) => {

@@ -38,12 +38,15 @@ impl Learner<'_> {
         }) {
             return self.php_packages(&package, program);
         }
-        if kit == Kit::Python
-            || name(parent(file)) == "bin"
-                && self.premises.standing(&format!("{}/pyvenv.cfg", parent(parent(file)))) == Standing::File
-        {
+        if kit == Kit::Python || self.is_of_a_venv(file) {
             self.python_packages(file, program);
         }
+    }
+
+    /// Whether a program belongs to a virtual environment of Python.
+    pub(super) fn is_of_a_venv(&self, file: &str) -> bool {
+        let described = format!("{}/pyvenv.cfg", parent(parent(file)));
+        name(parent(file)) == "bin" && self.premises.standing(&described) == Standing::File
     }
 
     /// What the system's own package manager installs, no ordinary agent can write.
@@ -84,7 +87,13 @@ impl Learner<'_> {
                     }
                 });
                 let found = places.into_iter().find(|place| self.premises.standing(place) == Standing::Folder);
-                waiting.extend(found.and_then(|place| self.premises.real(&place)));
+                let Some(found) = found else { continue };
+                let real = self.premises.real(&found).unwrap_or_else(|| found.clone());
+                // A link that leads elsewhere is another package.
+                if real != found {
+                    self.installed(&found, runner);
+                }
+                waiting.push(real);
             }
         }
     }

@@ -146,6 +146,9 @@ impl<'a> Learner<'a> {
             venv: activated.or_else(|| setting.venv.clone()),
             ..setting.clone()
         };
+        for path in reading.named.iter().filter(|path| self.premises.standing(path) == Standing::File) {
+            self.named(path, &setting.by, false);
+        }
         let mut made = reading.written.clone();
         for call in &reading.calls {
             let context =

@@ -371,7 +371,19 @@ impl Learner<'_> {
             own.insert("^".to_owned(), needs.join(" "));
             for line in recipe {
                 let line = file.expand(line.trim_start_matches(['@', '-', '+', ' ']), &own, 0);
-                let scope = self.scope(folder);
+                let mut scope = self.scope(folder);
+                if file.variables.contains_key("PATH") {
+                    scope.set(
+                        "PATH",
+                        vec![
+                            file.reference("PATH", &own, 0)
+                                .replace(':', " ")
+                                .split_whitespace()
+                                .collect::<Vec<_>>()
+                                .join(":"),
+                        ],
+                    );
+                }
                 self.text(&line, &scope, &setting);
             }
         }

@@ -116,7 +116,7 @@ pub enum Part {
     Sections { format: Format, names: Vec<String> },
     /// Everything but these sections, in which ordinary work is done.
     Without { format: Format, names: Vec<String> },
-    /// Of a folder the files with this ending, and which there are.
+    /// Of a folder the files with this ending, and which there are; of `.pth` files what Python executes.
     Ending { ending: String },
 }
 

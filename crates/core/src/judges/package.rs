@@ -27,13 +27,6 @@ impl Learner<'_> {
         let given: Vec<String> = args.iter().skip(own_args.len() + 1).cloned().collect();
         let first = words.first().map(String::as_str).unwrap_or_default();
         let second = words.get(1).map(String::as_str).unwrap_or_default();
-        let run = |index: usize| words.get(index).cloned().into_iter().collect::<Vec<_>>();
-        let everywhere = own_args.iter().any(|word| {
-            is_one_of(
-                word.split('=').next().unwrap_or_default(),
-                "-r|--recursive|--filter|-F|--workspaces|-ws|-w|--workspace",
-            )
-        });
         match (program, first) {
             ("concurrently", _) => return self.concurrently(args, folder, context),
             ("composer", _) => return self.composer(first, second, folder, context),
@@ -74,39 +67,54 @@ impl Learner<'_> {
             }
             _ => {}
         }
-        let scripts = match (program, first, second) {
-            (_, "run" | "run-script" | "rum" | "urn", _) => run(1),
-            ("npm" | "pnpm", "test" | "t" | "tst", _) => vec!["test".to_owned()],
+        let Some(script) = self.script_by_verb(program, &words, folder, call, context) else { return };
+        const EVERYWHERE: &str = "-r|--recursive|--filter|-F|--workspaces|-ws|-w|--workspace";
+        if own_args.iter().any(|word| is_one_of(word.split('=').next().unwrap_or_default(), EVERYWHERE)) {
+            self.in_all_packages(program, &[script], folder, context);
+        } else {
+            self.script_or_program(&script, &words, &given, folder, call, context);
+        }
+    }
+
+    /// The script that a package manager's first words mean; `None` if they mean something else, which is followed.
+    fn script_by_verb(
+        &mut self,
+        program: &str,
+        words: &[String],
+        folder: &str,
+        call: &Call,
+        context: &Context<'_>,
+    ) -> Option<String> {
+        let word = |index: usize| words.get(index).map(String::as_str).unwrap_or_default();
+        let (first, second) = (word(0), word(1));
+        match (program, first, second) {
+            ("bun", "run", file) | ("bun", file, _) if file.contains('.') => {
+                let path = self.scope(folder).place(file);
+                self.script(&path, Some("bun"), words.get(1..).unwrap_or_default(), call, context);
+            }
+            (_, "run" | "run-script" | "rum" | "urn", script) => {
+                return Some(script.to_owned()).filter(|script| !script.is_empty());
+            }
+            ("npm" | "pnpm", "test" | "t" | "tst", _) => return Some("test".to_owned()),
             ("yarn" | "yarnpkg", "workspace", package) => {
-                return self.in_package(package, words.get(2..).unwrap_or_default(), folder, context);
+                self.in_package(package, words.get(2..).unwrap_or_default(), folder, context);
             }
             ("yarn" | "yarnpkg", "workspaces", _) => {
-                let names: Vec<String> =
-                    words.iter().skip(1).filter(|word| !is_one_of(word, "foreach|run|focus")).cloned().collect();
-                return self.in_all_packages(program, &names, folder, context);
+                let names = words.iter().skip(1).filter(|word| !is_one_of(word, "foreach|run|focus"));
+                self.in_all_packages(program, &names.cloned().collect::<Vec<_>>(), folder, context);
             }
             (_, "ci" | "install" | "i" | "add" | "install-clean" | "install-test" | "it" | "rebuild", _)
             | ("yarn", "", _) => {
-                return self.lifecycle(&["preinstall", "install", "postinstall", "prepare"], folder, context);
+                self.lifecycle(&["preinstall", "install", "postinstall", "prepare"], folder, context);
             }
-            ("npm", "start" | "stop" | "restart", _) => vec![first.to_owned()],
+            ("npm", "start" | "stop" | "restart", _) => return Some(first.to_owned()),
             ("npm", "pack" | "publish", _) => {
-                return self.lifecycle(&["prepack", "prepare", "prepublishOnly"], folder, context);
+                self.lifecycle(&["prepack", "prepare", "prepublishOnly"], folder, context);
             }
-            ("npm", _, _) | ("bun", "test", _) | (_, "", _) => return,
-            ("bun", file, _) if file.contains('.') => {
-                let path = self.scope(folder).place(file);
-                return self.script(&path, Some("bun"), words.get(1..).unwrap_or_default(), call, context);
-            }
-            (_, name, _) => vec![name.to_owned()],
-        };
-        for script in scripts {
-            if everywhere {
-                self.in_all_packages(program, &[script], folder, context);
-            } else {
-                self.script_or_program(&script, &words, &given, folder, call, context);
-            }
+            ("npm", _, _) | ("bun", "test", _) | (_, "", _) => {}
+            (_, name, _) => return Some(name.to_owned()),
         }
+        None
     }
 
     /// A script of the package, or else a program of one that it depends on.

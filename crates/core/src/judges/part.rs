@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 pub fn counted<'a>(part: &Part, content: &'a [u8]) -> Cow<'a, [u8]> {
     let text = || std::str::from_utf8(content).ok();
     let counted = match part {
+        Part::Ending { ending } if ending == ".pth" => text().map(start_lines),
         Part::Whole | Part::Ending { .. } => None,
         Part::Package { scripts, sections } => text().and_then(|text| package(text, scripts, sections)),
         Part::Recipes { tool, goals } => text().and_then(|text| match tool.as_str() {
@@ -34,6 +35,17 @@ pub fn counted<'a>(part: &Part, content: &'a [u8]) -> Cow<'a, [u8]> {
         }),
     };
     counted.map_or(Cow::Borrowed(content), |text| Cow::Owned(text.into_bytes()))
+}
+
+/// What Python executes of a `.pth` file at every start: a line that only names a folder loads nothing, and those of
+/// setuptools and virtualenv are known.
+fn start_lines(text: &str) -> String {
+    const KNOWN: [&str; 2] = [
+        "import os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os.environ.get(var, 'local') == 'local'; enabled and __import__('_distutils_hack').add_shim();",
+        "import _virtualenv",
+    ];
+    let executed = text.lines().map(str::trim).filter(|line| line.starts_with("import") && !KNOWN.contains(line));
+    executed.collect::<Vec<_>>().join("\n")
 }
 
 /// The scripts with those that run before and after them, and the sections; what is not there counts as well.
@@ -74,7 +86,11 @@ fn at(value: &Value, path: &str) -> Value {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     let inner = |value: &Value| rest.map_or_else(|| value.clone(), |rest| at(value, rest));
     match (first, value) {
-        ("*", Value::Array(items)) => items.iter().map(inner).filter(|found| !found.is_null()).collect(),
+        ("*", Value::Array(items)) => {
+            // An element that says nothing of it is as good as none.
+            let found: Vec<Value> = items.iter().map(inner).filter(|found| !found.is_null()).collect();
+            if found.is_empty() { Value::Null } else { found.into() }
+        }
         (first, Value::Object(members)) => members.get(first).map(inner).unwrap_or_default(),
         _ => Value::Null,
     }

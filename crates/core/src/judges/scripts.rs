@@ -27,6 +27,15 @@ static READ_IN: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 static QUOTED: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r#"['"]([\w@./-]*[\w])['"]|(?:^|[\s='"])((?:\./|[\w-]+/)[\w./-]+)"#));
 
+/// A script that judges.
+struct Script<'s> {
+    path: &'s str,
+    text: &'s str,
+    is_shell: bool,
+    /// The program that interprets it; `None` if it is executed.
+    by_program: Option<&'s str>,
+}
+
 impl Learner<'_> {
     /// A file that is executed, or interpreted by a program.
     pub(super) fn script(
@@ -75,19 +84,12 @@ impl Learner<'_> {
             return self.tried(path);
         }
         self.named(path, by, by_program.is_none());
-        self.follow(path, &text, is_shell, by_program, args, call, context);
+        self.follow(&Script { path, text: &text, is_shell, by_program }, args, call, context);
     }
 
-    fn follow(
-        &mut self,
-        path: &str,
-        text: &str,
-        is_shell: bool,
-        by_program: Option<&str>,
-        args: &[String],
-        call: &Call,
-        context: &Context<'_>,
-    ) {
+    /// What a script leads to.
+    fn follow(&mut self, script: &Script<'_>, args: &[String], call: &Call, context: &Context<'_>) {
+        let Script { path, text, is_shell, by_program } = *script;
         if !self.is_new(format!("script {path} {} {}", call.folder, args.join(" "))) {
             return;
         }
@@ -217,21 +219,16 @@ impl Learner<'_> {
             folder: folder.to_owned(),
             compared: false,
             inputs: Vec::new(),
+            fed: false,
+            paths: Vec::new(),
             raw: path.to_owned(),
         };
         self.named(path, &context.setting.by, false);
         let by_program = if language.is_empty() { None } else { Some(language) };
         let is_code = !path.ends_with(".json") && !path.ends_with(".txt");
         if is_code {
-            self.follow(
-                path,
-                &text,
-                is_shell && (path.ends_with(".sh") || text.starts_with("#!")),
-                by_program,
-                &[],
-                &call,
-                context,
-            );
+            let is_shell = is_shell && (path.ends_with(".sh") || text.starts_with("#!"));
+            self.follow(&Script { path, text: &text, is_shell, by_program }, &[], &call, context);
         }
     }
 
@@ -258,7 +255,7 @@ impl Learner<'_> {
     }
 
     /// Files of the project that a runner's configuration names: set-up files, presets, its own plugins.
-    pub(super) fn own_presets(&mut self, program: &str, folder: &str) {
+    pub(super) fn own_presets(&mut self, program: &str) {
         static NAMED: LazyLock<Option<Regex>> =
             LazyLock::new(|| pattern(r#"['"](?:<rootDir>/)?(\.{0,2}/?[\w./-]+\.(?:js|ts|cjs|mjs|cts|mts|json))['"]"#));
         let configured: Vec<String> = self
@@ -281,7 +278,6 @@ impl Learner<'_> {
                 }
             }
         }
-        let _ = folder;
     }
 
     /// Rake reads a whole program.

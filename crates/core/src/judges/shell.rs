@@ -34,7 +34,11 @@ pub(super) struct Call {
     pub(super) compared: bool,
     /// Files that it reads as its input.
     pub(super) inputs: Vec<String>,
-    /// Files in which its output ends, among those of the whole text.
+    /// Whether another command's output comes in.
+    pub(super) fed: bool,
+    /// Folders that the text puts into the search path.
+    pub(super) paths: Vec<String>,
+    /// As it is written.
     pub(super) raw: String,
 }
 
@@ -48,6 +52,8 @@ pub(super) struct Reading {
     pub(super) written: BTreeSet<String>,
     /// Functions that it defines.
     pub(super) functions: BTreeSet<String>,
+    /// Files that programs read because a variable names them, such as `BASH_ENV`.
+    pub(super) named: BTreeSet<String>,
     /// Whether it reads other texts into itself, so that unknown names may be their functions.
     pub(super) sources: bool,
 }
@@ -162,6 +168,8 @@ struct Reader {
     reading: Reading,
     compares: Compares,
     functions: BTreeMap<String, FunctionDefinition>,
+    /// Whether the member of a pipeline that is walked is not its first.
+    fed: bool,
     depth: usize,
 }
 
@@ -191,7 +199,9 @@ impl Reader {
         for (at, member) in pipeline.seq.iter().enumerate() {
             let later = pipeline.seq.get(at + 1..).unwrap_or_default();
             let is_compared = compared || later.iter().any(|command| compares(command, scope));
+            let fed = std::mem::replace(&mut self.fed, at > 0);
             self.command(member, &mut scope.clone(), is_compared);
+            self.fed = fed;
         }
     }
 
@@ -220,7 +230,7 @@ impl Reader {
             }
             Command::ExtendedTest(test, _) => {
                 let text = test.expr.to_string();
-                self.note_compared(&[text.clone()], scope);
+                self.note_compared(std::slice::from_ref(&text), scope);
                 let inner = scope.expand(&text).inner;
                 self.inner(&inner, scope, true);
             }
@@ -372,16 +382,9 @@ impl Reader {
         }
         for words in combinations(&words) {
             if self.reading.calls.len() < MOST_CALLS {
-                self.call(
-                    Call {
-                        words,
-                        folder: scope.folder.clone(),
-                        compared: is_compared,
-                        inputs: inputs.clone(),
-                        raw: raw.join(" "),
-                    },
-                    scope,
-                );
+                let (folder, inputs, paths) = (scope.folder.clone(), inputs.clone(), search_path(scope));
+                let raw = raw.join(" ");
+                self.call(Call { words, folder, compared: is_compared, inputs, fed: self.fed, paths, raw }, scope);
             }
         }
     }
@@ -395,6 +398,10 @@ impl Reader {
         for word in raw {
             let expanded = scope.expand(word);
             let compared = self.compares.variables.contains(name);
+            if table::names_files(name) {
+                let words = expanded.values.iter().flat_map(|value| value.split([' ', '=', ':']));
+                self.reading.named.extend(words.filter(|word| is_known(word)).map(|word| scope.place(word)));
+            }
             self.inner(&expanded.inner, scope, compared);
             scope.set(name, expanded.values);
         }
@@ -449,6 +456,13 @@ impl Reader {
             _ => self.reading.calls.push(call),
         }
     }
+}
+
+/// The folders that a text has put into the search path.
+fn search_path(scope: &Scope<'_>) -> Vec<String> {
+    let given = scope.variables.get("PATH").into_iter().flatten();
+    let folders = given.flat_map(|value| value.split(':')).filter(|folder| !folder.is_empty() && is_known(folder));
+    folders.map(|folder| scope.place(folder)).collect()
 }
 
 /// Whether a member of a pipeline judges what comes into it.

@@ -205,6 +205,12 @@ pub(super) fn passes_on(program: &str) -> bool {
     is_one_of(program_name(program), PASSING_ON)
 }
 
+/// Whether programs read or execute the files that a variable of this name holds.
+pub(super) fn names_files(variable: &str) -> bool {
+    const NAMES: &str = "BASH_ENV|ENV|NODE_OPTIONS|PYTHONSTARTUP|LD_PRELOAD|DYLD_INSERT_LIBRARIES|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|RUSTC|PYTEST_ADDOPTS|PYTEST_PLUGINS|RUBYOPT|PERL5OPT|JAVA_TOOL_OPTIONS|MAKEFILES|GOFLAGS|CC|CXX|SHELL|JUST_JUSTFILE|ESLINT_CONFIG|npm_config_script_shell|npm_config_userconfig|NPM_CONFIG_USERCONFIG|GIT_CONFIG|GIT_CONFIG_GLOBAL";
+    is_one_of(variable, NAMES) || variable.ends_with("_RUNNER") || variable.ends_with("_CONFIG")
+}
+
 /// Whether this runs a file that it is given.
 pub(super) fn is_interpreter(program: &str) -> bool {
     interpreter(program_name(program)).is_some() || is_shell(program_name(program))
@@ -246,6 +252,7 @@ pub(super) fn sounds_like_a_judge(path: &str) -> bool {
     let is_tooling = folders.split('/').any(|folder| is_one_of(&folder.to_lowercase(), TOOLING));
     let judges = |part: &str| {
         JUDGING.split('|').any(|word| part.strip_prefix(word).is_some_and(|ending| ENDINGS.contains(&ending)))
+            || ["check", "checks", "tests", "lint", "verify", "unittest"].iter().any(|word| part.ends_with(word))
     };
     let mut words = path.split(|c: char| !c.is_ascii_alphanumeric()).flat_map(camel_words);
     is_tooling || words.any(|word| judges(&word))

@@ -54,7 +54,7 @@ impl Premises for World {
     fn list(&self, folder: &str) -> Vec<String> {
         let inside = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let below = self.files.keys().filter_map(|file| file.strip_prefix(&inside));
-        let names: BTreeSet<String> = below.map(|file| file.split('/').next().unwrap().to_owned()).collect();
+        let names: BTreeSet<String> = below.map(|file| file.split('/').take(1).collect::<String>()).collect();
         names.into_iter().collect()
     }
 
@@ -196,6 +196,22 @@ fn what_is_executed_or_interpreted_by_name_judges() {
         ("uv run --with x python verify.py", &["verify.py"]),
         ("poetry run python verify.py", &["verify.py"]),
         ("command sh check.sh", &["check.sh"]),
+        ("PATH=\"$PWD/tools:$PATH\" deep.sh", &["tools/deep.sh"]),
+        ("export PATH=tools:$PATH; deep.sh", &["tools/deep.sh"]),
+        ("BASH_ENV=./app.sh bash check.sh", &["app.sh", "check.sh"]),
+        ("NODE_OPTIONS='--require ./index.js' node cli.js", &["cli.js", "index.js"]),
+        ("python -c \"import subprocess; subprocess.run(['sh', 'check.sh'])\"", &["check.sh"]),
+        ("node -e \"require('./tools/check')\"", &[]),
+        ("cat check.sh | sh", &["? what comes into `sh` in the command"]),
+        ("bash -c \"$(cat app.sh)\"", &["? what `bash -c \"$(cat app.sh)\"` in the command runs"]),
+        ("eval \"$(cat app.sh)\"", &["? what `eval \"$(cat app.sh)\"` in the command runs"]),
+        ("python3 - <<'E'\nprint(1)\nE\nsh check.sh", &["check.sh"]),
+        ("run-parts checks.d", &["? what `run-parts` in the command is configured by"]),
+        ("find checks.d -name '*.sh' | xargs -n1 sh", &["? which scripts `xargs -n1 sh` in the command executes"]),
+        (
+            "find checks.d -name '*.sh' -exec sh {} \\;",
+            &["? which scripts `find checks.d -name '*.sh' -exec sh {} \\;` in the command executes"],
+        ),
     ] {
         wrong.extend(differs(command, named(&project.learn(command)), expected));
     }
@@ -404,10 +420,6 @@ fn package_scripts_are_followed_through_every_manager() {
         "node_modules/.bin/tsc", "node_modules/typescript", "package.json typecheck", "tsconfig.build.json",
         "tsconfig.json",
     ];
-    let lints: &[&str] = &["a.sh", "b.js", "package.json lint:a,lint:b"];
-    let workspace: &[&str] =
-        &["package.json test#workspaces,jest,babel", "packages/a/package.json test", "packages/a/t.sh"];
-    let _ = (workspace, lints);
     let mut wrong = Vec::new();
     for command in [
         "npm test", "npm t", "npm run test", "npm run -s test -- --x", "pnpm test", "yarn test", "yarn run test",
@@ -446,4 +458,353 @@ fn package_scripts_are_followed_through_every_manager() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What a runner's configuration consists of, by the paths that count, whether they are there or not.
+fn configured(world: &World, command: &str) -> BTreeSet<String> {
+    let known = world.learn(command);
+    known.judges.into_iter().filter(|judge| !matches!(judge.why, Why::Named { .. })).map(|judge| judge.path).collect()
+}
+
+#[test]
+fn ordinary_commands_of_known_ecosystems_leave_nothing_unknown() {
+    let world = World::of(&[
+        ("Cargo.toml", "[workspace]\nmembers=[\"crates/*\"]\n"),
+        ("crates/a/Cargo.toml", "[package]\nname=\"a\"\n"),
+        ("xtask/Cargo.toml", "[package]\nname=\"xtask\"\n"),
+        (".cargo/config.toml", "[alias]\nxtask = \"run -p xtask --\"\nlint = \"clippy --all-targets\"\n"),
+        ("go.mod", "module x\n"),
+        ("pyproject.toml", "[tool.pytest.ini_options]\n"),
+        ("pom.xml", "<project><modules><module>core</module></modules></project>"),
+        ("core/pom.xml", "<project/>"),
+        ("gradlew", "#!/bin/sh\nexec java -jar gradle/wrapper/gradle-wrapper.jar\n"),
+        ("gradle/wrapper/gradle-wrapper.jar", "x"),
+        ("gradle/wrapper/gradle-wrapper.properties", "x"),
+        ("settings.gradle", "include 'app'"),
+        ("app/build.gradle", ""),
+        ("mvnw", "#!/bin/sh\n"),
+        ("CMakeLists.txt", ""),
+        ("phpunit.xml", ""),
+        (".rspec", ""),
+        ("tox.ini", "[testenv]\ncommands =\n    pytest {posargs}\n    python tools/check.py\n"),
+        ("tools/check.py", ""),
+        (".pre-commit-config.yaml", "repos:\n- repo: local\n  hooks:\n  - id: x\n    entry: sh tools/hook.sh\n"),
+        ("tools/hook.sh", ""),
+        ("deno.json", r#"{"tasks":{"check":"deno test && sh tools/hook.sh"}}"#),
+    ]);
+    for (command, judges) in [
+        (
+            "cargo test",
+            &[
+                "Cargo.toml",
+                "crates/a/Cargo.toml",
+                ".cargo/config.toml",
+                "/home/me/.cargo/config.toml",
+                "/.cargo/config.toml",
+                "rust-toolchain.toml",
+                "clippy.toml",
+            ][..],
+        ),
+        ("cargo test --workspace --all-features -- --nocapture", &["Cargo.toml"]),
+        ("cargo +nightly clippy --all-targets -- -D warnings", &["Cargo.toml", "clippy.toml"]),
+        ("cargo lint", &["Cargo.toml"]),
+        ("cargo fmt --check", &["rustfmt.toml", ".rustfmt.toml"]),
+        ("cd crates/a && cargo test", &["crates/a/Cargo.toml", "Cargo.toml", "crates/a/.cargo/config.toml"]),
+        ("cargo test --manifest-path crates/a/Cargo.toml", &["crates/a/Cargo.toml", "Cargo.toml"]),
+        ("go test ./...", &["go.mod", "go.work", "/home/me/.config/go/env", "/go.work"]),
+        ("go vet ./... && go build ./...", &["go.mod"]),
+        ("golangci-lint run", &[".golangci.yml", "/.golangci.toml"]),
+        ("pytest", &["pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg", ".coveragerc", "sitecustomize.py"]),
+        ("pytest -q tests/test_a.py -k x", &["pytest.ini"]),
+        ("python -m pytest", &["pytest.ini", "pytest.py", "pytest/__init__.py"]),
+        ("python3 -m unittest discover", &["unittest.py"]),
+        ("uv run --frozen pytest", &["pytest.ini"]),
+        ("ruff check . && mypy src", &["ruff.toml", "mypy.ini", "/home/me/.config/ruff/ruff.toml"]),
+        ("tox -e py312", &["tox.ini", "pytest.ini"]),
+        ("pre-commit run --all-files", &[".pre-commit-config.yaml"]),
+        ("mvn -q test", &["pom.xml", "core/pom.xml", ".mvn", "/home/me/.m2/settings.xml"]),
+        ("./mvnw verify", &["pom.xml", ".mvn"]),
+        (
+            "gradle test",
+            &[
+                "build.gradle",
+                "app/build.gradle",
+                "gradle.properties",
+                "/home/me/.gradle/init.gradle",
+                "gradle/wrapper",
+            ],
+        ),
+        ("./gradlew test --no-daemon", &["build.gradle", "app/build.gradle.kts", "gradle/wrapper", "settings.gradle"]),
+        ("phpunit", &["phpunit.xml", "phpunit.xml.dist"]),
+        ("bundle exec rspec", &[".rspec", ".bundle/config"]),
+        ("cmake --build build && ctest --test-dir build", &["CMakeLists.txt"]),
+        ("deno test", &["deno.json"]),
+        ("deno task check", &["deno.json"]),
+        ("make -v && git diff --exit-code", &[]),
+    ] {
+        let known = world.learn(command);
+        let unknown: Vec<String> = known.unknown.iter().map(|unknown| unknown.what.clone()).collect();
+        let expected: &[&str] = match command {
+            "phpunit" | "bundle exec rspec" | "cmake --build build && ctest --test-dir build" => &[],
+            "make -v && git diff --exit-code" => &["what Makefile will say, which is not there yet"],
+            "pre-commit run --all-files" => &["what `pre-commit` will be, which is not installed yet"],
+            _ => &[],
+        };
+        assert_eq!(unknown, expected, "{command}");
+        let found = configured(&world, command);
+        for judge in judges {
+            assert!(found.contains(*judge), "{command}: no {judge} in {found:?}");
+        }
+    }
+    assert_eq!(parts(&world, "cargo xtask check").iter().filter(|part| *part == "xtask").count(), 0, "no member");
+    let hooks = parts(&world, "pre-commit run -a; deno task check");
+    assert!(hooks.iter().any(|part| part == "tools/hook.sh"), "{hooks:?}");
+    assert!(named(&world.learn("./gradlew test")).contains(&"gradlew".to_owned()));
+}
+
+#[test]
+fn caches_of_runners_are_known() {
+    let world = project();
+    let caches = |command: &str| -> Vec<String> {
+        world.learn(command).caches.into_iter().map(|cache| format!("{}={}", cache.path, cache.variable)).collect()
+    };
+    assert_eq!(caches("cd sub && cargo test"), ["sub/target=CARGO_TARGET_DIR"]);
+    assert_eq!(caches("go test ./..."), ["=GOCACHE"]);
+    assert_eq!(caches("pytest"), [".pytest_cache=", "=PYTHONPYCACHEPREFIX"]);
+    assert!(caches("grep -q done work.txt").is_empty());
+}
+
+#[test]
+fn programs_of_every_text_are_looked_up() {
+    let world =
+        World::of(&[("Makefile", "test:\n\tgrep -q ok work.txt\n\tsh deep.sh\n"), ("deep.sh", "curl x | cat\n")]);
+    let known = world.learn("make test");
+    let names: BTreeSet<&str> = known.programs.iter().map(|program| program.name.as_str()).collect();
+    for name in ["sh", "make", "grep", "curl", "cat"] {
+        assert!(names.contains(name), "{name} in {names:?}");
+    }
+}
+
+fn counts(part: &Part, one: &str, other: &str) -> bool {
+    counted(part, one.as_bytes()) != counted(part, other.as_bytes())
+}
+
+#[test]
+fn of_a_makefile_other_goals_may_change() {
+    let before = "CFLAGS = -O2\nPY = python\nNAME = x\n.PHONY: test lint\ntest: lint\n\t$(PY) verify.py\nlint:\n\tsh lint.sh\nrelease:\n\tsh release.sh $(NAME)\n";
+    let part = Part::Recipes { tool: "make".to_owned(), goals: vec!["test".to_owned()] };
+    for (edit, other, expected) in [
+        ("a new goal", format!("{before}deploy:\n\trm -rf /\n"), false),
+        ("another goal", before.replace("release.sh", "publish.sh"), false),
+        ("its variable", before.replace("NAME = x", "NAME = y"), false),
+        ("a phony goal", before.replace("test lint\n", "test lint deploy\n"), false),
+        ("a comment", format!("# hello\n{before}"), false),
+        ("the recipe", before.replace("verify.py", "true.py"), true),
+        ("a recipe behind it", before.replace("lint.sh", "true.sh"), true),
+        ("a variable of it", before.replace("PY = python", "PY = true"), true),
+        ("the same variable again", format!("{before}PY = true\n"), true),
+        ("what it needs", before.replace("test: lint", "test:"), true),
+        ("the recipe once more", format!("{before}test:\n\ttrue\n"), true),
+        ("a pattern for everything", format!("{before}%:\n\ttrue\n"), true),
+        ("a special target", format!("{before}.IGNORE:\n"), true),
+        ("no longer phony", before.replace(".PHONY: test lint", ".PHONY: lint"), true),
+        ("the shell", format!("SHELL = /bin/true\n{before}"), true),
+        ("flags of make", format!("MAKEFLAGS += -i\n{before}"), true),
+        ("the search path", format!("export PATH := evil:$(PATH)\n{before}"), true),
+        ("an include", format!("include evil.mk\n{before}"), true),
+        ("a program in it", format!("{before}$(shell rm tests)\n"), true),
+        ("a variable of the goal", format!("{before}test: PY = true\n"), true),
+        ("the file itself as a goal", format!("{before}Makefile:\n\techo\n"), true),
+        ("an exported variable", format!("PYTHONPATH = evil\n{before}"), true),
+    ] {
+        assert_eq!(counts(&part, before, &other), expected, "{edit}");
+    }
+    let first = Part::Recipes { tool: "make".to_owned(), goals: vec![String::new()] };
+    assert!(counts(&first, before, &format!("first:\n\ttrue\n{before}")), "another goal is made now");
+}
+
+#[test]
+fn of_files_with_sections_the_rest_may_change() {
+    let toml = |names: &[&str]| Part::Sections {
+        format: Format::Toml,
+        names: names.iter().map(|name| (*name).to_owned()).collect(),
+    };
+    let ini = Part::Sections { format: Format::Ini, names: vec!["tool:pytest".to_owned(), "coverage*".to_owned()] };
+    let package = Part::Package { scripts: vec!["test".to_owned()], sections: vec!["jest".to_owned()] };
+    let pom = Part::Without {
+        format: Format::Xml,
+        names: vec!["project/dependencies".to_owned(), "project/version".to_owned()],
+    };
+    let gradle =
+        Part::Without { format: Format::Gradle, names: vec!["dependencies".to_owned(), "repositories".to_owned()] };
+    let go = Part::Sections { format: Format::GoMod, names: vec!["replace".to_owned()] };
+    let just = Part::Recipes { tool: "just".to_owned(), goals: vec!["test".to_owned()] };
+    let task = Part::Recipes { tool: "task".to_owned(), goals: vec!["test".to_owned()] };
+    let cargo =
+        toml(&["lib.test", "package.autotests", "test", "bin.*.test", "workspace.exclude", "workspace.members=a"]);
+    let pytest = toml(&["tool.pytest"]);
+    let justfile = "v := 'a'\nset shell := ['sh']\ntest: lint\n    run {{v}}\nlint:\n    l\nother:\n    o\n";
+    let taskfile =
+        "version: 3\ntasks:\n  test:\n    cmds:\n      - task: lint\n  lint:\n    cmds: [l]\n  other:\n    cmds: [o]\n";
+    let build = "plugins {\n  id 'java'\n}\nversion = '1.0'\ndependencies {\n  implementation 'a:b:1'\n}\ntest {\n  useJUnitPlatform()\n}\n";
+    let project = "<project><version>1</version><dependencies><dependency>a</dependency></dependencies><build><plugins><plugin>x</plugin></plugins></build></project>";
+    for (part, before, other, expected) in [
+        (
+            &pytest,
+            "[tool.pytest.ini_options]\naddopts='-q'\n[project]\nname='a'\n",
+            "[project]\nname='b'\n[tool.pytest.ini_options]\naddopts = \"-q\"\n[tool.black]\nx=1\n",
+            false,
+        ),
+        (&pytest, "[project]\n", "[project]\n[tool.pytest.ini_options]\naddopts='--co'\n", true),
+        (&pytest, "[project]\n", "[project]\n[tool]\npytest = {ini_options={testpaths='x'}}\n", true),
+        (&pytest, "[project]\n", "tool.pytest.ini_options.addopts='--co'\n[project]\n", true),
+        (&pytest, "[project]\n", "[project\n", true),
+        (
+            &cargo,
+            "[package]\nname='a'\n[dependencies]\nb='1'\n",
+            "[package]\nname='a'\nversion='2'\n[dependencies]\nb='2'\nc='1'\n[features]\nx=[]\n[[bin]]\nname='y'\n",
+            false,
+        ),
+        (&cargo, "[package]\n", "[package]\nautotests=false\n", true),
+        (&cargo, "[lib]\n", "[lib]\ntest=false\n", true),
+        (&cargo, "[[bin]]\nname='y'\n", "[[bin]]\nname='y'\ntest=false\n", true),
+        (&cargo, "[package]\n", "[package]\n[[test]]\nname='it'\nharness=false\n", true),
+        (&cargo, "[workspace]\nmembers=['a']\n", "[workspace]\nmembers=['a','b']\n", false),
+        (&cargo, "[workspace]\nmembers=['a']\n", "[workspace]\nmembers=['b']\n", true),
+        (&cargo, "[workspace]\nmembers=['a']\n", "[workspace]\nmembers=['a']\nexclude=['a']\n", true),
+        (&ini, "[metadata]\nname=a\n[tool:pytest]\nx=1\n", "[metadata]\nname=b\n[tool:pytest]\nx=1\n", false),
+        (&ini, "[metadata]\n", "[metadata]\n[tool:pytest]\naddopts=--co\n", true),
+        (&ini, "[coverage:run]\na=1\n", "[coverage:run]\na=2\n", true),
+        (
+            &package,
+            r#"{"scripts":{"test":"jest"}}"#,
+            r#"{"dependencies":{"a":"1"},"scripts":{"dev":"vite","test":"jest"}}"#,
+            false,
+        ),
+        (&package, r#"{"scripts":{"test":"jest"}}"#, r#"{"scripts":{"test":"true"}}"#, true),
+        (&package, r#"{"scripts":{"test":"jest"}}"#, r#"{"scripts":{"test":"jest","pretest":"rm -r tests"}}"#, true),
+        (&package, r#"{"scripts":{"test":"jest"}}"#, r#"{"scripts":{"test":"jest"},"jest":{"testMatch":[]}}"#, true),
+        (&package, r#"{"scripts":{"test":"jest"}}"#, "no json", true),
+        (&pom, project, &project.replace("<dependency>a", "<dependency>b"), false),
+        (&pom, project, &project.replace("<version>1", "<version>2"), false),
+        (&pom, project, &project.replace("<plugin>x", "<plugin>y"), true),
+        (
+            &pom,
+            project,
+            &project.replace("<build>", "<properties><skipTests>true</skipTests></properties><build>"),
+            true,
+        ),
+        (
+            &gradle,
+            build,
+            &build.replace("a:b:1'", "a:b:2'\n  testImplementation(\"c:d:1\")\n  api project(':x')"),
+            false,
+        ),
+        (&gradle, build, &build.replace("'1.0'", "'2.0'"), false),
+        (&gradle, build, &build.replace("useJUnitPlatform()", "enabled = false"), true),
+        (&gradle, build, &build.replace("  implementation", "  tasks.test.enabled = false\n  implementation"), true),
+        (&gradle, build, &build.replace("a:b:1'", "a:b:1'; tasks.test.enabled = false"), true),
+        (&go, "module x\nrequire a v1\n", "module x\nrequire a v2\nrequire b v1\n", false),
+        (&go, "module x\n", "module x\nreplace a => ./fake\n", true),
+        (&go, "module x\n", "module x\nreplace (\n\ta => ./fake\n)\n", true),
+        (&just, justfile, &justfile.replace("    o\n", "    p\n"), false),
+        (&just, justfile, &justfile.replace("    l\n", "    p\n"), true),
+        (&just, justfile, &justfile.replace("'a'", "'b'"), true),
+        (&just, justfile, &justfile.replace("['sh']", "['true']"), true),
+        (&task, taskfile, &taskfile.replace("[o]", "[p]"), false),
+        (&task, taskfile, &taskfile.replace("[l]", "[p]"), true),
+        (&task, taskfile, &taskfile.replace("version: 3", "version: 3\nset: [x]"), true),
+    ] {
+        assert_eq!(counts(part, before, other), expected, "{part:?}\n{before}\n{other}");
+    }
+}
+
+#[test]
+fn a_python_runner_is_known_with_the_packages_that_it_needs() {
+    let site = ".venv/lib/python3.12/site-packages";
+    let mut world = World::of(&[
+        (".venv/bin/pytest", "#!/p/.venv/bin/python\n"),
+        (".venv/bin/python", ""),
+        (".venv/pyvenv.cfg", ""),
+    ]);
+    for (path, text) in [
+        (
+            "pytest-8.0.dist-info/RECORD",
+            "pytest/__init__.py,x,1\n_pytest/a.py,x,1\npy.py,,\n../../../bin/pytest,,\npytest-8.0.dist-info/METADATA,,\n",
+        ),
+        (
+            "pytest-8.0.dist-info/METADATA",
+            "Name: pytest\nRequires-Dist: pluggy<2,>=1.4\nRequires-Dist: nose; extra == 'dev'\n",
+        ),
+        ("pluggy-1.4.dist-info/RECORD", "pluggy/__init__.py,,\n"),
+        ("pluggy-1.4.dist-info/METADATA", "Name: pluggy\n"),
+        ("requests-1.dist-info/RECORD", "requests/__init__.py,,\n"),
+    ] {
+        world.files.insert(format!("{site}/{path}"), text.to_owned());
+    }
+    for command in [
+        ".venv/bin/pytest",
+        ". .venv/bin/activate && pytest",
+        "uv run pytest",
+        "poetry run pytest",
+        ".venv/bin/python -m pytest",
+        "uv run python -m pytest",
+    ] {
+        let known = world.learn(command);
+        let paths: BTreeSet<&str> = known.judges.iter().map(|judge| judge.path.as_str()).collect();
+        for wanted in ["pytest", "_pytest", "py.py", "pluggy", "sitecustomize.py", ""] {
+            let path = format!("{site}/{wanted}");
+            assert!(paths.contains(path.trim_end_matches('/')), "{command}: no {path} in {paths:?}");
+        }
+        assert!(!paths.iter().any(|path| path.ends_with("/requests") || path.ends_with("/nose")), "{command}");
+        assert!(known.unknown.is_empty(), "{command}: {:?}", known.unknown);
+    }
+}
+
+#[test]
+fn a_watched_run_shows_what_reading_could_not() {
+    let world = project();
+    let subject = subject("\"$TOOL\" run; node cli.js | grep 3");
+    let known = learn(std::slice::from_ref(&subject), &world);
+    assert!(!known.knows(&subject.id));
+    let executed = |program: &str, args: &[&str]| Executed {
+        program: program.to_owned(),
+        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+        folder: "/p/sub".to_owned(),
+    };
+    let file = |path: &str, by: &str| Opened { path: path.to_owned(), by: by.to_owned() };
+    let watched = Watched {
+        executed: vec![
+            executed("/p/app.sh", &["app.sh"]),
+            executed("/usr/bin/bash", &["bash", "-e", "check.sh"]),
+            executed("/opt/tool/bin/tool", &["tool"]),
+            executed("/usr/bin/node", &["node", "/p/cli.js"]),
+            executed("/p/target/debug/app", &["app"]),
+        ],
+        opened: vec![
+            file("/p/tools/lib.sh", "/usr/bin/bash"),
+            file("/p/work.txt", "/usr/bin/grep"),
+            file("/p/src/app.py", "/usr/bin/python3"),
+        ],
+        missed: vec![
+            file("/p/pytest.ini", "/usr/bin/python3"),
+            file("/home/me/.npmrc", "/usr/bin/node"),
+            file("/p/nothing.txt", "/usr/bin/cat"),
+        ],
+        gap: String::new(),
+    };
+    let after = learn_watched(&subject, &known, &watched, &world);
+    assert!(after.knows(&subject.id));
+    let new: BTreeSet<&str> =
+        after.judges.iter().filter(|judge| !known.judges.contains(judge)).map(|judge| judge.path.as_str()).collect();
+    assert_eq!(new, ["app.sh", "sub/check.sh", "tools/lib.sh", "pytest.ini", "/home/me/.npmrc"].into());
+    assert!(after.programs.iter().any(|program| program.name == "/opt/tool/bin/tool"));
+    let gap = Watched { gap: "the kernel refuses".to_owned(), ..watched.clone() };
+    assert!(!learn_watched(&subject, &known, &gap, &world).knows(&subject.id));
+    let all_known = learn(&[super::tests::subject("pytest")], &world);
+    assert_eq!(
+        learn_watched(&super::tests::subject("pytest"), &all_known, &watched, &world),
+        all_known,
+        "what tests start is the work"
+    );
 }

@@ -209,7 +209,10 @@ async fn check_out(hands: &mut RunHands<'_>, pins: &Pins) -> Event {
     let uncommitted = checkout::uncommitted(&mut hands.keeper, &hands.root).await;
     match (made, uncommitted) {
         (Ok((checkout, commit)), Ok(uncommitted)) => {
-            match hands.pinned_files.at(checkout.project()).changes(&pins.files) {
+            // What is installed is in no commit.
+            let committed = pins.files.iter().filter(|file| !matches!(file.why, judges::Why::Installed { .. }));
+            let committed: Vec<_> = committed.cloned().collect();
+            match hands.pinned_files.at(checkout.project()).changes(&committed) {
                 Ok(pinned) => {
                     hands.checkout = Some(checkout);
                     Event::CheckedOut { commit: Ok(commit), fault: false, uncommitted, pinned }

@@ -4,6 +4,7 @@
 //! as they were is not read again: the time of its last change of state is the kernel's and cannot be set back.
 
 use crate::plain_file::{self, Links};
+use ralph_core::judges::{Part, counted};
 use ralph_core::text;
 use rustix::fs::{CWD, FileType, Stat};
 use std::collections::HashMap;
@@ -16,12 +17,12 @@ const MOST_FILES: usize = 50_000;
 /// The largest file that is read.
 const LARGEST: u64 = 256 << 20;
 /// What runners leave in any folder, other packages inside a package, and what systems add.
-const NOT_COUNTED: [&str; 9] =
-    ["__pycache__", "node_modules", ".cache", ".pytest_cache", ".git", ".DS_Store", "target", ".vite", ".turbo"];
+const NOT_COUNTED: [&str; 8] =
+    ["__pycache__", ".cache", ".pytest_cache", ".git", ".DS_Store", "target", ".vite", ".turbo"];
 
 /// By which a file's content is known again: device and inode, size, and the times of the last change of content and
 /// of state, in nanoseconds.
-pub(crate) type Stamp = (u64, u64, u64, i128, i128);
+pub(crate) type Stamp = (u64, u64, u64, i64, i64);
 
 /// Hashes of contents that were read, with the stamps that they belong to.
 #[derive(Debug, Clone, Default)]
@@ -29,10 +30,26 @@ pub(super) struct Folders {
     read: Arc<Mutex<HashMap<PathBuf, (Stamp, String)>>>,
 }
 
+/// The names of the packages in a folder of packages.
+fn packages(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('@') && entry.file_type()?.is_dir() {
+            let inner = std::fs::read_dir(entry.path())?.flatten();
+            names.extend(inner.map(|inner| format!("package {name}/{}", inner.file_name().to_string_lossy())));
+        } else if !name.starts_with('.') {
+            names.push(format!("package {name}"));
+        }
+    }
+    Ok(names)
+}
+
 /// A file's stamp.
 #[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]
 pub(crate) fn stamp(stat: &Stat) -> Stamp {
-    let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+    let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
     let (device, inode) = plain_file::inode(stat);
     let changed = nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64);
     let touched = nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64);
@@ -54,11 +71,16 @@ impl Folders {
                     continue;
                 }
                 let path = entry.path();
+                let inside = path.strip_prefix(folder).unwrap_or(&path);
                 if entry.file_type()?.is_dir() {
-                    waiting.push(path);
+                    // Packages inside a package are judges of their own; which there are decides which one is loaded.
+                    if name == "node_modules" {
+                        entries.extend(packages(&path)?);
+                    } else {
+                        waiting.push(path);
+                    }
                     continue;
                 }
-                let inside = path.strip_prefix(folder).unwrap_or(&path);
                 entries.push(format!("{} {}", text::hex(inside.as_os_str().as_encoded_bytes()), self.content(&path)?));
                 if entries.len() > MOST_FILES {
                     return Err(io::Error::other(format!("it holds more than {MOST_FILES} files")));
@@ -70,7 +92,7 @@ impl Folders {
     }
 
     /// A hash over the files of a folder with this ending. A folder that is not there holds none.
-    pub(super) fn with_ending(&self, folder: &Path, ending: &str) -> io::Result<String> {
+    pub(super) fn with_ending(&self, folder: &Path, part: &Part, ending: &str) -> io::Result<String> {
         let listing = match std::fs::read_dir(folder) {
             Ok(listing) => listing,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -82,8 +104,17 @@ impl Folders {
         for entry in listing {
             let entry = entry?;
             let name = entry.file_name();
-            if name.as_encoded_bytes().ends_with(ending.as_bytes()) && !entry.file_type()?.is_dir() {
-                entries.push(format!("{} {}", text::hex(name.as_encoded_bytes()), self.content(&entry.path())?));
+            if !name.as_encoded_bytes().ends_with(ending.as_bytes()) || entry.file_type()?.is_dir() {
+                continue;
+            }
+            let content = match plain_file::read(CWD, entry.path(), Links::Follow, LARGEST) {
+                Ok(contents) => counted(part, &contents.bytes).into_owned(),
+                Err(error) if plain_file::is_fault(&error) => return Err(error),
+                Err(error) => error.to_string().into_bytes(),
+            };
+            // A file of which nothing counts is as good as none.
+            if !content.is_empty() || ending != ".pth" {
+                entries.push(format!("{} {}", text::hex(name.as_encoded_bytes()), text::hash(&content)));
             }
         }
         entries.sort();

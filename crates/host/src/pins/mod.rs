@@ -24,6 +24,7 @@ use ralph_core::protect::{self, Change, PinFailure, Pinned, PinnedChange, Pinned
 use ralph_core::text;
 use rustix::fd::BorrowedFd;
 use rustix::fs::{AtFlags, FileType};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::DirBuilder;
 use std::io::{self, Read as _};
@@ -96,9 +97,14 @@ impl PinnedFiles {
         }
         wanted.extend(known.judges.iter().map(Wanted::judge));
         let mut pinned: Vec<Pinned> = Vec::with_capacity(wanted.len());
+        let mut at: HashMap<String, Vec<usize>> = HashMap::new();
         // Grows by what stands behind links.
         while let Some(next) = wanted.pop() {
-            if let Some(same) = pinned.iter_mut().find(|pin| pin.path == next.path && pin.part == next.part) {
+            let indexes = at.entry(next.path.clone()).or_default();
+            let is_same = |index: &&usize| pinned.get(**index).is_some_and(|pin: &Pinned| pin.part == next.part);
+            let same = indexes.iter().find(is_same).copied();
+            indexes.extend(same.is_none().then_some(pinned.len()));
+            if let Some(same) = same.and_then(|index| pinned.get_mut(index)) {
                 let new = next.of.into_iter().filter(|id| !same.of.contains(id)).collect::<Vec<_>>();
                 same.of.extend(new);
                 continue;
@@ -177,7 +183,7 @@ impl PinnedFiles {
 
     fn look(&self, path: &str, part: &Part) -> io::Result<Standing> {
         if let Part::Ending { ending } = part {
-            return self.folders.with_ending(&self.root.join(path), ending).map(Standing::Folder);
+            return self.folders.with_ending(&self.root.join(path), part, ending).map(Standing::Folder);
         }
         if path.starts_with('/') {
             let path = Path::new(path);

@@ -145,7 +145,7 @@ fn an_installed_package_counts_by_content_alone() {
     file("left-pad/index.js", "pad");
     file("jest/__pycache__/a.pyc", "cache");
     assert_eq!(pins.changes(&pinned).unwrap(), [], "the same version again, another package and a cache");
-    for (path, text) in [("jest/index.js", "pass"), ("jest/new.js", "")] {
+    for (path, text) in [("jest/index.js", "pass"), ("jest/new.js", ""), ("jest/node_modules/core/index.js", "")] {
         file(path, text);
         assert_eq!(
             pins.changes(&pinned).unwrap(),
@@ -153,6 +153,7 @@ fn an_installed_package_counts_by_content_alone() {
         );
         install();
         let _ = std::fs::remove_file(project.at("project/node_modules/jest/new.js"));
+        let _ = std::fs::remove_dir_all(project.at("project/node_modules/jest/node_modules/core"));
         assert_eq!(pins.changes(&pinned).unwrap(), []);
     }
     let told = pins.restore(&pinned, &["node_modules/jest".to_owned()]);
@@ -167,6 +168,7 @@ fn files_with_an_ending_count_and_others_beside_them_do_not() {
     let pinned = pins.pin(&[], &[], &judges, &Stop::default()).unwrap();
     std::fs::create_dir(project.at("project/site")).unwrap();
     std::fs::write(project.at("project/site/package.py"), "").unwrap();
+    std::fs::write(project.at("project/site/__editable__.x.pth"), "/p/src\n").unwrap();
     assert_eq!(pins.changes(&pinned).unwrap(), []);
     std::fs::write(project.at("project/site/evil.pth"), "import evil").unwrap();
     assert_eq!(pins.changes(&pinned).unwrap().len(), 1);
