@@ -116,7 +116,11 @@ async fn on_snapshot(
     let terms = &spec.terms;
     let mut wanted = Wanted { writes: terms.writes && passed, keep: terms.keep.clone(), ..Wanted::default() };
     let mut problems = Vec::new();
-    if wanted.writes || !wanted.keep.is_empty() {
+    if plan.tree().join(".git").symlink_metadata().is_err() {
+        if std::mem::take(&mut wanted.writes) {
+            problems.push("nothing was carried over: only what git tracks is, and here is no repository".to_owned());
+        }
+    } else if wanted.writes || !wanted.keep.is_empty() {
         match git::run(keeper, plan.tree(), &["ls-files", "-z"], PATIENCE).await {
             Ok(listing) => wanted.track(&listing),
             Err(error) => {
