@@ -131,7 +131,10 @@ async fn on_snapshot(
     }
     // A check may have written very many files, and all of them are removed.
     let carried = match Aside::start(move |_| snapshot.carry(&wanted)) {
-        Ok(mut carrying) => carrying.answer().await.unwrap_or_default(),
+        Ok(mut carrying) => carrying.answer().await.unwrap_or_else(|| {
+            problems.push("what was to be carried over was cut short".to_owned());
+            Carried::default()
+        }),
         Err(error) => {
             problems.push(format!("nothing was carried over, because no thread could be started: {error}"));
             Carried::default()
