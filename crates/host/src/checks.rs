@@ -122,7 +122,11 @@ async fn on_snapshot(
     let terms = &spec.terms;
     let mut wanted = Wanted { writes: terms.writes && passed, keep: terms.keep.clone(), ..Wanted::default() };
     let mut problems = Vec::new();
-    if wanted.writes || !wanted.keep.is_empty() {
+    if plan.tree().join(".git").symlink_metadata().is_err() {
+        if std::mem::take(&mut wanted.writes) {
+            problems.push("nothing was carried over: only what git tracks is, and here is no repository".to_owned());
+        }
+    } else if wanted.writes || !wanted.keep.is_empty() {
         match git::run(keeper, plan.tree(), &["ls-files", "-z"], PATIENCE).await {
             Ok(listing) => wanted.track(&listing),
             Err(error) => {
@@ -133,7 +137,10 @@ async fn on_snapshot(
     }
     // A check may have written very many files, and all of them are removed.
     let carried = match Aside::start(move |_| snapshot.carry(&wanted)) {
-        Ok(mut carrying) => carrying.answer().await.unwrap_or_default(),
+        Ok(mut carrying) => carrying.answer().await.unwrap_or_else(|| {
+            problems.push("what was to be carried over was cut short".to_owned());
+            Carried::default()
+        }),
         Err(error) => {
             problems.push(format!("nothing was carried over, because no thread could be started: {error}"));
             Carried::default()

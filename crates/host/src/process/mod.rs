@@ -213,9 +213,12 @@ impl Keeper {
         })
     }
 
-    /// The same for a process that is not ralph itself, as a test is: `program` is.
+    /// The same for a process that is not ralph itself, as a test is: `program` is. It has other children, so that
+    /// orphans must not become its own.
     pub fn start_from(program: &Path, name: &RunId) -> Result<Keeper, ProcessError> {
-        Keeper::start_for(Charge { program: program.to_owned(), run: name.clone(), folder: None })
+        let charge = Charge { program: program.to_owned(), run: name.clone(), folder: None };
+        let alive = Alive::start(&charge).map_err(ProcessError::NoKeeper)?;
+        Ok(Keeper { charge, alive: Some(alive) })
     }
 
     /// None at all, for tests: a keeper is the binary, which they are not.

@@ -215,7 +215,6 @@ impl Snapshots {
             sockets = mounts::sockets(&self.place.tree).into_iter().map(PathBuf::into_os_string).collect();
         }
         let order = Order {
-            folder: snapshot.folder.clone(),
             layers: layers.clone(),
             tree: self.place.tree.clone(),
             aside,

@@ -8,9 +8,6 @@ use std::path::PathBuf;
 /// Everything that is done before the program is executed.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Order {
-    /// The folder that the order itself lies in.
-    #[serde(with = "path")]
-    pub(super) folder: PathBuf,
     /// Overlays, those that contain others first.
     pub(super) layers: Vec<Layer>,
     /// The tree that the check sees.

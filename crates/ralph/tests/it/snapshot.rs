@@ -533,7 +533,13 @@ async fn names_with_every_character_are_names() {
     fs::write(place.tree.join("f"), "x\n").unwrap();
     let Some(mut bench) = Bench::at(guard, place).await else { return };
     assert_eq!(passed(&bench.check("cat f; echo y > f; cat f").await), "x\ny\n");
-    assert_eq!(bench.read("f"), "x\n");
+    // Without a repository nothing is tracked, but folders can be kept.
+    let mut keeps = spec("echo y > f; mkdir out; echo z > out/z");
+    keeps.terms.writes = true;
+    keeps.terms.keep = vec!["out".to_owned()];
+    let (report, problem) = bench.try_check(keeps, Extras::default()).await;
+    assert!(report.carried.is_empty() && problem.unwrap().contains("no repository"));
+    assert_eq!((bench.read("f").as_str(), bench.read("out/z").as_str()), ("x\n", "z\n"));
 }
 
 #[tokio::test]
