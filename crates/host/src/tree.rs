@@ -22,9 +22,9 @@ mod walk;
 
 pub(crate) use head::folders as git_folders;
 pub use head::{git_root, head};
-pub(crate) use repository::part;
 pub(crate) use repository::{blocking, blocking_anywhere, identity, leading};
 pub use repository::{damage, parts};
+pub(crate) use repository::{part, shown_in};
 
 use crate::aside::Stop;
 use crate::clock::Clock;
@@ -196,7 +196,7 @@ impl Fold {
 }
 
 /// A path below a folder, which may be the root.
-fn joined(folder: &[u8], path: &[u8]) -> Vec<u8> {
+pub(crate) fn joined(folder: &[u8], path: &[u8]) -> Vec<u8> {
     match folder {
         b"" => path.to_vec(),
         folder => [folder, b"/", path].concat(),
@@ -784,13 +784,23 @@ impl<'a> Lines<'a> {
 
 /// The repositories inside the one that this is a listing of, as they are listed.
 pub(crate) fn repositories_in(files: &mut Spool) -> io::Result<Vec<Vec<u8>>> {
+    paths_in(files, |listed| listed.is_repository())
+}
+
+/// The files of ignore rules in a listing.
+pub(crate) fn rules_in(files: &mut Spool) -> io::Result<Vec<Vec<u8>>> {
+    paths_in(files, |listed| listed.path.rsplit(|byte| *byte == b'/').next() == Some(b".gitignore"))
+}
+
+fn paths_in(files: &mut Spool, wanted: impl Fn(&Listed<'_>) -> bool) -> io::Result<Vec<Vec<u8>>> {
     let mut found = Vec::new();
     let (mut reader, mut line) = (files.read()?, Vec::new());
     while reader.read_until(0, &mut line)? > 0 {
         let listed = line.strip_suffix(&[0]).and_then(Listed::parse);
-        found.extend(listed.filter(Listed::is_repository).map(|listed| listed.path.to_vec()));
+        found.extend(listed.filter(&wanted).map(|listed| listed.path.to_vec()));
         line.clear();
     }
+    found.sort_unstable();
     // One that is in conflict is listed once for each side.
     found.dedup();
     Ok(found)

@@ -58,7 +58,7 @@ pub async fn pin(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, Git
     pinned.extend(attributes_files(root).into_iter().chain(attributes));
     let mut git = GitPins {
         settings_files,
-        hook_folders: hook_folders.iter().map(|folder| shown(root, folder)).collect(),
+        hook_folders: hook_folders.iter().map(|folder| tree::shown_in(root, folder)).collect(),
         identity: tree::identity(root).map(|folders| RepositoryIdentity { folders, commit: String::new() }),
         sparse: settings.iter().rfind(|one| one.name == "core.sparsecheckout").is_some_and(|one| one.value == "true"),
         ..GitPins::default()
@@ -309,9 +309,7 @@ async fn ignored(keeper: &mut Keeper, place: Pinning<'_>, excludes: &[u8]) -> Re
         }
         match ignored_by(keeper, &root, excludes, place).await {
             Ok((rules, inside)) => {
-                let below =
-                    |below: Vec<u8>| if path.is_empty() { below } else { [path.as_slice(), b"/", &below].concat() };
-                left.extend(inside.into_iter().map(below));
+                left.extend(inside.iter().map(|below| tree::joined(&path, below)));
                 found.push(IgnoreRules { repository: text::hex(&path), rules });
             }
             // A folder that only looks like a repository is looked at whole.
@@ -334,20 +332,13 @@ async fn ignored_by(
     let exclude = tree::git_folders(root).map(|(_, common)| common.join("info/exclude"));
     rules::add(&mut list, b"", &exclude.and_then(|file| read(&file)).unwrap_or_default());
     // A file of rules may itself be ignored, and counts all the same.
-    const FILES: [&str; 8] = [
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        LIVE_RULES,
-        "--exclude=!.gitignore",
-        "--",
-        ":(top,glob)**/.gitignore",
-    ];
-    let listed = answer(keeper, &root_command(root, FILES), b"", place.patience).await?;
-    let files: BTreeSet<&[u8]> = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).collect();
-    // Sorted, so that rules of deeper folders come later.
+    let args = LISTING.iter().chain(&[LIVE_RULES, "--exclude=!.gitignore"]);
+    let mut listed = Spool::new(place.scratch);
+    super::ask(keeper, &root_command(root, args), b"", &mut listed, place.patience).await?;
+    let unkept = |error: io::Error| GitError::Fault(format!("git's list of the files could not be kept: {error}"));
+    let files = tree::rules_in(&mut listed).map_err(unkept)?;
     let mut folders: Vec<&[u8]> = files.iter().filter_map(|file| file.strip_suffix(b".gitignore")).collect();
+    // Rules of deeper folders come later.
     folders.sort_unstable();
     for folder in folders {
         let file = root.join(OsStr::from_bytes(folder)).join(".gitignore");
@@ -355,11 +346,7 @@ async fn ignored_by(
         let contents = contents.map(|contents| contents.bytes).unwrap_or_default();
         rules::add(&mut list, folder.strip_suffix(b"/").unwrap_or(folder), &contents);
     }
-    let args = LISTING.iter().chain([&LIVE_RULES]);
-    let mut files = Spool::new(place.scratch);
-    super::ask(keeper, &root_command(root, args), b"", &mut files, place.patience).await?;
-    let unkept = |error: io::Error| GitError::Fault(format!("git's list of the files could not be kept: {error}"));
-    Ok((list, tree::repositories_in(&mut files).map_err(unkept)?))
+    Ok((list, tree::repositories_in(&mut listed).map_err(unkept)?))
 }
 
 /// Tracked files that would be ignored if they were not: one that is taken out of the index still counts.
@@ -396,14 +383,14 @@ fn state(root: &Path, path: &Path) -> GitFile {
         // A pipe, or what may not be read.
         (None, Ok(meta)) => text::hash(format!("{:?}", meta.file_type()).as_bytes()),
     };
-    GitFile { path: shown(root, path), executable, hash }
+    GitFile { path: tree::shown_in(root, path), executable, hash }
 }
 
 fn file_changes(root: &Path, git: &GitPins, scratch: &Path) -> Vec<PinnedChange> {
     let folders: Vec<PathBuf> = git.hook_folders.iter().map(PathBuf::from).collect();
     let known = |path: &PathBuf| git.files.iter().any(|file| root.join(&file.path) == *path);
     let added = hooks(root, &folders).into_iter().filter(|path| !known(path));
-    let added = added.map(|path| GitFile { path: shown(root, &path), executable: false, hash: String::new() });
+    let added = added.map(|path| GitFile { path: tree::shown_in(root, &path), executable: false, hash: String::new() });
     let before: Vec<GitFile> = git.files.iter().cloned().chain(added).collect();
     let changed = |before: &GitFile| {
         let path = root.join(&before.path);
@@ -429,10 +416,6 @@ fn file_changes(root: &Path, git: &GitPins, scratch: &Path) -> Vec<PinnedChange>
 
 fn read(path: &Path) -> Option<Vec<u8>> {
     plain_file::read(CWD, path, Links::Follow, LARGEST).ok().map(|contents| contents.bytes)
-}
-
-fn shown(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned()
 }
 
 /// A word as a shell reads it.
