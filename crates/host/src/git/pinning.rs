@@ -159,6 +159,9 @@ fn counts(setting: &GitSetting) -> bool {
         .contains(&key),
         "diff" => ["textconv", "command", "external"].contains(&key),
         "merge" => key == "driver",
+        "attr" => key == "tree",
+        // One that only abbreviates git's own words does nothing that git would not.
+        "alias" => setting.value.starts_with('!'),
         "gpg" => ["program", "defaultkeycommand"].contains(&key),
         "credential" => key == "helper",
         "remote" => ["vcs", "uploadpack", "receivepack"].contains(&key),
