@@ -44,6 +44,14 @@ pub struct Pinning<'a> {
 
 /// Looks at git and the repository before the first agent does.
 pub async fn pin(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, GitError> {
+    match look(keeper, place).await {
+        // What fails by chance does not fail twice.
+        Err(GitError::Fault(_)) => look(keeper, place).await,
+        answer => answer,
+    }
+}
+
+async fn look(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, GitError> {
     let Pinning { root, scratch, patience, .. } = place;
     let blocking = tree::blocking(root);
     if let Some(first) = blocking.first() {
@@ -54,7 +62,7 @@ pub async fn pin(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, Git
     let settings_files = files.iter().filter_map(|file| tree::part(root, &root.join(file)).ok()).collect();
     let hook_folders = hook_folders(keeper, root, &settings, patience).await?;
     let attributes = user_file(keeper, place, &settings, "core.attributesfile", "attributes").await?;
-    let mut pinned = hooks(root, &hook_folders);
+    let mut pinned = hooks(root, &hook_folders)?;
     pinned.extend(attributes_files(root).into_iter().chain(attributes));
     let mut git = GitPins {
         settings_files,
@@ -67,14 +75,11 @@ pub async fn pin(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, Git
         identity.commit = super::head(keeper, root, patience).await?;
     }
     let excludes = user_file(keeper, place, &settings, "core.excludesfile", "ignore").await?;
-    let excludes = excludes.and_then(|file| read(&file)).unwrap_or_default();
+    let excludes = excludes.map(|file| read(&file, Links::Follow)).transpose()?.flatten().unwrap_or_default();
     git.ignored = ignored(keeper, place, &excludes).await?;
     git.tracked_anyway = tracked_anyway(keeper, place).await?;
     for path in pinned {
-        git.files.push(
-            keep(root, &path, scratch)
-                .map_err(|error| GitError::Fault(format!("{} cannot be kept: {error}", path.display())))?,
-        );
+        git.files.push(keep(root, &path, scratch)?);
     }
     git.settings = settings.into_iter().filter(counts).map(without_secret).collect();
     Ok(git)
@@ -87,7 +92,7 @@ pub(crate) async fn changes(
     git: &GitPins,
     scratch: &Path,
 ) -> Result<Vec<PinnedChange>, GitError> {
-    let mut changes = file_changes(root, git, scratch);
+    let mut changes = file_changes(root, git, scratch)?;
     if let Some(commit) = lost_commit(keeper, root, git).await? {
         changes.push(PinnedChange { path: ".git".to_owned(), how: Change::Anew { commit } });
     }
@@ -252,26 +257,33 @@ async fn hook_folders(
 }
 
 /// The files in folders of hooks that are no mere examples.
-fn hooks(root: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
-    fn visit(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-        for entry in folder.read_dir().into_iter().flatten().flatten() {
-            let path = entry.path();
+fn hooks(root: &Path, folders: &[PathBuf]) -> Result<Vec<PathBuf>, GitError> {
+    fn visit(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), GitError> {
+        let entries = match folder.read_dir() {
+            Ok(entries) => entries,
+            Err(error) => return seen(error, folder),
+        };
+        for entry in entries {
+            let path = match entry {
+                Ok(entry) => entry.path(),
+                Err(error) => return seen(error, folder),
+            };
+            let is_example = path.extension().is_some_and(|extension| extension == "sample");
             if path.is_dir() && depth > 0 {
-                visit(&path, depth - 1, found);
-            } else if !path.is_dir()
-                && path.extension().is_none_or(|extension| extension != "sample")
-                && path.to_str().is_some()
-                && found.len() < MOST_HOOKS
-            {
+                visit(&path, depth - 1, found)?;
+            } else if !path.is_dir() && !is_example && path.to_str().is_some() && found.len() < MOST_HOOKS {
                 found.push(path);
             }
         }
+        Ok(())
     }
     let mut found = Vec::new();
-    folders.iter().for_each(|folder| visit(&root.join(folder), HOOK_DEPTH, &mut found));
+    for folder in folders {
+        visit(&root.join(folder), HOOK_DEPTH, &mut found)?;
+    }
     found.sort_unstable();
     found.dedup();
-    found
+    Ok(found)
 }
 
 /// The repository's own rules about which contents are transformed.
@@ -333,7 +345,8 @@ async fn ignored_by(
     let mut list = String::new();
     rules::add(&mut list, b"", excludes);
     let exclude = tree::git_folders(root).map(|(_, common)| common.join("info/exclude"));
-    rules::add(&mut list, b"", &exclude.and_then(|file| read(&file)).unwrap_or_default());
+    let exclude = exclude.map(|file| read(&file, Links::Follow)).transpose()?.flatten();
+    rules::add(&mut list, b"", &exclude.unwrap_or_default());
     // A file of rules may itself be ignored, and counts all the same.
     let args = LISTING.iter().chain(&[LIVE_RULES, "--exclude=!.gitignore"]);
     let mut listed = Spool::new(place.scratch);
@@ -345,8 +358,7 @@ async fn ignored_by(
     folders.sort_unstable();
     for folder in folders {
         let file = root.join(OsStr::from_bytes(folder)).join(".gitignore");
-        let contents = plain_file::read(CWD, file.as_path(), Links::Refuse, LARGEST);
-        let contents = contents.map(|contents| contents.bytes).unwrap_or_default();
+        let contents = read(&file, Links::Refuse)?.unwrap_or_default();
         rules::add(&mut list, folder.strip_suffix(b"/").unwrap_or(folder), &contents);
     }
     Ok((list, tree::repositories_in(&mut listed).map_err(unkept)?))
@@ -362,13 +374,17 @@ async fn tracked_anyway(keeper: &mut Keeper, place: Pinning<'_>) -> Result<Vec<S
 }
 
 /// The state of a file, with a copy of it.
-fn keep(root: &Path, path: &Path, scratch: &Path) -> io::Result<GitFile> {
-    let file = state(root, path);
-    if let Some(content) = read(path) {
+fn keep(root: &Path, path: &Path, scratch: &Path) -> Result<GitFile, GitError> {
+    let file = state(root, path)?;
+    if let Some(content) = read(path, Links::Follow)? {
         let copy = kept(scratch, &file.hash);
-        DirBuilder::new().recursive(true).mode(0o700).create(copy.parent().unwrap_or(scratch))?;
-        std::fs::write(&copy, content)?;
-        std::fs::set_permissions(&copy, path.metadata()?.permissions())?;
+        let copied = DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(copy.parent().unwrap_or(scratch))
+            .and_then(|()| std::fs::write(&copy, content))
+            .and_then(|()| std::fs::set_permissions(&copy, path.metadata()?.permissions()));
+        copied.map_err(|error| GitError::Fault(format!("{} cannot be written: {error}", copy.display())))?;
     }
     Ok(file)
 }
@@ -378,26 +394,29 @@ fn kept(scratch: &Path, hash: &str) -> PathBuf {
 }
 
 /// A file as it is now.
-fn state(root: &Path, path: &Path) -> GitFile {
+fn state(root: &Path, path: &Path) -> Result<GitFile, GitError> {
     let executable = path.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0);
-    let hash = match (read(path), path.symlink_metadata()) {
+    let hash = match (read(path, Links::Follow)?, path.symlink_metadata()) {
         (Some(content), _) => text::hash(&content),
         (None, Err(_)) => String::new(),
         // A pipe, or what may not be read.
         (None, Ok(meta)) => text::hash(format!("{:?}", meta.file_type()).as_bytes()),
     };
-    GitFile { path: tree::shown_in(root, path), executable, hash }
+    Ok(GitFile { path: tree::shown_in(root, path), executable, hash })
 }
 
-fn file_changes(root: &Path, git: &GitPins, scratch: &Path) -> Vec<PinnedChange> {
+fn file_changes(root: &Path, git: &GitPins, scratch: &Path) -> Result<Vec<PinnedChange>, GitError> {
     let folders: Vec<PathBuf> = git.hook_folders.iter().map(PathBuf::from).collect();
     let known = |path: &PathBuf| git.files.iter().any(|file| root.join(&file.path) == *path);
-    let added = hooks(root, &folders).into_iter().filter(|path| !known(path));
+    let added = hooks(root, &folders)?.into_iter().filter(|path| !known(path));
     let added = added.map(|path| GitFile { path: tree::shown_in(root, &path), executable: false, hash: String::new() });
     let before: Vec<GitFile> = git.files.iter().cloned().chain(added).collect();
     let changed = |before: &GitFile| {
         let path = root.join(&before.path);
-        let now = state(root, &path);
+        let now = match state(root, &path) {
+            Ok(now) => now,
+            Err(fault) => return Some(Err(fault)),
+        };
         // A hook that is gone executes nothing and changes nothing.
         let is_hook = folders.iter().any(|folder| path.starts_with(root.join(folder)));
         if now == *before || (now.hash.is_empty() && is_hook) {
@@ -412,13 +431,27 @@ fn file_changes(root: &Path, git: &GitPins, scratch: &Path) -> Vec<PinnedChange>
             }
         };
         let how = Change::Undoable { did: did.to_owned(), undo };
-        Some(PinnedChange { path: before.path.clone(), how })
+        Some(Ok(PinnedChange { path: before.path.clone(), how }))
     };
     before.iter().filter_map(changed).collect()
 }
 
-fn read(path: &Path) -> Option<Vec<u8>> {
-    plain_file::read(CWD, path, Links::Follow, LARGEST).ok().map(|contents| contents.bytes)
+/// What a plain file holds; `None` where none stands that may be read. A machine that fails has shown nothing.
+fn read(path: &Path, links: Links) -> Result<Option<Vec<u8>>, GitError> {
+    match plain_file::read(CWD, path, links, LARGEST) {
+        Ok(contents) => Ok(Some(contents.bytes)),
+        Err(error) => seen(error, path).map(|()| None),
+    }
+}
+
+/// Whether an error speaks of what stands at a path, and not of the machine.
+fn seen(error: io::Error, path: &Path) -> Result<(), GitError> {
+    use io::ErrorKind::{InvalidInput, NotADirectory, NotFound, PermissionDenied};
+    let of_the_path = matches!(error.kind(), NotFound | NotADirectory | PermissionDenied | InvalidInput);
+    if of_the_path || error.raw_os_error() == Some(libc::ELOOP) {
+        return Ok(());
+    }
+    Err(GitError::Fault(format!("{} cannot be read: {error}", path.display())))
 }
 
 /// A word as a shell reads it.
