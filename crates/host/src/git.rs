@@ -263,7 +263,7 @@ async fn list_inside(
         match listed {
             Ok(mut listed) => {
                 let inside = tree::repositories_in(&mut listed).map_err(unkept)?;
-                left.extend(inside.into_iter().map(|below| [path.as_slice(), b"/", &below].concat()));
+                left.extend(inside.iter().map(|below| tree::joined(&path, below)));
                 [tree::REPOSITORY, &path, b"\0"].iter().for_each(|bytes| files.push(bytes));
                 files.append(&mut listed).map_err(unkept)?;
             }

@@ -22,9 +22,9 @@ mod walk;
 
 pub(crate) use head::folders as git_folders;
 pub use head::{git_root, head};
-pub(crate) use repository::part;
 pub(crate) use repository::{blocking, blocking_anywhere, identity, leading};
 pub use repository::{damage, parts};
+pub(crate) use repository::{part, shown_in};
 
 use crate::aside::Stop;
 use crate::clock::Clock;
@@ -76,6 +76,8 @@ const CHUNK: usize = 128 << 10;
 const TOLD: usize = 20;
 /// Files behind links to folders that are looked at; a link to more of them counts by where it leads.
 const MOST_BEHIND_LINKS: u64 = 100_000;
+/// Bytes behind links to folders that are read; beyond them a file is known by its state, which changes with its content.
+const MOST_BYTES_BEHIND_LINKS: u64 = 1 << 30;
 /// Folders inside each other, where git does not list them.
 const DEEPEST: usize = 128;
 
@@ -146,8 +148,9 @@ struct Fold {
     /// Folders that links lead to.
     linked: BTreeSet<PathBuf>,
     changes: Vec<PinnedChange>,
-    /// Files behind links so far.
+    /// Files in folders behind links so far, and their bytes.
     behind: u64,
+    bytes_behind: u64,
 }
 
 /// Rounds of a look.
@@ -188,7 +191,7 @@ impl Fold {
 }
 
 /// A path below a folder, which may be the root.
-fn joined(folder: &[u8], path: &[u8]) -> Vec<u8> {
+pub(crate) fn joined(folder: &[u8], path: &[u8]) -> Vec<u8> {
     match folder {
         b"" => path.to_vec(),
         folder => [folder, b"/", path].concat(),
@@ -317,6 +320,7 @@ impl Fingerprinter {
             linked: BTreeSet::new(),
             changes: Vec::new(),
             behind: 0,
+            bytes_behind: 0,
         };
         let all = self.fold_all(listing, &mut fold, stop);
         let Fold { mut merge, all: sum, changes, .. } = fold;
@@ -484,7 +488,8 @@ impl Fingerprinter {
             };
             let path = joined(prefix, &name);
             let at = folder.join(OsStr::from_bytes(&path));
-            if name == b".git" || self.is_own(&joined(&fold.section, &path)) || look.is_own(&at) {
+            let is_nobodys = look.is_own(&at) || links::is_of_the_kernel(&at);
+            if name == b".git" || is_nobodys || self.is_own(&joined(&fold.section, &path)) {
                 continue;
             }
             if is_linked {
@@ -533,7 +538,15 @@ impl Fingerprinter {
         };
         let kind = FileType::from_raw_mode(stat.st_mode);
         let seen = match kind {
-            FileType::RegularFile => return self.see_file(look, listed.path, place, &stat, known),
+            FileType::RegularFile => {
+                if fold.round >= BEHIND_LINKS {
+                    fold.bytes_behind = fold.bytes_behind.saturating_add(FileState::of(&stat).size);
+                }
+                if fold.bytes_behind > MOST_BYTES_BEHIND_LINKS {
+                    return Ok((Seen { kind: b's', content: FileState::of(&stat).hash().to_vec() }, None));
+                }
+                return self.see_file(look, listed.path, place, &stat, known);
+            }
             FileType::Symlink => match rustix::fs::readlinkat(folder, name, Vec::new()) {
                 Ok(target) => return self.see_link(look, fold, listed, target.as_bytes(), at, known),
                 Err(errno) => return absent(listed.path, errno.into()),
@@ -594,7 +607,8 @@ impl Fingerprinter {
             }
             return Ok((link, None));
         }
-        let Some(stat) = end.stat.filter(|_| !is_of_ralph) else { return Ok((link, None)) };
+        let is_nobodys = is_of_ralph || links::is_of_the_kernel(&end.path);
+        let Some(stat) = end.stat.filter(|_| !is_nobodys) else { return Ok((link, None)) };
         let kind = FileType::from_raw_mode(stat.st_mode);
         let (behind, known) = match kind {
             FileType::RegularFile => {
@@ -635,7 +649,7 @@ impl Fingerprinter {
                 Err(Trouble::Fault(format!("{} cannot be read: {error}", shown(path))))
             }
             // What may not be read is known by its state, which changes with its content.
-            Err(_) => Ok((Sha256::digest(format!("{state:?}")).into(), None)),
+            Err(_) => Ok((state.hash(), None)),
         }
     }
 
@@ -698,6 +712,11 @@ impl FileState {
             modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
             changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
         }
+    }
+
+    /// For what is not read.
+    fn hash(&self) -> Hash {
+        Sha256::digest(format!("{self:?}")).into()
     }
 
     fn changed_millis(&self) -> i64 {
@@ -776,13 +795,23 @@ impl<'a> Lines<'a> {
 
 /// The repositories inside the one that this is a listing of, as they are listed.
 pub(crate) fn repositories_in(files: &mut Spool) -> io::Result<Vec<Vec<u8>>> {
+    paths_in(files, |listed| listed.is_repository())
+}
+
+/// The files of ignore rules in a listing.
+pub(crate) fn rules_in(files: &mut Spool) -> io::Result<Vec<Vec<u8>>> {
+    paths_in(files, |listed| listed.path.rsplit(|byte| *byte == b'/').next() == Some(b".gitignore"))
+}
+
+fn paths_in(files: &mut Spool, wanted: impl Fn(&Listed<'_>) -> bool) -> io::Result<Vec<Vec<u8>>> {
     let mut found = Vec::new();
     let (mut reader, mut line) = (files.read()?, Vec::new());
     while reader.read_until(0, &mut line)? > 0 {
         let listed = line.strip_suffix(&[0]).and_then(Listed::parse);
-        found.extend(listed.filter(Listed::is_repository).map(|listed| listed.path.to_vec()));
+        found.extend(listed.filter(&wanted).map(|listed| listed.path.to_vec()));
         line.clear();
     }
+    found.sort_unstable();
     // One that is in conflict is listed once for each side.
     found.dedup();
     Ok(found)

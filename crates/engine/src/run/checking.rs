@@ -69,7 +69,7 @@ pub(super) async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event
         match git::pin(&mut hands.keeper, place).await {
             Ok(git) => pins.git = git,
             Err(error) => {
-                let why = format!("git does not say what it is set to do: {error}");
+                let why = format!("what git does in {} could not be seen: {error}", root.display());
                 return failed(PinFailure { why, fault: !matches!(error, GitError::Refused(_)) });
             }
         }

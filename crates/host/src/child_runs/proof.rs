@@ -61,7 +61,32 @@ pub(super) fn is_this_program(identity: &Identity) -> bool {
         }
         Ok(false)
     };
-    same().unwrap_or(false) && identity.is_alive()
+    same().unwrap_or(false) && executes_nothing_else(identity.pid) && identity.is_alive()
+}
+
+/// Whether what a process has mapped to be executed is what this one has, but for the program's own file: a library that
+/// is preloaded would be another program in the clothes of this one.
+#[cfg(target_os = "linux")]
+fn executes_nothing_else(pid: i32) -> bool {
+    use std::collections::HashSet;
+    use std::os::unix::fs::MetadataExt as _;
+    let executed = |process: &str| -> Option<HashSet<(String, u64)>> {
+        let folder = Path::new("/proc").join(process);
+        let program = folder.join("exe").metadata().ok()?.ino();
+        let maps = std::fs::read_to_string(folder.join("maps")).ok()?;
+        let parse = |line: &str| {
+            // Addresses, rights, offset, device, inode.
+            let fields: Vec<&str> = line.split_ascii_whitespace().take(5).collect();
+            let &[_, rights, _, device, inode] = fields.as_slice() else { return None };
+            let inode: u64 = inode.parse().ok()?;
+            (rights.contains('x') && inode != 0 && inode != program).then(|| (device.to_owned(), inode))
+        };
+        Some(maps.lines().filter_map(parse).collect())
+    };
+    match (executed(&pid.to_string()), executed("self")) {
+        (Some(other), Some(own)) => other.is_subset(&own),
+        _ => false,
+    }
 }
 
 /// Nobody tells who holds a lock, only whether somebody does.

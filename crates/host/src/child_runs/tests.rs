@@ -285,6 +285,32 @@ mod forgeries {
     }
 
     #[test]
+    fn a_program_with_a_preloaded_library_is_another_program() {
+        let maps = |pid: &str| std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        let own = maps("self");
+        let folders = ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib64"];
+        let files = folders.iter().flat_map(std::fs::read_dir).flatten().flatten().map(|entry| entry.path());
+        let is_foreign = |path: &PathBuf| {
+            path.canonicalize().is_ok_and(|real| path.ends_with("libz.so.1") && !own.contains(real.to_str().unwrap()))
+        };
+        let Some(library) = files.into_iter().find(is_foreign) else {
+            eprintln!("note: there is no library to preload here: this test does nothing");
+            return;
+        };
+        let script = "echo; LD_PRELOAD=$0 exec \"$1\" --ignored --exact \"$2\"";
+        let waiting = Path::new("child_runs::tests::forgeries::waits_for_its_end");
+        let forged = shell(script, &[&library, &std::env::current_exe().unwrap(), waiting], "top");
+        let pid = forged.0.id().to_string();
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        let is_loaded = || maps(&pid).contains("libz.so") && maps(&pid).contains("ralph_host");
+        while !is_loaded() && std::time::Instant::now() < deadline {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert!(is_loaded());
+        assert!(!proof::is_this_program(&Identity::of(forged.0.id().cast_signed()).unwrap()));
+    }
+
+    #[test]
     #[ignore = "another test executes it"]
     fn waits_for_its_end() {
         std::thread::sleep(std::time::Duration::from_secs(60));

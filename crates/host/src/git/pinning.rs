@@ -44,6 +44,14 @@ pub struct Pinning<'a> {
 
 /// Looks at git and the repository before the first agent does.
 pub async fn pin(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, GitError> {
+    match look(keeper, place).await {
+        // What fails by chance does not fail twice.
+        Err(GitError::Fault(_)) => look(keeper, place).await,
+        answer => answer,
+    }
+}
+
+async fn look(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, GitError> {
     let Pinning { root, scratch, patience, .. } = place;
     let blocking = tree::blocking(root);
     if let Some(first) = blocking.first() {
@@ -54,11 +62,11 @@ pub async fn pin(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, Git
     let settings_files = files.iter().filter_map(|file| tree::part(root, &root.join(file)).ok()).collect();
     let hook_folders = hook_folders(keeper, root, &settings, patience).await?;
     let attributes = user_file(keeper, place, &settings, "core.attributesfile", "attributes").await?;
-    let mut pinned = hooks(root, &hook_folders);
+    let mut pinned = hooks(root, &hook_folders)?;
     pinned.extend(attributes_files(root).into_iter().chain(attributes));
     let mut git = GitPins {
         settings_files,
-        hook_folders: hook_folders.iter().map(|folder| shown(root, folder)).collect(),
+        hook_folders: hook_folders.iter().map(|folder| tree::shown_in(root, folder)).collect(),
         identity: tree::identity(root).map(|folders| RepositoryIdentity { folders, commit: String::new() }),
         sparse: settings.iter().rfind(|one| one.name == "core.sparsecheckout").is_some_and(|one| one.value == "true"),
         ..GitPins::default()
@@ -67,14 +75,11 @@ pub async fn pin(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, Git
         identity.commit = super::head(keeper, root, patience).await?;
     }
     let excludes = user_file(keeper, place, &settings, "core.excludesfile", "ignore").await?;
-    let excludes = excludes.and_then(|file| read(&file)).unwrap_or_default();
+    let excludes = excludes.map(|file| read(&file, Links::Follow)).transpose()?.flatten().unwrap_or_default();
     git.ignored = ignored(keeper, place, &excludes).await?;
     git.tracked_anyway = tracked_anyway(keeper, place).await?;
     for path in pinned {
-        git.files.push(
-            keep(root, &path, scratch)
-                .map_err(|error| GitError::Fault(format!("{} cannot be kept: {error}", path.display())))?,
-        );
+        git.files.push(keep(root, &path, scratch)?);
     }
     git.settings = settings.into_iter().filter(counts).map(without_secret).collect();
     Ok(git)
@@ -87,7 +92,7 @@ pub(crate) async fn changes(
     git: &GitPins,
     scratch: &Path,
 ) -> Result<Vec<PinnedChange>, GitError> {
-    let mut changes = file_changes(root, git, scratch);
+    let mut changes = file_changes(root, git, scratch)?;
     if let Some(commit) = lost_commit(keeper, root, git).await? {
         changes.push(PinnedChange { path: ".git".to_owned(), how: Change::Anew { commit } });
     }
@@ -149,6 +154,9 @@ fn counts(setting: &GitSetting) -> bool {
         .contains(&key),
         "diff" => ["textconv", "command", "external"].contains(&key),
         "merge" => key == "driver",
+        "attr" => key == "tree",
+        // One that only abbreviates git's own words does nothing that git would not.
+        "alias" => setting.value.starts_with('!'),
         "gpg" => ["program", "defaultkeycommand"].contains(&key),
         "credential" => key == "helper",
         "remote" => ["vcs", "uploadpack", "receivepack"].contains(&key),
@@ -239,26 +247,33 @@ async fn hook_folders(
 }
 
 /// The files in folders of hooks that are no mere examples.
-fn hooks(root: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
-    fn visit(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-        for entry in folder.read_dir().into_iter().flatten().flatten() {
-            let path = entry.path();
+fn hooks(root: &Path, folders: &[PathBuf]) -> Result<Vec<PathBuf>, GitError> {
+    fn visit(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), GitError> {
+        let entries = match folder.read_dir() {
+            Ok(entries) => entries,
+            Err(error) => return seen(error, folder),
+        };
+        for entry in entries {
+            let path = match entry {
+                Ok(entry) => entry.path(),
+                Err(error) => return seen(error, folder),
+            };
+            let is_example = path.extension().is_some_and(|extension| extension == "sample");
             if path.is_dir() && depth > 0 {
-                visit(&path, depth - 1, found);
-            } else if !path.is_dir()
-                && path.extension().is_none_or(|extension| extension != "sample")
-                && path.to_str().is_some()
-                && found.len() < MOST_HOOKS
-            {
+                visit(&path, depth - 1, found)?;
+            } else if !path.is_dir() && !is_example && path.to_str().is_some() && found.len() < MOST_HOOKS {
                 found.push(path);
             }
         }
+        Ok(())
     }
     let mut found = Vec::new();
-    folders.iter().for_each(|folder| visit(&root.join(folder), HOOK_DEPTH, &mut found));
+    for folder in folders {
+        visit(&root.join(folder), HOOK_DEPTH, &mut found)?;
+    }
     found.sort_unstable();
     found.dedup();
-    found
+    Ok(found)
 }
 
 /// The repository's own rules about which contents are transformed.
@@ -299,9 +314,7 @@ async fn ignored(keeper: &mut Keeper, place: Pinning<'_>, excludes: &[u8]) -> Re
         }
         match ignored_by(keeper, &root, excludes, place).await {
             Ok((rules, inside)) => {
-                let below =
-                    |below: Vec<u8>| if path.is_empty() { below } else { [path.as_slice(), b"/", &below].concat() };
-                left.extend(inside.into_iter().map(below));
+                left.extend(inside.iter().map(|below| tree::joined(&path, below)));
                 found.push(IgnoreRules { repository: text::hex(&path), rules });
             }
             // A folder that only looks like a repository is looked at whole.
@@ -322,27 +335,23 @@ async fn ignored_by(
     let mut list = String::new();
     rules::add(&mut list, b"", excludes);
     let exclude = tree::git_folders(root).map(|(_, common)| common.join("info/exclude"));
-    rules::add(&mut list, b"", &exclude.and_then(|file| read(&file)).unwrap_or_default());
+    let exclude = exclude.map(|file| read(&file, Links::Follow)).transpose()?.flatten();
+    rules::add(&mut list, b"", &exclude.unwrap_or_default());
     // A file of rules may itself be ignored, and counts all the same.
-    const FILES: [&str; 8] = [
-        "ls-files", "-z", "--cached", "--others", LIVE_RULES, "--exclude=!.gitignore", "--", ":(top,glob)**/.gitignore",
-    ];
-    let listed = answer(keeper, &root_command(root, FILES), b"", place.patience).await?;
-    let files: BTreeSet<&[u8]> = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).collect();
-    // Sorted, so that rules of deeper folders come later.
+    let args = LISTING.iter().chain(&[LIVE_RULES, "--exclude=!.gitignore"]);
+    let mut listed = Spool::new(place.scratch);
+    super::ask(keeper, &root_command(root, args), b"", &mut listed, place.patience).await?;
+    let unkept = |error: io::Error| GitError::Fault(format!("git's list of the files could not be kept: {error}"));
+    let files = tree::rules_in(&mut listed).map_err(unkept)?;
     let mut folders: Vec<&[u8]> = files.iter().filter_map(|file| file.strip_suffix(b".gitignore")).collect();
+    // Rules of deeper folders come later.
     folders.sort_unstable();
     for folder in folders {
         let file = root.join(OsStr::from_bytes(folder)).join(".gitignore");
-        let contents = plain_file::read(CWD, file.as_path(), Links::Refuse, LARGEST);
-        let contents = contents.map(|contents| contents.bytes).unwrap_or_default();
+        let contents = read(&file, Links::Refuse)?.unwrap_or_default();
         rules::add(&mut list, folder.strip_suffix(b"/").unwrap_or(folder), &contents);
     }
-    let args = LISTING.iter().chain([&LIVE_RULES]);
-    let mut files = Spool::new(place.scratch);
-    super::ask(keeper, &root_command(root, args), b"", &mut files, place.patience).await?;
-    let unkept = |error: io::Error| GitError::Fault(format!("git's list of the files could not be kept: {error}"));
-    Ok((list, tree::repositories_in(&mut files).map_err(unkept)?))
+    Ok((list, tree::repositories_in(&mut listed).map_err(unkept)?))
 }
 
 /// Tracked files that would be ignored if they were not: one that is taken out of the index still counts.
@@ -355,13 +364,17 @@ async fn tracked_anyway(keeper: &mut Keeper, place: Pinning<'_>) -> Result<Vec<S
 }
 
 /// The state of a file, with a copy of it.
-fn keep(root: &Path, path: &Path, scratch: &Path) -> io::Result<GitFile> {
-    let file = state(root, path);
-    if let Some(content) = read(path) {
+fn keep(root: &Path, path: &Path, scratch: &Path) -> Result<GitFile, GitError> {
+    let file = state(root, path)?;
+    if let Some(content) = read(path, Links::Follow)? {
         let copy = kept(scratch, &file.hash);
-        DirBuilder::new().recursive(true).mode(0o700).create(copy.parent().unwrap_or(scratch))?;
-        std::fs::write(&copy, content)?;
-        std::fs::set_permissions(&copy, path.metadata()?.permissions())?;
+        let copied = DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(copy.parent().unwrap_or(scratch))
+            .and_then(|()| std::fs::write(&copy, content))
+            .and_then(|()| std::fs::set_permissions(&copy, path.metadata()?.permissions()));
+        copied.map_err(|error| GitError::Fault(format!("{} cannot be written: {error}", copy.display())))?;
     }
     Ok(file)
 }
@@ -371,26 +384,29 @@ fn kept(scratch: &Path, hash: &str) -> PathBuf {
 }
 
 /// A file as it is now.
-fn state(root: &Path, path: &Path) -> GitFile {
+fn state(root: &Path, path: &Path) -> Result<GitFile, GitError> {
     let executable = path.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0);
-    let hash = match (read(path), path.symlink_metadata()) {
+    let hash = match (read(path, Links::Follow)?, path.symlink_metadata()) {
         (Some(content), _) => text::hash(&content),
         (None, Err(_)) => String::new(),
         // A pipe, or what may not be read.
         (None, Ok(meta)) => text::hash(format!("{:?}", meta.file_type()).as_bytes()),
     };
-    GitFile { path: shown(root, path), executable, hash }
+    Ok(GitFile { path: tree::shown_in(root, path), executable, hash })
 }
 
-fn file_changes(root: &Path, git: &GitPins, scratch: &Path) -> Vec<PinnedChange> {
+fn file_changes(root: &Path, git: &GitPins, scratch: &Path) -> Result<Vec<PinnedChange>, GitError> {
     let folders: Vec<PathBuf> = git.hook_folders.iter().map(PathBuf::from).collect();
     let known = |path: &PathBuf| git.files.iter().any(|file| root.join(&file.path) == *path);
-    let added = hooks(root, &folders).into_iter().filter(|path| !known(path));
-    let added = added.map(|path| GitFile { path: shown(root, &path), executable: false, hash: String::new() });
+    let added = hooks(root, &folders)?.into_iter().filter(|path| !known(path));
+    let added = added.map(|path| GitFile { path: tree::shown_in(root, &path), executable: false, hash: String::new() });
     let before: Vec<GitFile> = git.files.iter().cloned().chain(added).collect();
     let changed = |before: &GitFile| {
         let path = root.join(&before.path);
-        let now = state(root, &path);
+        let now = match state(root, &path) {
+            Ok(now) => now,
+            Err(fault) => return Some(Err(fault)),
+        };
         // A hook that is gone executes nothing and changes nothing.
         let is_hook = folders.iter().any(|folder| path.starts_with(root.join(folder)));
         if now == *before || (now.hash.is_empty() && is_hook) {
@@ -405,17 +421,27 @@ fn file_changes(root: &Path, git: &GitPins, scratch: &Path) -> Vec<PinnedChange>
             }
         };
         let how = Change::Undoable { did: did.to_owned(), undo };
-        Some(PinnedChange { path: before.path.clone(), how })
+        Some(Ok(PinnedChange { path: before.path.clone(), how }))
     };
     before.iter().filter_map(changed).collect()
 }
 
-fn read(path: &Path) -> Option<Vec<u8>> {
-    plain_file::read(CWD, path, Links::Follow, LARGEST).ok().map(|contents| contents.bytes)
+/// What a plain file holds; `None` where none stands that may be read. A machine that fails has shown nothing.
+fn read(path: &Path, links: Links) -> Result<Option<Vec<u8>>, GitError> {
+    match plain_file::read(CWD, path, links, LARGEST) {
+        Ok(contents) => Ok(Some(contents.bytes)),
+        Err(error) => seen(error, path).map(|()| None),
+    }
 }
 
-fn shown(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned()
+/// Whether an error speaks of what stands at a path, and not of the machine.
+fn seen(error: io::Error, path: &Path) -> Result<(), GitError> {
+    use io::ErrorKind::{InvalidInput, NotADirectory, NotFound, PermissionDenied};
+    let of_the_path = matches!(error.kind(), NotFound | NotADirectory | PermissionDenied | InvalidInput);
+    if of_the_path || error.raw_os_error() == Some(libc::ELOOP) {
+        return Ok(());
+    }
+    Err(GitError::Fault(format!("{} cannot be read: {error}", path.display())))
 }
 
 /// A word as a shell reads it.

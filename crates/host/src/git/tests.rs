@@ -234,6 +234,7 @@ async fn links_in_circles_and_to_what_is_listed_cost_nothing() {
         Place::pinned("ln -s . self; ln -s .. up; ln -s loop loop; ln -s folder again; mkdir build; ln -s .. build/up")
             .await;
     place.sh("ln -s ../tree ../outside/tree; ln -s ../outside out; ln -s /dev/null null; ln -s missing gone");
+    place.sh("ln -s /proc/uptime uptime; ln -s /proc process; ln -s /proc ../outside/process; ln -s /dev/zero zero");
     let before = place.look().await.0;
     // What is ignored is not looked at because something leads to all of it.
     place.sh("echo x > build/x; echo x > a.log; echo x > folder/b.log");
@@ -436,6 +437,8 @@ async fn settings_that_execute_or_transform_are_told_and_can_be_undone() {
         ("diff.external", "git config diff.external ./x"),
         ("merge.x.driver", "git config merge.x.driver ./x"),
         ("core.sshcommand", "git config core.sshCommand ./x"),
+        ("attr.tree", "git config attr.tree HEAD"),
+        ("alias.sync", "git config alias.sync '!./x'"),
         ("gpg.program", "git config gpg.program ./x"),
         ("gpg.ssh.program", "git config gpg.ssh.program ./x"),
         ("credential.helper", "git config --add credential.https://x.helper '!evil'"),

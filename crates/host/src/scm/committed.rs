@@ -6,6 +6,7 @@
 
 use crate::git::{self, GitError, Inquiry, answer, root_command, with_index};
 use crate::process::Keeper;
+use crate::tree;
 use ralph_core::protect::PinnedChange;
 use ralph_core::time::WallTime;
 use std::collections::BTreeSet;
@@ -97,7 +98,7 @@ impl Inside<'_> {
             entry.mode == b"160000"
                 && on.root.join(OsStr::from_bytes(entry.path)).join(".git").symlink_metadata().is_ok()
         };
-        Ok(entries.iter().filter(is_there).map(|entry| below(at, entry.path)).collect())
+        Ok(entries.iter().filter(is_there).map(|entry| tree::joined(at, entry.path)).collect())
     }
 
     /// The paths of the commit that the work tree holds otherwise.
@@ -119,7 +120,7 @@ impl Inside<'_> {
             match entry.mode {
                 // A repository inside has a commit of its own; one that is not fetched has none.
                 b"160000" => {
-                    let head = crate::tree::head(&place).filter(|_| place.join(".git").exists());
+                    let head = tree::head(&place).filter(|_| place.join(".git").exists());
                     if head.is_some_and(|head| !head.is_empty() && head.as_bytes() != entry.id) {
                         differs.insert(entry.path);
                     }
@@ -268,7 +269,7 @@ struct Named {
 impl Named {
     fn add(&mut self, folder: &[u8], path: &[u8]) {
         if self.paths.len() < NAMED {
-            self.paths.push(String::from_utf8_lossy(&below(folder, path)).into_owned());
+            self.paths.push(String::from_utf8_lossy(&tree::joined(folder, path)).into_owned());
         } else {
             self.more += 1;
         }
@@ -278,11 +279,6 @@ impl Named {
         self.paths.extend((self.more > 0).then(|| format!("and {} more", self.more)));
         self.paths
     }
-}
-
-/// A path in a repository inside, by its place in the outermost one.
-fn below(folder: &[u8], path: &[u8]) -> Vec<u8> {
-    if folder.is_empty() { path.to_vec() } else { [folder, b"/", path].concat() }
 }
 
 /// Whether a file, or one in a folder, was changed since then, by the kernel's own time.

@@ -48,6 +48,11 @@ fn parts(path: &Path) -> Vec<PathBuf> {
     kept.map(|part| PathBuf::from(part.as_os_str())).rev().collect()
 }
 
+/// Whether the kernel makes up what stands there: it is no work, may be endless, and is another at every look.
+pub(super) fn is_of_the_kernel(path: &Path) -> bool {
+    ["/proc", "/sys", "/dev"].iter().any(|place| path.starts_with(place)) && !path.starts_with("/dev/shm")
+}
+
 /// Whether whoever opens this waits, or gets something else every time.
 pub(super) fn blocks(kind: FileType) -> bool {
     !matches!(kind, FileType::RegularFile | FileType::Directory | FileType::Symlink)

@@ -109,7 +109,7 @@ pub(crate) fn leading(root: &Path, own: &[PathBuf]) -> Vec<PinnedChange> {
     let leads = |(path, leads_to): (PathBuf, PathBuf)| {
         let end = links::end_of(Path::new("/"), &leads_to);
         let is_own = own.iter().any(|own| end.path.starts_with(own) && !root_itself.starts_with(own));
-        let path = shown(root, &path);
+        let path = shown_in(root, &path);
         is_own.then(|| PinnedChange { path, how: Change::Leads { to: end.path.display().to_string() } })
     };
     let mut found: Vec<PinnedChange> = places.into_iter().filter_map(leads).collect();
@@ -127,7 +127,7 @@ impl Found<'_> {
     fn tell(&mut self, path: &Path, kind: &str) {
         if self.changes.len() < MOST_TOLD {
             let how = Change::Blocks { what: kind.to_owned() };
-            self.changes.push(PinnedChange { path: shown(self.root, path), how });
+            self.changes.push(PinnedChange { path: shown_in(self.root, path), how });
         }
     }
 
@@ -167,7 +167,8 @@ impl Found<'_> {
     }
 }
 
-fn shown(root: &Path, path: &Path) -> String {
+/// A path as people know it: relative to the root of the work tree where it lies below that.
+pub(crate) fn shown_in(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
@@ -195,5 +196,5 @@ pub(crate) fn part(root: &Path, path: &Path) -> io::Result<RepositoryPart> {
     // The width of a mode differs between systems.
     let mode = link.permissions().mode() as rustix::fs::RawMode;
     let kind = plain_file::kind(rustix::fs::FileType::from_raw_mode(mode)).to_owned();
-    Ok(RepositoryPart { path: shown(root, path), kind, mode: meta.permissions().mode(), hash })
+    Ok(RepositoryPart { path: shown_in(root, path), kind, mode: meta.permissions().mode(), hash })
 }
