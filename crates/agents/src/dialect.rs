@@ -17,6 +17,7 @@ use crate::login::Login;
 use crate::opencode::Opencode;
 use crate::pi::Pi;
 use crate::qwen::Qwen;
+use crate::tool::Calls;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Ending, Failure};
 use ralph_core::policy::AgentPolicy;
@@ -89,6 +90,8 @@ pub struct Told {
     events: Vec<AgentEvent>,
     /// How much is said about tools.
     pub(crate) detail: Detail,
+    /// Shell lines that have not ended yet.
+    pub(crate) shells: Calls,
 }
 
 /// How much of what a tool took and printed is told.
@@ -104,7 +107,7 @@ pub enum Detail {
 impl Told {
     /// Nothing yet.
     pub fn new(detail: Detail) -> Told {
-        Told { events: Vec::new(), detail }
+        Told { detail, ..Told::default() }
     }
 }
 

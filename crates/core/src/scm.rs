@@ -117,7 +117,7 @@ fn is_no(flag: &bool) -> bool {
 impl ScmReport {
     /// Whether it did what there was to do.
     pub fn went_well(&self) -> bool {
-        self.ending.passed() || self.nothing
+        self.ending.succeeded() || self.nothing
     }
 
     /// The line that says why it failed: the first that calls itself an error, for git puts advice behind it;

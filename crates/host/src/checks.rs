@@ -6,6 +6,7 @@ use crate::process::Keeper;
 use crate::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
 use crate::raw_log::LogFile;
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
+use ralph_core::evidence::{self, Tally};
 use ralph_core::excerpt::Excerpter;
 use ralph_core::text;
 use ralph_core::time::Millis;
@@ -59,8 +60,9 @@ pub async fn run(
     };
     let facts = drive(keeper, &job, &mut sink, orders).await;
     let ending = CheckEnding::from(facts.ending);
+    let empty = evidence::ran_no_test(&spec.command, sink.tally);
     // Of what passed nobody asks why.
-    let (excerpt, output_print) = if ending.passed() { Default::default() } else { sink.excerpter.finish() };
+    let (excerpt, output_print) = if ending.succeeded() && !empty { Default::default() } else { sink.excerpter.finish() };
     let problem = sink.log.as_ref().and_then(|log| log.problem(&place.log_path));
     let report = CheckReport {
         spec,
@@ -74,6 +76,7 @@ pub async fn run(
         log: place.log_path,
         leaked: facts.leaked_count,
         carried: Vec::new(),
+        empty,
     };
     (report, problem)
 }
@@ -85,12 +88,14 @@ struct CheckSink {
     hash: Sha256,
     bytes: u64,
     excerpter: Excerpter,
+    tally: Tally,
 }
 
 impl CheckSink {
     fn new(log: Option<File>, head_limit: usize) -> CheckSink {
         let log = log.map(LogFile::new);
-        CheckSink { log, head: Vec::new(), head_limit, hash: Sha256::new(), bytes: 0, excerpter: Excerpter::default() }
+        let (excerpter, tally) = Default::default();
+        CheckSink { log, head: Vec::new(), head_limit, hash: Sha256::new(), bytes: 0, excerpter, tally }
     }
 }
 
@@ -100,6 +105,7 @@ impl Sink for CheckSink {
         let room = self.head_limit.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
         self.excerpter.feed(bytes);
+        self.tally.feed(bytes);
         self.log.iter_mut().for_each(|log| log.write(bytes));
         self.bytes += bytes.len() as u64;
     }

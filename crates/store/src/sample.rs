@@ -48,6 +48,7 @@ pub(crate) fn check_ended(seq: u64, command: &str, code: i32) -> Entry {
         log: ".ralph/check.log".to_owned(),
         leaked: 0,
         carried: Vec::new(),
+        empty: false,
     };
     entry(seq, Event::CheckEnded(Box::new(report)))
 }

@@ -99,7 +99,7 @@ fn standing(view: &RunView) -> String {
 
 /// Names of what failed in an iteration.
 fn failing(attempt: &AttemptView) -> Vec<String> {
-    let commands = attempt.counted().filter(|check| !check.report.ending.passed());
+    let commands = attempt.counted().filter(|check| !check.report.passed());
     let commands = commands.map(|check| format!("`{}`", check.report.spec.command));
     let findings = attempt.findings.iter().filter(|finding| !finding.passed).map(|finding| finding.name.clone());
     commands.chain(findings).collect()

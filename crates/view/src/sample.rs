@@ -95,6 +95,7 @@ fn check(iteration: u32, code: i32) -> Event {
         output_print: String::new(),
         leaked: 0,
         carried: Vec::new(),
+        empty: false,
     }))
 }
 

@@ -15,11 +15,13 @@ mod judge;
 mod parse;
 mod shell;
 mod table;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod words;
 
 pub use judge::{Criterion, Finding, judge, judge_with};
+pub use tally::{Tally, TestsRan};
 
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +65,12 @@ pub fn purposes_with(line: &str, extra: &[Extra]) -> Vec<Purpose> {
         }
     }
     found
+}
+
+/// Whether a check that is there to run tests has run none, by its output. A goal like `check` or `verify` is there
+/// for more than tests, and may well find none.
+pub fn ran_no_test(line: &str, output: Tally) -> bool {
+    output.finish() == TestsRan::None && sightings(line, &[]).iter().any(|sighting| sighting.only_tests)
 }
 
 /// Recognised commands of a line. Most lines have none, and are not parsed to find that out.

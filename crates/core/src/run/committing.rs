@@ -127,16 +127,16 @@ impl Run {
         let commits = scm::is_commit(&report.spec.task);
         let detail = if report.nothing {
             Ok("nothing to commit".to_owned())
-        } else if report.ending.passed() {
+        } else if report.ending.succeeded() {
             Ok(commits.then(|| at.committing.message.clone()).flatten().unwrap_or_default())
         } else {
             let why = report.why();
             let colon = if why.is_empty() { "" } else { ": " };
             let advice = if report.advice.is_empty() { String::new() } else { format!("; {}", report.advice) };
-            Err(format!("{}{colon}{}{advice}", report.ending.problem(), text::cut(&why, 300, "...")))
+            Err(format!("{}{colon}{}{advice}", report.ending.failure(), text::cut(&why, 300, "...")))
         };
         let mut told = self.tell_command(&report.spec.task, detail, report.ending.code(), report.duration);
-        if report.ending.passed() && commits && at.committing.leaves_out {
+        if report.ending.succeeded() && commits && at.committing.leaves_out {
             told = told.then(Run::note(Note::NewFilesLeftOut));
         }
         if report.went_well() {

@@ -135,12 +135,12 @@ fn committed(uncommitted: &str) -> Condition {
 }
 
 fn passed(case: &Case<'_>, report: &CheckReport) -> State {
-    if report.ending.passed() {
+    if report.passed() {
         return State::Met;
     }
     State::Unmet(vec![Reason::CheckFailed {
         command: report.spec.command.clone(),
-        problem: report.ending.problem(),
+        problem: report.problem(),
         log: report.log.clone(),
         before: case.baseline.and_then(|baseline| baseline.get(&report.spec.id)).copied(),
     }])

@@ -157,7 +157,7 @@ fn for_next_prompt(report: &CheckReport) -> GuardrailFailure {
         OutputPart::First => report.output_head.clone(),
         OutputPart::Decisive => report.excerpt.within(report.spec.output_chars),
     };
-    let message = guardrail::failure_message(&report.spec, &report.ending.problem(), &report.log, &output);
+    let message = guardrail::failure_message(&report.spec, &report.problem(), &report.log, &output);
     GuardrailFailure { action: report.spec.fail_action, message }
 }
 

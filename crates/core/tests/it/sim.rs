@@ -904,6 +904,7 @@ pub fn report(spec: &CheckSpec, ending: CheckEnding) -> CheckReport {
         log: format!(".ralph/{}", spec.log_name),
         leaked: 0,
         carried: Vec::new(),
+        empty: false,
     }
 }
 

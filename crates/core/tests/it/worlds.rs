@@ -285,7 +285,7 @@ fn observations() -> impl Strategy<Value = Observation> {
         .prop_map(|(class, message, resets_at)| Failure { class, message, resets_at });
     let how = (agents(), ending, option::weighted(0.4, failure), markers());
     let tool = (".{0,8}", option::of(".{0,8}"), select(vec![ToolResult::Passed, ToolResult::Failed]))
-        .prop_map(|(name, command, result)| ToolRun { name, command, result });
+        .prop_map(|(name, command, result)| ToolRun { name, command, result, tests: Default::default() });
     let words = (vec(".{0,12}", 0..3), vec(tool, 0..3), ".{0,30}", vec(".{0,12}", 0..3));
     let usage = (option::of(0.0..1e9f64), any::<u64>(), any::<u64>(), 0u32..3);
     (how, words, usage).prop_map(|((agent, ending, failure, marker), words, (cost_usd, input, bytes, leaked))| {

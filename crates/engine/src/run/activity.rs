@@ -86,7 +86,7 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
             let place = ScmPlace { root: &hands.root, note: &hands.scm_note };
             let program = spec.program.clone();
             let mut report = scm::run(&mut hands.keeper, spec, place, &mut links.orders).await;
-            if !report.ending.passed() && report.spec.args.first().is_some_and(|word| is_commit(word)) {
+            if !report.ending.succeeded() && report.spec.args.first().is_some_and(|word| is_commit(word)) {
                 report.nothing = ScmPolicy::is_nothing(look_at_pending(hands, &program).await);
             }
             heard_before(hands, Event::ScmEnded(Box::new(report)))

@@ -136,15 +136,15 @@ pub fn observation(seen: &Observation) -> Value {
 
 fn checks(attempt: &AttemptView) -> Vec<Value> {
     let commands = attempt.counted().map(|check| {
-        let ending = &check.report.ending;
+        let report = &check.report;
         json!({
             "check": check.kind.as_str(),
-            "name": check.report.spec.command,
-            "passed": ending.passed(),
-            "exit_code": ending.code(),
-            "duration_ms": check.report.duration.0,
-            "log": check.report.log,
-            "problem": if ending.passed() { String::new() } else { ending.problem() },
+            "name": report.spec.command,
+            "passed": report.passed(),
+            "exit_code": report.ending.code(),
+            "duration_ms": report.duration.0,
+            "log": report.log,
+            "problem": if report.passed() { String::new() } else { report.problem() },
         })
     });
     let findings = attempt.findings.iter().map(|finding| {
@@ -179,9 +179,10 @@ pub fn receipt(check: &Check, settings: &str) -> Value {
         "at": check.at.rfc3339(),
         "check": check.kind.as_str(),
         "command": report.spec.command,
-        "passed": report.ending.passed(),
+        "passed": report.passed(),
         "exit_code": report.ending.code(),
         "ending": report.ending,
+        "empty": report.empty,
         "duration_ms": report.duration.0,
         "output_hash": report.output_hash,
         "output_bytes": report.output_bytes,

@@ -1,7 +1,7 @@
 //! Which check went how in which iteration.
 
 use crate::run_view::{Check, Finding, RunView};
-use ralph_core::check::{CheckEnding, CheckKind};
+use ralph_core::check::{CheckKind, CheckReport};
 use ralph_core::time::Millis;
 
 /// All checks of a run over its iterations.
@@ -55,10 +55,10 @@ pub enum How {
 
 impl How {
     /// How an executed check went.
-    pub fn of(ending: &CheckEnding) -> How {
-        match ending.passed() {
+    pub fn of(report: &CheckReport) -> How {
+        match report.passed() {
             true => How::Passed,
-            false if ending.ran() => How::Failed,
+            false if report.ending.ran() => How::Failed,
             false => How::CouldNotRun,
         }
     }
@@ -123,7 +123,7 @@ struct Made<'s> {
 
 fn executed<'s>(check: &'s Check) -> Made<'s> {
     let report = &check.report;
-    let cell = Cell { how: How::of(&report.ending), duration: report.duration, log: Some(report.log.as_str()) };
+    let cell = Cell { how: How::of(report), duration: report.duration, log: Some(report.log.as_str()) };
     Made { kind: check.kind, name: &report.spec.command, cell }
 }
 
