@@ -200,7 +200,15 @@ impl Answers {
             let (input, writes) = (file.to_owned(), Some(file.to_owned()));
             out.push(AgentEvent::ToolStart { id: id.clone(), name, input, command: None, writes });
             let (output, lines, chars) = (String::new(), 0, 0);
-            out.push(AgentEvent::ToolEnd { id, output, lines, chars, error: false, exit_code: None, tests: TestsRan::Unsaid });
+            out.push(AgentEvent::ToolEnd {
+                id,
+                output,
+                lines,
+                chars,
+                error: false,
+                exit_code: None,
+                tests: TestsRan::Unsaid,
+            });
         } else if is_about_an_error(line) || is_a_note(line) {
             progress(line, out);
         } else {

@@ -263,8 +263,8 @@ mod tests {
         ] {
             for detail in [Detail::Shown, Detail::Unseen] {
                 let mut told = Told::new(detail);
-                let input: Input<'_> = read(r#"{"command":"make test"}"#).unwrap();
-                told.tool_began("t".to_owned(), tool.to_owned(), Some(&input));
+                let Loose(input): Loose<Input<'_>> = read(r#"{"command":"make test"}"#).unwrap();
+                told.tool_began("t".to_owned(), tool.to_owned(), input.as_ref());
                 told.tool_ended("t".to_owned(), read(&content).unwrap(), Went::Well);
                 let Some(AgentEvent::ToolEnd { tests: said, .. }) = told.pop() else { panic!("{told:?}") };
                 assert_eq!(said, tests, "{tool}: {}", text::suffix(&content, 40));

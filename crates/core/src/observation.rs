@@ -415,7 +415,10 @@ impl Observer {
                     self.tools.pop_front();
                 }
                 let command = command.map(|command| cut(command, COMMAND_BYTES));
-                self.tools.push_back((id, ToolRun { name, command, result: ToolResult::Unfinished, tests: TestsRan::Unsaid }));
+                self.tools.push_back((
+                    id,
+                    ToolRun { name, command, result: ToolResult::Unfinished, tests: TestsRan::Unsaid },
+                ));
                 if let Some(file) = writes
                     && self.files.len() < FILES_KEPT
                     && !self.files.contains(&file)

@@ -77,7 +77,7 @@ impl TerminalText {
 }
 
 /// Whether a character reorders the text around it, breaks its line, or cannot be seen.
-fn misleads(c: char) -> bool {
+pub(crate) fn misleads(c: char) -> bool {
     match c {
         // Emoji sequences need the joiner; it can hide nothing by itself.
         '\u{200d}' => false,

@@ -62,7 +62,8 @@ pub async fn run(
     let ending = CheckEnding::from(facts.ending);
     let empty = evidence::ran_no_test(&spec.command, sink.tally);
     // Of what passed nobody asks why.
-    let (excerpt, output_print) = if ending.succeeded() && !empty { Default::default() } else { sink.excerpter.finish() };
+    let (excerpt, output_print) =
+        if ending.succeeded() && !empty { Default::default() } else { sink.excerpter.finish() };
     let problem = sink.log.as_ref().and_then(|log| log.problem(&place.log_path));
     let report = CheckReport {
         spec,

@@ -3,7 +3,9 @@
 //! This file knows how the tables are matched and how a wrapper is taken off. Of shells it only knows
 //! how they are given a line.
 
-use super::table::{COMMANDS, GOALS, RUNNERS, Reach, SCRIPT_IDLE, SCRIPT_NAMES, SCRIPT_WORDS, WIDE_GOALS, WRAPPERS, Wraps};
+use super::table::{
+    COMMANDS, GOALS, RUNNERS, Reach, SCRIPT_IDLE, SCRIPT_NAMES, SCRIPT_WORDS, WIDE_GOALS, WRAPPERS, Wraps,
+};
 use super::words::{follow, is_flag, is_idle, is_one_of, pass_own, positionals, program_name};
 use super::{Extra, Purpose};
 use std::collections::HashSet;

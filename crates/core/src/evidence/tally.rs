@@ -59,7 +59,8 @@ enum Says {
 }
 
 /// What may stand before a line's shape: blanks, the level of a log, the package that a monorepo's runner names.
-const PREFIX: &str = r"^\s*(?:\[(?i:info|warn|warning|error)\]\s+|[\w@./-]+:[\w:.-]*test[\w:.-]*:\s+|[\w@./-]+ test[\w:.-]*:\s+)?";
+const PREFIX: &str =
+    r"^\s*(?:\[(?i:info|warn|warning|error)\]\s+|[\w@./-]+:[\w:.-]*test[\w:.-]*:\s+|[\w@./-]+ test[\w:.-]*:\s+)?";
 
 /// The end of cargo's own suites, which answers a [`Says::Begins`].
 const CARGO_RESULT: &str = "(?:test|Test|Suite) result: ";
@@ -115,9 +116,11 @@ static BEFORE: LazyLock<Option<Regex>> = LazyLock::new(|| RegexBuilder::new(PREF
 /// Words for tests that ran.
 const RAN: &str = "passed|passing|pass|ok|success|successes|succeeded|measured|xfailed|xpassed";
 /// Words for all tests, those among them that did not run included.
-const ALL: &str = "test|tests|run|runs|example|examples|spec|specs|scenario|scenarios|doctest|doctests|property|properties";
+const ALL: &str =
+    "test|tests|run|runs|example|examples|spec|specs|scenario|scenarios|doctest|doctests|property|properties";
 /// Words for tests that did not run.
-const NOT: &str = "skipped|skips|skip|pending|ignored|excluded|omissions|incomplete|todo|deselected|collected|filtered|invalid";
+const NOT: &str =
+    "skipped|skips|skip|pending|ignored|excluded|omissions|incomplete|todo|deselected|collected|filtered|invalid";
 
 /// The longest line that a runner sums up with.
 const LONGEST: usize = 400;

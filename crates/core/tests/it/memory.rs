@@ -258,7 +258,12 @@ fn j12_nothing_that_an_agent_or_a_tool_says_can_open_a_section() {
     seen.errors = vec![EVIL.to_owned()];
     seen.files = vec![EVIL.to_owned()];
     seen.last_text = EVIL.to_owned();
-    seen.tools = vec![ToolRun { name: EVIL.to_owned(), command: Some(EVIL.to_owned()), result: ToolResult::Failed, tests: Default::default() }];
+    seen.tools = vec![ToolRun {
+        name: EVIL.to_owned(),
+        command: Some(EVIL.to_owned()),
+        result: ToolResult::Failed,
+        tests: Default::default(),
+    }];
     sim.answer_with(Event::AgentEnded(Box::new(seen)));
     sim.tick();
     sim.tick();

@@ -63,7 +63,7 @@ mod tests {
             log: String::new(),
             leaked: 0,
             carried: Vec::new(),
-        empty: false,
+            empty: false,
         }
     }
 
