@@ -30,7 +30,7 @@ pub fn print(text: &str) -> Result<(), CommandError> {
 
 /// Prints a result for programs, as one line.
 pub fn print_json(object: &serde_json::Value) -> Result<(), CommandError> {
-    print(&format!("{object}\n"))
+    print(&ralph_view::json::line(object))
 }
 
 /// Says something beside the result; nobody has to hear it.

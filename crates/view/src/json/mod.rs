@@ -11,12 +11,18 @@ use ralph_core::observation::{Observation, Tokens, ToolResult};
 use ralph_core::outcome::Outcome;
 use ralph_core::policy::{AgentPolicy, Policy};
 use ralph_core::run::RunRow;
+use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
 use ralph_core::words::Reason;
 use serde_json::{Value, json};
 
 /// The version of the contract.
 pub const VERSION: u32 = 1;
+
+/// An object as programs read it: one line, whatever it holds.
+pub fn line(object: &Value) -> String {
+    text::json_line(object.to_string()) + "\n"
+}
 
 /// A run at a glance: the contract of `ralph status --json`, with more fields behind it.
 pub fn run(row: &RunRow, state: State, worked: Millis) -> Value {
