@@ -10,6 +10,7 @@ use crate::generic::TextReader;
 use crate::login::{Login, PROVIDERS, Unseen, file};
 use crate::stream::failure_of_silence;
 use ralph_core::agent_event::AgentEvent;
+use ralph_core::evidence::TestsRan;
 use ralph_core::observation::{Ending, Failure, FailureClass, Tokens};
 use ralph_core::policy::AgentPolicy;
 use ralph_core::text;
@@ -165,7 +166,15 @@ impl Answers {
             let (input, writes) = (file.to_owned(), Some(file.to_owned()));
             out.push(AgentEvent::ToolStart { id: id.clone(), name, input, command: None, writes });
             let (output, lines, chars) = (String::new(), 0, 0);
-            out.push(AgentEvent::ToolEnd { id, output, lines, chars, error: false, exit_code: None });
+            out.push(AgentEvent::ToolEnd {
+                id,
+                output,
+                lines,
+                chars,
+                error: false,
+                exit_code: None,
+                tests: TestsRan::Unsaid,
+            });
         } else if is_about_an_error(line) || is_a_note(line) {
             progress(line, out);
         } else {

@@ -4,6 +4,7 @@ use crate::advice::Help;
 use crate::command::{arguments, value_of};
 use crate::generic::{self, TextReader};
 use crate::login::Login;
+use crate::tool::Calls;
 use crate::{aider, amp, claude, cline, cn, codex, copilot, cursor_agent, gemini, grok, kimi, opencode, pi, qwen};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::{Ending, Failure};
@@ -108,6 +109,8 @@ pub trait Reader: Send {
 pub struct Told {
     events: Vec<AgentEvent>,
     pub(crate) detail: Detail,
+    /// Shell lines that have not ended yet.
+    pub(crate) shells: Calls,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -120,7 +123,7 @@ pub enum Detail {
 
 impl Told {
     pub fn new(detail: Detail) -> Told {
-        Told { events: Vec::new(), detail }
+        Told { detail, ..Told::default() }
     }
 }
 

@@ -6,6 +6,7 @@ use crate::dialect::{Detail, Told};
 use crate::json::{List, Loose, Raw, Size, fields, read};
 use crate::todo::Todo;
 use ralph_core::agent_event::{AgentEvent, OUTPUT_KEPT};
+use ralph_core::evidence::TestsRan;
 use ralph_core::text;
 
 fields! {
@@ -23,6 +24,9 @@ impl Told {
         let nothing = Input::default();
         let input = input.unwrap_or(&nothing);
         let (command, writes) = evidence(&name, input);
+        if command.is_some() {
+            self.shells.began(id.clone());
+        }
         let input = if self.detail == Detail::Shown { summary(input) } else { String::new() };
         self.push(AgentEvent::ToolStart { id, name, input, command, writes });
     }
@@ -41,8 +45,22 @@ impl Told {
             Went::Badly => (true, None),
             Went::Exited(code) => (code != 0, Some(code)),
         };
-        self.push(AgentEvent::ToolEnd { id, output, lines, chars, error, exit_code });
+        let tests = if self.shells.ended(&id) { tests_ran(printed) } else { TestsRan::Unsaid };
+        self.push(AgentEvent::ToolEnd { id, output, lines, chars, error, exit_code, tests });
     }
+}
+
+/// What the whole output of a shell line says about tests. Some clients wrap it into an object of their own.
+fn tests_ran(printed: Raw<'_>) -> TestsRan {
+    let text = printed.json();
+    let whole = if text.starts_with(b"[") {
+        let blocks: List<Block<'_>> = read(text).unwrap_or_default();
+        blocks.items.iter().map(|block| block.text.text()).collect::<Vec<_>>().join("\n")
+    } else {
+        printed.text()
+    };
+    let wrapped = whole.starts_with('{');
+    TestsRan::said_in(&if wrapped { whole.replace("\\n", "\n") } else { whole })
 }
 
 /// The shell line that a tool runs, and the file that it writes.
@@ -216,6 +234,27 @@ mod tests {
             ("[]", "", 0, 0),
         ] {
             assert_eq!(ended(content), (text.to_owned(), lines, chars), "{content}");
+        }
+    }
+
+    #[test]
+    fn a_shell_line_says_whether_tests_ran_wherever_in_its_output_that_stands() {
+        let long = "x\\n".repeat(OUTPUT_KEPT);
+        for (tool, content, tests) in [
+            ("Bash", format!(r#""{long}Ran 0 tests""#), TestsRan::None),
+            ("Bash", r#"[{"type":"text","text":"Ran 2 tests"}]"#.to_owned(), TestsRan::Some),
+            ("Bash", r#""{\"output\":\"a\\nRan 0 tests\\n\"}""#.to_owned(), TestsRan::None),
+            ("Bash", r#""fine""#.to_owned(), TestsRan::Unsaid),
+            ("Read", r#""Ran 0 tests""#.to_owned(), TestsRan::Unsaid),
+        ] {
+            for detail in [Detail::Shown, Detail::Unseen] {
+                let mut told = Told::new(detail);
+                let Loose(input): Loose<Input<'_>> = read(r#"{"command":"make test"}"#).unwrap();
+                told.tool_began("t".to_owned(), tool.to_owned(), input.as_ref());
+                told.tool_ended("t".to_owned(), read(&content).unwrap(), Went::Well);
+                let Some(AgentEvent::ToolEnd { tests: said, .. }) = told.pop() else { panic!("{told:?}") };
+                assert_eq!(said, tests, "{tool}: {}", text::suffix(&content, 40));
+            }
         }
     }
 

@@ -38,7 +38,7 @@ pub enum Activity {
         program: String,
     },
     /// Execute a command of version control. Answers with `ScmEnded`.
-    Scm(ScmSpec),
+    Scm(ScmSpec, Arc<Pins>),
     /// Look at the marker files. Answers with `MarkersSeen`.
     LookAtMarkers,
     /// Do nothing for a while, or until a marker appears. Answers with `Woke`.

@@ -3,6 +3,7 @@
 //! A dialect turns each line into these. They are shown, written as JSON lines, and folded into an
 //! [`crate::observation::Observation`]; they are never journalled one by one.
 
+use crate::evidence::TestsRan;
 use crate::observation::Tokens;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,9 @@ pub enum AgentEvent {
         /// The exit code of a shell line, where the agent states it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         exit_code: Option<i32>,
+        /// What the whole output of a shell line says about tests.
+        #[serde(skip_serializing_if = "TestsRan::is_unsaid", default)]
+        tests: TestsRan,
     },
     /// The agent's own words.
     Text {

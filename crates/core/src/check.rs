@@ -172,8 +172,8 @@ impl From<Ending> for CheckEnding {
 }
 
 impl CheckEnding {
-    /// Whether the check passed. Not having run is not passing.
-    pub fn passed(&self) -> bool {
+    /// Whether the command ended with success. Whether the check passed is for [`CheckReport::passed`] to say.
+    pub fn succeeded(&self) -> bool {
         *self == CheckEnding::Exited { code: 0 }
     }
 
@@ -191,7 +191,7 @@ impl CheckEnding {
     }
 
     /// `failed with exit code 2`, or why it could not run.
-    pub fn problem(&self) -> String {
+    pub fn failure(&self) -> String {
         match self {
             CheckEnding::Exited { code: 127 } => "could not run: command not found (exit code 127)".to_owned(),
             CheckEnding::Exited { code: 126 } => "could not run: not executable (exit code 126)".to_owned(),
@@ -232,17 +232,35 @@ pub struct CheckReport {
     /// Why it ran on the live tree and not on a snapshot of its own, as the part of a sentence; empty if it did not.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub live: String,
+    /// Whether it is there to run tests, and its own output says that it ran none.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub empty: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl CheckReport {
+    /// Whether it passed. Not having run is not passing, and neither is having run no test.
+    pub fn passed(&self) -> bool {
+        self.ending.succeeded() && !self.empty
+    }
+
+    /// Why it did not pass, as the end of a sentence: `failed with exit code 2`, `ran no test`.
+    pub fn problem(&self) -> String {
+        if self.ending.succeeded() { "ran no test".to_owned() } else { self.ending.failure() }
+    }
+
     /// Whether it speaks for the work: it is required, and passed.
     pub fn supports(&self) -> bool {
-        self.spec.required && self.ending.passed()
+        self.spec.required && self.passed()
     }
 
     /// Whether it speaks against the work: it is required, and did not pass.
     pub fn refutes(&self) -> bool {
-        self.spec.required && !self.ending.passed()
+        self.spec.required && !self.passed()
     }
 
     /// Of a check that printed nothing: it was not executed, or nobody was there when it ended.
@@ -260,6 +278,7 @@ impl CheckReport {
             leaked: 0,
             carried: Vec::new(),
             live: String::new(),
+            empty: false,
         }
     }
 }

@@ -1,6 +1,9 @@
 //! Finds claims in what an agent says: a claim makes ralph look, never believe. Text may be of any length and come in
 //! any pieces, so the scanner keeps a window and not the text.
 
+mod standing;
+
+use self::standing::{Context, Page};
 use crate::text;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
@@ -94,6 +97,9 @@ const WINDOW: usize = 64 * 1024;
 /// for each of many tags would cost the square of the line's length.
 const LINE_END: usize = 4096;
 
+/// Markers of one window that are looked at: whoever prints more of them means none.
+const MARKERS_LOOKED_AT: usize = 200;
+
 /// The reason of an agent that is blocked and does not say why.
 pub const NO_REASON: &str = "Blocked";
 
@@ -139,6 +145,10 @@ pub struct Scanner {
     otherwise: bool,
     blocked_reason: Option<String>,
     acks: Vec<String>,
+    /// What is known of the text before the window.
+    before: Context,
+    /// Bytes at the beginning of the window whose tags were judged, with more around them than is there now.
+    judged: usize,
 }
 
 /// Acknowledgements that are kept of one process: nobody answers more requests at once.
@@ -153,6 +163,8 @@ impl Scanner {
             otherwise: false,
             blocked_reason: None,
             acks: Vec::new(),
+            before: Context::default(),
+            judged: 0,
         }
     }
 
@@ -164,7 +176,10 @@ impl Scanner {
             let whole_lines = self.window.rfind('\n').map_or(0, |newline| newline + 1);
             self.scan(whole_lines);
             let keep = text::suffix(&self.window, WINDOW).len();
-            self.window.drain(..self.window.len() - keep);
+            let gone = self.window.len() - keep;
+            self.before = self.before.after(self.window.get(..gone).unwrap_or_default());
+            self.judged = whole_lines.saturating_sub(gone);
+            self.window.drain(..gone);
         }
     }
 
@@ -172,6 +187,7 @@ impl Scanner {
     pub fn message_ended(&mut self) {
         self.scan(self.window.len());
         self.window.clear();
+        (self.before, self.judged) = Default::default();
     }
 
     pub fn claim(&self) -> Claim {
@@ -199,12 +215,14 @@ impl Scanner {
                 self.acks.push(ack);
             }
         }
-        for tag in response_tags(fresh) {
+        let page = Page::new(fresh, self.before);
+        for tag in response_tags(fresh).into_iter().filter(|tag| tag.end > self.judged) {
+            let start = tag.content.start - RESPONSE_OPENS.len();
             let answer = text::without_controls(fresh.get(tag.content).unwrap_or_default());
-            if answer.trim().to_lowercase() == patterns.response {
-                self.complete |= ends_its_line(fresh, tag.end);
-            } else {
+            if answer.trim().to_lowercase() != patterns.response {
                 self.otherwise = true;
+            } else if !self.complete {
+                self.complete = page.says(start, tag.end);
             }
         }
         if self.blocked_reason.is_none()
@@ -214,8 +232,14 @@ impl Scanner {
             let reason = if reason.is_empty() { NO_REASON } else { reason };
             self.blocked_reason = Some(text::truncate(reason, 2000));
         }
-        // A marker is whatever the settings say, and where it must stand is theirs to say.
-        self.complete |= patterns.success.as_ref().is_some_and(|regex| regex.is_match(fresh));
+        // A marker is whatever the settings say, and where it must stand is theirs to say, unless it is a tag.
+        let judged = self.judged;
+        let marks = |found: regex::Match<'_>| {
+            let is_tag = found.as_str().starts_with('<') && found.as_str().ends_with('>');
+            !is_tag || (found.end() > judged && page.marks(found.start(), found.end()))
+        };
+        self.complete = self.complete
+            || patterns.success.as_ref().is_some_and(|regex| regex.find_iter(fresh).take(MARKERS_LOOKED_AT).any(marks));
     }
 }
 
@@ -241,37 +265,6 @@ fn response_tags(text: &str) -> Vec<ResponseTag> {
         }
     }
     found
-}
-
-/// Whether nothing but blanks, punctuation and markup follows on the line: "I will not print
-/// <response>DONE</response> before it works" claims nothing.
-fn ends_its_line(text: &str, end: usize) -> bool {
-    let rest = text.get(end..).unwrap_or_default().lines().next().unwrap_or_default();
-    if rest.len() > LINE_END {
-        return false;
-    }
-    // Colours are markup too.
-    let plain = text::without_controls(rest);
-    let mut rest = plain.as_str();
-    while let Some((before, tag)) = rest.split_once('<') {
-        if before.contains(char::is_alphanumeric) {
-            return false;
-        }
-        rest = behind_markup(tag);
-    }
-    !rest.contains(char::is_alphanumeric)
-}
-
-/// What stands behind a tag that was just opened: one of ralph's own with its content, any other without.
-fn behind_markup(tag: &str) -> &str {
-    let own = ["response", "ralph", "promise", "ack"].into_iter().find_map(|name| {
-        let closes = format!("</{name}>");
-        let opens = tag.get(..name.len() + 1).is_some_and(|word| word.eq_ignore_ascii_case(&format!("{name}>")));
-        let end = find_ignoring_case(tag, &closes).filter(|_| opens)?;
-        tag.get(end + closes.len()..)
-    });
-    let is_tag = tag.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/' || first == '!');
-    own.or_else(|| tag.split_once('>').filter(|_| is_tag).map(|(_, behind)| behind)).unwrap_or(tag)
 }
 
 #[cfg(test)]
@@ -324,8 +317,95 @@ mod tests {
             ("<response>DONE</response>\u{1b}[0m not yet", false),
             ("<response>\u{1b}[1mDONE\u{1b}[0m</response>\u{1b}[K\u{1b}[?25h\r", true),
             ("<ralph>COMPLETE</ralph> (DONE)", true),
+            ("I will not print <ralph>COMPLETE</ralph> before it works", false),
+            ("I cannot print <ralph>COMPLETE</ralph>.", false),
+            ("All tests pass. <ralph>COMPLETE</ralph>", true),
         ] {
             assert_eq!(claim_of(text, "DONE") == Claim::Complete, complete, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_tag_that_is_denied_put_off_quoted_or_listed_claims_nothing() {
+        for (text, complete) in [
+            // Said.
+            ("All tests pass. <response>DONE</response>", true),
+            ("Everything works now! <response>DONE</response>.", true),
+            ("\u{2705} <response>DONE</response>", true),
+            ("I did not change the API. <response>DONE</response>", true),
+            ("There are no failures left.\n\n<response>DONE</response>", true),
+            ("- tests were not changed\n- docs too\n\n<response>DONE</response>", true),
+            ("## Summary\n<response>DONE</response>", true),
+            ("Final answer: <response>DONE</response>", true),
+            ("As you wished: \"<response>DONE</response>\".", true),
+            ("Version 1.2 is ready: <response>DONE</response>", true),
+            ("The tests did fail once. They pass now: <response>DONE</response>", true),
+            ("I could not reproduce it at first.\nNow all tests pass.\n```\n<response>DONE</response>\n```", true),
+            ("## <response>DONE</response>", true),
+            ("> quoted\n\n<response>DONE</response>", true),
+            ("```\nlet x = 1;\n```\n<response>DONE</response>", true),
+            ("__<response>DONE</response>__", true),
+            ("\u{5168}\u{90e8}\u{5b8c}\u{6210}\u{3002}<response>DONE</response>", true),
+            // Denied.
+            ("I cannot print <response>DONE</response> yet", false),
+            ("I cannot print <response>DONE</response>", false),
+            ("I can\u{2019}t answer <response>DONE</response>.", false),
+            ("not <response>DONE</response>", false),
+            ("NOT: <response>DONE</response>", false),
+            ("not\u{200b} \u{200b}<response>DONE</response>", false),
+            ("This is no <response>DONE</response>", false),
+            ("I am not done yet. <response>DONE</response>", false),
+            ("I don't think that this deserves **<response>DONE</response>**", false),
+            ("I will not print:\n\n<response>DONE</response>", false),
+            ("I cannot yet say\n<response>DONE</response>", false),
+            ("I cannot yet print:\n```\n<response>DONE</response>\n```", false),
+            ("\u{8fd8}\u{4e0d}\u{80fd}\u{8f93}\u{51fa}\u{ff1a}<response>DONE</response>", false),
+            // Put off.
+            ("once tests pass I will answer <response>DONE</response>", false),
+            ("Once the tests pass, I'll answer: <response>DONE</response>", false),
+            ("Next steps:\n1. fix the parser\n2. <response>DONE</response>", false),
+            ("Remaining:\n- [ ] tests\n- [ ] <response>DONE</response>", false),
+            ("If all is well: <response>DONE</response>", false),
+            // Spoken of.
+            ("The word is <response>DONE</response>", false),
+            ("You asked for \"<response>DONE</response>\"", false),
+            ("> <response>DONE</response>", false),
+            ("| end | <response>DONE</response> |", false),
+            ("+ <response>DONE</response>", false),
+            ("```diff\n-a\n+<response>DONE</response>\n```", false),
+            ("```sh\necho '<response>DONE</response>'\n```", false),
+            ("```\nPrint this when finished:\n\n<response>DONE</response>\n```", false),
+            ("Use a tag, e.g. <response>DONE</response>", false),
+            // No tag, or another one.
+            ("&lt;response&gt;DONE&lt;/response&gt;", false),
+            ("< response >DONE</ response >", false),
+            ("<response>DO\u{200b}NE</response>", false),
+            ("<response>NOT DONE</response>\n<response>DONE</response>", false),
+        ] {
+            assert_eq!(claim_of(text, "DONE") == Claim::Complete, complete, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_stood_before_a_tag_counts_when_it_has_left_the_window() {
+        for (before, complete) in [("", true), ("I cannot print:\n", false), ("```\nlisting\n", false)] {
+            let mut scanner = Scanner::new(&Patterns::new(&Completion::default()));
+            scanner.feed(before);
+            scanner.feed("<response>DONE</response>\n");
+            for _ in 0..40 {
+                scanner.feed(&"x\n".repeat(5_000));
+            }
+            scanner.message_ended();
+            assert_eq!(scanner.claim() == Claim::Complete, complete, "{before}");
+            // The same with what comes before it far above.
+            let mut scanner = Scanner::new(&Patterns::new(&Completion::default()));
+            scanner.feed(before);
+            for _ in 0..40 {
+                scanner.feed(&"x\n".repeat(5_000));
+            }
+            scanner.feed("y.\n<response>DONE</response>\n");
+            scanner.message_ended();
+            assert_eq!(scanner.claim() == Claim::Complete, !before.starts_with("```"), "{before}");
         }
     }
 

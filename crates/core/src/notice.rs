@@ -123,14 +123,14 @@ impl Notice {
     /// A check was executed. Its output is worth telling where something is done about a failure; before the first
     /// iteration nothing is.
     pub fn executed(iteration: u32, report: &CheckReport) -> Notice {
-        let passed = report.ending.passed();
+        let passed = report.passed();
         let acts = report.refutes() && iteration > 0;
         Notice::CheckFinished {
             iteration,
             kind: report.spec.source,
             name: report.spec.name().to_owned(),
             passed,
-            problem: if passed { String::new() } else { report.ending.problem() },
+            problem: if passed { String::new() } else { report.problem() },
             exit_code: report.ending.code(),
             duration: report.duration,
             log: Some(report.log.clone()).filter(|log| !log.is_empty()),

@@ -4,6 +4,7 @@
 
 use crate::agent_event::{AgentEvent, Voice};
 use crate::claim::{Claim, Patterns, Scanner};
+use crate::evidence::TestsRan;
 use crate::id::RunId;
 use crate::memory::LAST_OUTPUT_CHARS;
 use crate::outcome::exit;
@@ -176,6 +177,9 @@ pub struct ToolRun {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub command: Option<String>,
     pub result: ToolResult,
+    /// What its output says about tests.
+    #[serde(default, skip_serializing_if = "TestsRan::is_unsaid")]
+    pub tests: TestsRan,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -381,7 +385,10 @@ impl Observer {
                     self.tools.pop_front();
                 }
                 let command = command.map(|command| cut(command, COMMAND_BYTES));
-                self.tools.push_back((id, ToolRun { name, command, result: ToolResult::Unfinished }));
+                self.tools.push_back((
+                    id,
+                    ToolRun { name, command, result: ToolResult::Unfinished, tests: TestsRan::Unsaid },
+                ));
                 if let Some(file) = writes
                     && self.files.len() < FILES_KEPT
                     && !self.files.contains(&file)
@@ -389,9 +396,10 @@ impl Observer {
                     self.files.push(file);
                 }
             }
-            AgentEvent::ToolEnd { id, error, exit_code, .. } => {
+            AgentEvent::ToolEnd { id, error, exit_code, tests, .. } => {
                 if let Some((_, tool)) = self.tools.iter_mut().rev().find(|(known, _)| *known == id) {
                     tool.result = ToolResult::of(error, exit_code);
+                    tool.tests = tests;
                 }
             }
             AgentEvent::Result { text, cost_usd, tokens, .. } => {

@@ -3,6 +3,8 @@
 //! The policy is pinned: it stands in the run's first journal entry, and nothing that is edited
 //! later changes the run.
 
+mod differences;
+
 use crate::check::{CheckSpec, Ground};
 use crate::claim::Completion;
 use crate::evidence::Extra;

@@ -33,7 +33,7 @@ impl Receipt {
             seq: entry.seq,
             iteration,
             command: report.spec.name().to_owned(),
-            passed: report.ending.passed(),
+            passed: report.passed(),
             exit_code: report.ending.code(),
             duration: report.duration,
             output_hash: report.output_hash.clone(),

@@ -105,6 +105,12 @@ pub struct ScmReport {
     /// What stood in its way and what to type about it; empty if nothing is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub advice: String,
+    /// Of a commit that was made: files that it holds otherwise than they were checked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differs: Vec<String>,
+    /// Of a commit that was made: files of the work that it does not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// It was a commit, and nothing waited to be committed: that is no failure, whatever its exit code.
     #[serde(default, skip_serializing_if = "is_no")]
     pub nothing: bool,
@@ -117,7 +123,7 @@ fn is_no(flag: &bool) -> bool {
 impl ScmReport {
     /// Whether it did what there was to do.
     pub fn went_well(&self) -> bool {
-        self.ending.passed() || self.nothing
+        self.ending.succeeded() && self.differs.is_empty() || self.nothing
     }
 
     /// The line that says why it failed: the first that calls itself an error, for git puts advice behind it;
@@ -189,8 +195,16 @@ mod tests {
         ] {
             let spec = ScmSpec { index: 0, task: "push".to_owned(), program: "git".to_owned(), args: Vec::new() };
             let (ending, duration) = (CheckEnding::Exited { code: 1 }, Millis::ZERO);
-            let report =
-                ScmReport { spec, ending, duration, output: output.to_owned(), advice: String::new(), nothing: false };
+            let report = ScmReport {
+                spec,
+                ending,
+                duration,
+                output: output.to_owned(),
+                advice: String::new(),
+                nothing: false,
+                differs: Vec::new(),
+                left_out: Vec::new(),
+            };
             assert_eq!(report.why(), why, "{output}");
         }
     }

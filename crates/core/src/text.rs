@@ -77,7 +77,7 @@ impl TerminalText {
 }
 
 /// Whether a character reorders the text around it, breaks its line, or cannot be seen.
-fn misleads(c: char) -> bool {
+pub(crate) fn misleads(c: char) -> bool {
     match c {
         // Emoji sequences need the joiner; it can hide nothing by itself.
         '\u{200d}' => false,
@@ -132,6 +132,18 @@ impl Escape {
         }
     }
 }
+
+/// JSON as one line in everybody's eyes: U+0085, U+2028 and U+2029 need no escape in JSON, and end a line for many
+/// readers of text. They can stand in strings only, where an escape means the same.
+pub fn json_line(json: String) -> String {
+    if !json.contains(LINE_ENDS) {
+        return json;
+    }
+    LINE_ENDS.iter().fold(json, |json, &end| json.replace(end, &format!("\\u{:04x}", end as u32)))
+}
+
+/// Characters beside the newline that end a line for some readers.
+pub const LINE_ENDS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
 /// SHA-256 as lower-case hexadecimal digits.
 pub fn hash(bytes: &[u8]) -> String {
@@ -202,6 +214,17 @@ mod tests {
             (f64::MIN_POSITIVE, "0.000000000000"),
         ] {
             assert_eq!(money(amount), told);
+        }
+    }
+
+    #[test]
+    fn json_is_one_line_in_everybodys_eyes() {
+        let told = "a\u{85}b\u{2028}c\u{2029}d\ne\u{2027}";
+        let line = json_line(serde_json::to_string(told).unwrap_or_default());
+        assert_eq!(line, "\"a\\u0085b\\u2028c\\u2029d\\ne\u{2027}\"");
+        assert_eq!(serde_json::from_str::<String>(&line).ok().as_deref(), Some(told));
+        for end in LINE_ENDS {
+            assert!(!for_terminal(&format!("a{end}b")).contains(end));
         }
     }
 

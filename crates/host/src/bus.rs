@@ -9,6 +9,7 @@
 
 mod follower;
 mod holder;
+mod kept;
 
 pub use follower::Follower;
 

@@ -8,6 +8,7 @@ use crate::raw_log::LogFile;
 use crate::snapshot::{Carried, Plan, Wanted};
 use crate::{git, watching};
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
+use ralph_core::evidence::{self, Tally};
 use ralph_core::excerpt::Excerpter;
 use ralph_core::observation::ProcessFacts;
 use ralph_core::text;
@@ -76,8 +77,10 @@ pub async fn run(
         None => (drive(keeper, &job(&command, &spec), &mut sink, orders).await, Carried::default()),
     };
     let ending = CheckEnding::from(facts.ending);
+    let empty = evidence::ran_no_test(&spec.command, sink.tally);
     // Of what passed nobody asks why.
-    let (excerpt, output_print) = if ending.passed() { Default::default() } else { sink.excerpter.finish() };
+    let (excerpt, output_print) =
+        if ending.succeeded() && !empty { Default::default() } else { sink.excerpter.finish() };
     let unwritten = sink.log.as_ref().and_then(|log| log.problem(&place.log_path));
     let problems: Vec<String> = unwritten.into_iter().chain(carried.problems).collect();
     let report = CheckReport {
@@ -93,6 +96,7 @@ pub async fn run(
         leaked: facts.leaked_count,
         carried: carried.files,
         live,
+        empty,
     };
     (report, (!problems.is_empty()).then(|| problems.join("; ")))
 }
@@ -118,7 +122,7 @@ async fn on_snapshot(
     if let Some(why) = snapshot.refusal(&facts.ending) {
         return Err(why);
     }
-    let passed = CheckEnding::from(facts.ending.clone()).passed();
+    let passed = CheckEnding::from(facts.ending.clone()).succeeded();
     let terms = &spec.terms;
     let mut wanted = Wanted { writes: terms.writes && passed, keep: terms.keep.clone(), ..Wanted::default() };
     let mut problems = Vec::new();
@@ -157,12 +161,14 @@ struct CheckSink {
     hash: Sha256,
     bytes: u64,
     excerpter: Excerpter,
+    tally: Tally,
 }
 
 impl CheckSink {
     fn new(log: Option<File>, head_limit: usize) -> CheckSink {
         let log = log.map(LogFile::new);
-        CheckSink { log, head: Vec::new(), head_limit, hash: Sha256::new(), bytes: 0, excerpter: Excerpter::default() }
+        let (excerpter, tally) = Default::default();
+        CheckSink { log, head: Vec::new(), head_limit, hash: Sha256::new(), bytes: 0, excerpter, tally }
     }
 }
 
@@ -172,6 +178,7 @@ impl Sink for CheckSink {
         let room = self.head_limit.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
         self.excerpter.feed(bytes);
+        self.tally.feed(bytes);
         self.log.iter_mut().for_each(|log| log.write(bytes));
         self.bytes += bytes.len() as u64;
     }

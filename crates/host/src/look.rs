@@ -2,6 +2,7 @@
 
 use crate::plain_file::{self, Links};
 use rustix::fs::{Access, CWD};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -12,6 +13,16 @@ const LARGEST: u64 = 1 << 20;
 pub fn text(path: &Path) -> Option<String> {
     let contents = plain_file::read(CWD, path, Links::Follow, LARGEST).ok().filter(|contents| contents.complete)?;
     String::from_utf8(contents.bytes).ok()
+}
+
+/// Opens a plain file to read it; a pipe or a device in its place is an error at once. A link is followed.
+pub fn open(path: &Path) -> io::Result<File> {
+    plain_file::open(CWD, path, Links::Follow)
+}
+
+/// The same where an agent may have put a link.
+pub fn open_unlinked(path: &Path) -> io::Result<File> {
+    plain_file::open(CWD, path, Links::Refuse)
 }
 
 /// Whether a plain file with something in it is there. It is not read.

@@ -6,6 +6,7 @@ mod locks;
 pub use committed::{Committed, committed};
 
 use crate::git::{self, GitError};
+use crate::plain_file::{self, Links};
 use crate::process::Keeper;
 use crate::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
 use crate::tree;
@@ -13,7 +14,12 @@ use locks::Locks;
 use ralph_core::check::CheckEnding;
 use ralph_core::observation::StartFault;
 use ralph_core::scm::{Pending, ScmReport, ScmSpec};
+use ralph_core::text;
 use ralph_core::time::Millis;
+use rustix::fs::CWD;
+use std::ffi::OsStr;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -57,6 +63,44 @@ pub async fn look_at_pending(keeper: &mut Keeper, project: &Path, patience: Mill
     listing.map_or(Pending::Unknown, |listing| pending(&listing))
 }
 
+/// Files whose contents are compared before and after a commit; a commit of more is compared by what it holds alone.
+const MOST_COMPARED: usize = 10_000;
+
+/// What the files hold that wait to be committed in this work tree: whoever commits them must leave them alone.
+pub async fn contents(keeper: &mut Keeper, root: &Path, patience: Millis) -> Contents {
+    if blocked(root).is_some() {
+        return Contents::default();
+    }
+    let args =
+        ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", ":/", ":(exclude).ralph"];
+    let listing = git::run(keeper, root, &args, patience).await.unwrap_or_default();
+    let paths = listing.split(|byte| *byte == 0).filter_map(|entry| entry.get(3..)).take(MOST_COMPARED);
+    Contents(paths.map(|path| (path.to_vec(), content(root, path))).collect())
+}
+
+/// What some files held at one moment.
+#[derive(Debug, Default)]
+pub struct Contents(Vec<(Vec<u8>, String)>);
+
+impl Contents {
+    /// Those that hold something else now.
+    pub fn changed(&self, root: &Path) -> Vec<String> {
+        let changed = self.0.iter().filter(|(path, before)| content(root, path) != *before);
+        changed.map(|(path, _)| String::from_utf8_lossy(path).into_owned()).collect()
+    }
+}
+
+/// Equal for equal contents; what is no file is known by where it leads, or by nothing.
+fn content(root: &Path, path: &[u8]) -> String {
+    let path = root.join(OsStr::from_bytes(path));
+    if let Ok(target) = std::fs::read_link(&path) {
+        return format!("link {}", target.display());
+    }
+    let mut bytes = Vec::new();
+    let read = plain_file::open(CWD, &path, Links::Refuse).and_then(|mut file| file.read_to_end(&mut bytes));
+    read.map_or(String::new(), |_| text::hash(&bytes))
+}
+
 /// What git would wait for in the repository around a folder, in words.
 fn blocked(project: &Path) -> Option<String> {
     let root = tree::git_root(project)?;
@@ -86,7 +130,16 @@ pub async fn run(
     if let Some(reason) = blocked(root) {
         let ending = CheckEnding::NotStarted { reason, fault: StartFault::Program };
         let (advice, output) = (String::new(), String::new());
-        return ScmReport { spec, ending, advice, nothing: false, duration: Millis::ZERO, output };
+        return ScmReport {
+            spec,
+            ending,
+            advice,
+            nothing: false,
+            duration: Millis::ZERO,
+            output,
+            differs: Vec::new(),
+            left_out: Vec::new(),
+        };
     }
     let locks = Locks::around(root, note).filter(|_| is_git(&spec.program));
     let before = match &locks {
@@ -110,6 +163,8 @@ pub async fn run(
     // Nothing that it started is alive any more.
     let advice = locks.map_or(String::new(), |locks| locks.after_task(&before));
     ScmReport {
+        differs: Vec::new(),
+        left_out: Vec::new(),
         spec,
         ending: CheckEnding::from(facts.ending),
         advice,

@@ -279,6 +279,7 @@ fn buses(project: &Project, run: &RunId, policy: &Policy, task_folder: &Path) ->
         project: project_name(project, policy),
         task: policy.task.clone(),
         run: run.clone(),
+        state: project.state.clone(),
     })
 }
 

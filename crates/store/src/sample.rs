@@ -49,6 +49,7 @@ pub(crate) fn check_ended(seq: u64, command: &str, code: i32) -> Entry {
         leaked: 0,
         carried: Vec::new(),
         live: String::new(),
+        empty: false,
     };
     entry(seq, Event::CheckEnded(Box::new(report)))
 }

@@ -110,7 +110,7 @@ fn checks(page: &mut String, attempt: &AttemptView, settings: &str, paint: Paint
     }
     for check in &attempt.checks {
         let report = &check.report;
-        let mark = paint.check(report.ending.passed());
+        let mark = paint.check(report.passed());
         let _ = writeln!(page, "  {mark} {} {}", text::for_terminal(report.spec.name()), words::check_end(check));
         let _ = writeln!(page, "    {}", paint.dim(&text::for_terminal(&words::receipt(check, settings))));
         if let Some(why) = check.set_aside {

@@ -96,7 +96,7 @@ fn standing(view: &RunView) -> String {
 }
 
 fn failing(attempt: &AttemptView) -> Vec<String> {
-    let commands = attempt.counted().filter(|check| !check.report.ending.passed());
+    let commands = attempt.counted().filter(|check| !check.report.passed());
     let commands = commands.map(|check| format!("`{}`", check.report.spec.name()));
     let findings = attempt.findings.iter().filter(|finding| !finding.passed).map(|finding| finding.name.clone());
     commands.chain(findings).collect()

@@ -183,7 +183,7 @@ fn check(view: &RunView, attempt: &AttemptView, id: &CheckId, met: Option<bool>)
 /// How a check went before anybody had worked, as the end of a sentence.
 fn before(view: &RunView, check: &Check) -> &'static str {
     let same = |first: &&Check| first.report.spec.id == check.report.spec.id;
-    match view.baseline.iter().find(same).map(|first| first.report.ending.passed()) {
+    match view.baseline.iter().find(same).map(|first| first.report.passed()) {
         Some(true) => "; it passed before the first iteration",
         Some(false) => "; it failed before the first iteration too",
         None => "",
@@ -199,7 +199,7 @@ fn executed(name: String, check: &Check, view: &RunView, met: Option<bool>) -> C
     let needed = format!(
         "`{}` would have had to exit 0{on}; it {} in iteration {} (log {}){}",
         report.spec.name(),
-        report.ending.problem(),
+        report.problem(),
         check.iteration,
         report.log,
         before(view, check)

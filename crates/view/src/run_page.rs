@@ -76,7 +76,7 @@ fn attempt_lines(attempt: &AttemptView, kind: LoopKind, paint: Paint) -> String 
     parts.extend(attempt.duration().map(|span| span.to_string()));
     parts.extend(attempt.judged.as_ref().map(|judged| words::claim(&judged.claim).to_owned()));
     let checks = attempt.counted().map(|check| {
-        format!("{} {}", paint.check(check.report.ending.passed()), text::for_terminal(check.report.spec.name()))
+        format!("{} {}", paint.check(check.report.passed()), text::for_terminal(check.report.spec.name()))
     });
     let findings = attempt
         .findings

@@ -270,7 +270,7 @@ impl AttemptView {
     }
 
     pub fn tally(&self) -> (usize, usize) {
-        let executed = self.counted().map(|check| check.report.ending.passed());
+        let executed = self.counted().map(|check| check.report.passed());
         let all: Vec<bool> = executed.chain(self.findings.iter().map(|finding| finding.passed)).collect();
         let passed = all.iter().filter(|passed| **passed).count();
         (passed, all.len() - passed)

@@ -95,6 +95,7 @@ fn check(iteration: u32, code: i32) -> Event {
         leaked: 0,
         carried: Vec::new(),
         live: String::new(),
+        empty: false,
     }))
 }
 

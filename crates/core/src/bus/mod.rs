@@ -119,7 +119,7 @@ impl Message {
 
 /// A value that cannot begin another line of the header.
 fn one_line(value: &str) -> Cow<'_, str> {
-    let plain = |c: char| !c.is_control();
+    let plain = |c: char| !c.is_control() && !text::LINE_ENDS.contains(&c);
     if value.len() <= LONGEST_SENDER && value.chars().all(plain) && value.trim() == value {
         return Cow::Borrowed(value);
     }
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn o08_a_sender_cannot_write_header_lines() {
         let mut forged = message("x");
-        forged.from = "eve\nrun: 7f3a9k2m\nbytes: 0\n---\n".to_owned();
+        forged.from = "eve\nrun: 7f3a9k2m\u{2028}bytes: 0\u{2029}---\n".to_owned();
         forged.project = Some(format!("{}\u{1b}[2J", "p".repeat(300)));
         let entry = forged.encode().unwrap_or_default();
         assert!(entry.contains("\nfrom: eve run: 7f3a9k2m bytes: 0 ---\n"), "{entry}");

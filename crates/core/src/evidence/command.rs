@@ -3,7 +3,9 @@
 //! This file knows how the tables are matched and how a wrapper is taken off. Of shells it only knows
 //! how they are given a line.
 
-use super::table::{COMMANDS, GOALS, RUNNERS, Reach, SCRIPT_IDLE, SCRIPT_NAMES, SCRIPT_WORDS, WRAPPERS, Wraps};
+use super::table::{
+    COMMANDS, GOALS, RUNNERS, Reach, SCRIPT_IDLE, SCRIPT_NAMES, SCRIPT_WORDS, WIDE_GOALS, WRAPPERS, Wraps,
+};
 use super::words::{follow, is_flag, is_idle, is_one_of, pass_own, positionals, program_name};
 use super::{Extra, Purpose};
 use std::collections::HashSet;
@@ -20,6 +22,8 @@ pub(super) enum Meaning {
         program: String,
         /// Each purpose once.
         purposes: Vec<Purpose>,
+        /// Whether it is named as one that runs tests, and not only as one that checks or builds.
+        only_tests: bool,
     },
     /// A shell that is given a line.
     Shell { line: String, options: Vec<String> },
@@ -39,8 +43,12 @@ pub(super) fn meaning(words: &[String], extra: &[Extra]) -> Meaning {
         }
         let purposes = purposes(program, args, extra);
         if !purposes.is_empty() {
-            let idle = is_idle(program, args);
-            return if idle { Meaning::Nothing } else { Meaning::Known { program: program.to_owned(), purposes } };
+            if is_idle(program, args) {
+                return Meaning::Nothing;
+            }
+            let named: Vec<String> = args.iter().filter(|arg| !is_one_of(arg, WIDE_GOALS)).cloned().collect();
+            let only_tests = self::purposes(program, &named, extra).contains(&Purpose::Test);
+            return Meaning::Known { program: program.to_owned(), purposes, only_tests };
         }
         match unwrap(program, args) {
             Some((rest, Wraps::Command)) => words = rest,

@@ -3,7 +3,7 @@
 //! The last command of a kind decides, because an agent may well break things before it mends them.
 //! A failure that was repaired later is no error; one that nobody looked at again is.
 
-use super::{Extra, Purpose, shell::Sighting, sightings};
+use super::{Extra, Purpose, TestsRan, shell::Sighting, sightings};
 use crate::observation::{ToolResult, ToolRun};
 use crate::policy::StopCriteria;
 use crate::text;
@@ -85,6 +85,11 @@ impl<'a> Run<'a> {
         self.shown().any(|sighting| sighting.purpose == purpose)
     }
 
+    /// Whether it succeeded without having run a test: for tests that is no success.
+    fn is_empty(&self) -> bool {
+        self.tool.result == ToolResult::Passed && self.tool.tests == TestsRan::None && self.speaks_for(Purpose::Test)
+    }
+
     /// The command, or the tool that runs none, in a form that fits into a sentence.
     fn quoted(&self) -> String {
         let what = self.line.as_deref().unwrap_or(&self.tool.name);
@@ -117,13 +122,15 @@ fn last_of_a_kind(purpose: Purpose, runs: &[Run<'_>]) -> Finding {
         };
         return Finding { criterion, passed: false, reason };
     };
+    let empty = purpose == Purpose::Test && run.is_empty();
     let outcome = match run.tool.result {
+        ToolResult::Passed if empty => "ran no test",
         ToolResult::Passed => "passed",
         ToolResult::Failed => "failed",
         ToolResult::Unfinished => "did not finish",
         ToolResult::CouldNotRun => "could not run",
     };
-    let passed = run.tool.result == ToolResult::Passed;
+    let passed = run.tool.result == ToolResult::Passed && !empty;
     Finding { criterion, passed, reason: format!("The last {kind} command, {}, {outcome}.", run.quoted()) }
 }
 
@@ -202,7 +209,7 @@ fn is_run_again(run: &Run<'_>, later: &[Run<'_>]) -> bool {
 }
 
 fn passed<'a, 'b>(runs: &'a [Run<'b>]) -> impl Iterator<Item = &'a Run<'b>> {
-    runs.iter().filter(|run| run.tool.result == ToolResult::Passed)
+    runs.iter().filter(|run| run.tool.result == ToolResult::Passed && !run.is_empty())
 }
 
 #[cfg(test)]
@@ -213,6 +220,7 @@ mod tests {
     fn runs(lines: &[&str]) -> Vec<ToolRun> {
         let run = |line: &&str| {
             let (what, result) = line.rsplit_once(": ").unwrap_or((line, "passed"));
+            let tests = if result == "no test" { TestsRan::None } else { TestsRan::Unsaid };
             let tool = what.strip_prefix('[').and_then(|what| what.strip_suffix(']'));
             let result = match result {
                 "failed" => ToolResult::Failed,
@@ -221,7 +229,7 @@ mod tests {
                 _ => ToolResult::Passed,
             };
             let command = tool.is_none().then(|| what.to_owned());
-            ToolRun { name: tool.unwrap_or("Bash").to_owned(), command, result }
+            ToolRun { name: tool.unwrap_or("Bash").to_owned(), command, result, tests }
         };
         lines.iter().map(run).collect()
     }
@@ -245,6 +253,8 @@ mod tests {
             (&["cd x && npm test: failed"], false, "The last test command, `cd x && npm test`, failed."),
             (&["npm test", "npm test: could not run"], false, "The last test command, `npm test`, could not run."),
             (&["npm run lint", "[Read]"], false, "No test command was seen."),
+            (&["npm test", "npm test -- x: no test"], false, "The last test command, `npm test -- x`, ran no test."),
+            (&["npm test -- x: no test", "npm test"], true, "The last test command, `npm test`, passed."),
             (
                 &["npm test | tail"],
                 false,
@@ -274,6 +284,9 @@ mod tests {
             (&["npm test: failed"], false, false),
             (&["npm test: failed", "npm  test "], true, true),
             (&["npm test", "npm test: failed"], false, false),
+            (&["npm test: failed", "npm test: no test"], false, false),
+            (&["npm test -- x: no test"], true, true),
+            (&["npm run lint: failed", "npm run lint: no test"], true, true),
             (&["npm run test:unit: failed", "npm test"], true, false),
             (&["npm test: failed", "npm run lint"], false, false),
             (&["npm test: failed", "npx vitest run"], false, false),

@@ -15,6 +15,7 @@ mod judge;
 mod parse;
 mod shell;
 mod table;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -23,6 +24,7 @@ pub(crate) use command::{ShellInput, shell_input, wrapped};
 pub(crate) use exit::bodies;
 pub use judge::{Criterion, Finding, judge, judge_with};
 pub(crate) use parse::parse;
+pub use tally::{Tally, TestsRan};
 pub(crate) use words::{is_assignment, is_one_of, pass_option, positionals, program_name};
 
 use serde::{Deserialize, Serialize};
@@ -62,6 +64,12 @@ pub fn purposes_with(line: &str, extra: &[Extra]) -> Vec<Purpose> {
         }
     }
     found
+}
+
+/// Whether a check that is there to run tests has run none, by its output. A goal like `check` or `verify` is there
+/// for more than tests, and may well find none.
+pub fn ran_no_test(line: &str, output: Tally) -> bool {
+    output.finish() == TestsRan::None && sightings(line, &[]).iter().any(|sighting| sighting.only_tests)
 }
 
 /// Recognised commands of a line. Most lines have none, and are not parsed to find that out.

@@ -23,6 +23,8 @@ pub(super) struct Sighting {
     pub(super) program: String,
     /// Whether the line's status speaks for it.
     pub(super) shown: bool,
+    /// Whether it is there for tests and nothing else.
+    pub(super) only_tests: bool,
 }
 
 /// Every recognised command of a line, in order.
@@ -201,8 +203,8 @@ impl Walk<'_> {
         }
         match meaning(&words, self.extra) {
             Meaning::Nothing => {}
-            Meaning::Known { program, purposes } => {
-                let sighting = |purpose| Sighting { purpose, program: program.clone(), shown: true };
+            Meaning::Known { program, purposes, only_tests } => {
+                let sighting = |purpose| Sighting { purpose, program: program.clone(), shown: true, only_tests };
                 self.found.extend(purposes.into_iter().map(sighting));
             }
             Meaning::Shell { line, options } => {

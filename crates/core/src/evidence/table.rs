@@ -74,6 +74,9 @@ pub(super) const GOALS: &[(&str, Purpose, &str)] = &[
     ("xcodebuild", Purpose::Typecheck, "build"),
 ];
 
+/// Goals that may run tests and are there for more: a project without any test has them too.
+pub(super) const WIDE_GOALS: &str = "check|verify|package|install|connectedCheck";
+
 /// How many of a runner's arguments are names of scripts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
@@ -158,25 +161,26 @@ pub(super) const VALUED: &[(&str, &str)] = &[
 /// Arguments with which any command runs nothing, never ends, or ends well whatever it finds.
 pub(super) const IDLE: &str = "-h --help --version --list --listTests --list-tests --collect-only --co --no-run --dry-run \
     --watch --watchAll --watch-all --showConfig --show-config --print-config --init --clearCache --if-present \
-    --exit-zero";
+    --exit-zero --collectonly --setup-only --setup-plan --fixtures-per-test --list-suites --list-groups --list-files \
+    --list-test-files --list-tests-xml --listTestsJson --test-dry-run --dryrun --no-run-tests --show-only";
 
 /// The same for single programs; words without a dash only as the first argument.
 #[rustfmt::skip]
 pub(super) const IDLE_FOR: &[(&str, &str)] = &[
     ("tsc|vue-tsc|tsgo", "-w -v --all --listFilesOnly"), ("vitest", "--ui -w -v list init bench watch dev"), ("jest", "-v"),
-    ("mocha", "-w -V"), ("eslint|eslint_d", "-v --env-info"), ("node|tsx|ts-node", "-v -e --eval -p --print -c --check watch"),
+    ("mocha", "-w -V --list-interfaces --list-reporters"), ("eslint|eslint_d", "-v --env-info"), ("node|tsx|ts-node", "-v -e --eval -p --print -c --check watch"),
     ("playwright", "--ui --debug"), ("svelte-check", "--no-fail"), ("biome", "--error-on-warnings=false"),
-    ("pytest|py.test", "-V --fixtures --markers --setup-plan"), ("mypy|ruff|black|flake8|rubocop", "-V"),
+    ("pytest|py.test", "-V --fixtures --markers"), ("mypy|ruff|black|flake8|rubocop", "-V"),
     ("ruff", "-e -w --show-files --show-settings"), ("python", "-V -c"),
     ("tox", "-l --listenvs --notest l list devenv lint linters flake8 mypy typecheck type format docs pre-commit"),
     ("nox", "-l --install-only lint linters mypy typecheck type format docs pre-commit"),
-    ("cargo", "-V"), ("go", "-c -n -list"), ("golangci-lint", "--issues-exit-code=0"), ("ctest", "-N --show-only"),
+    ("cargo", "-V"), ("go", "-c -n -list -exec -count=0"), ("golangci-lint", "--issues-exit-code=0"), ("ctest", "-N"),
     ("make|gmake", "-n --just-print --recon -q --question -t --touch -i --ignore-errors -p --print-data-base -v"),
     ("just", "-n -l --summary --show -s --choose --evaluate -V"), ("task|go-task", "-n --dry -l -a --list-all --summary"),
     ("ninja", "-n -t"), ("rake", "-n -T -P -D -W --tasks --prereqs"), ("gulp", "-T --tasks"),
     ("gradle|gradlew", "-m -x --exclude-task --continuous -t"),
     ("mvn|mvnw|mvnd", "-v -DskipTests -Dmaven.test.skip -fn --fail-never -Dmaven.test.failure.ignore"),
-    ("dotnet", "-t"), ("bats", "-c --count"), ("phpunit|pest", "--list-suites --list-groups"),
+    ("dotnet", "-t"), ("bats", "-c --count"), ("swift", "-l list"), ("trial", "-n"), ("behave|cucumber", "-d"), ("busted|forge", "-l"),
     ("turbo", "--dry --graph"), ("nx", "--graph show graph g generate"), ("command", "-v -V"), ("sudo|doas", "-l -v -V"),
     ("npm|pnpm|yarn|bun", "-v"), ("terraform|tofu", "-version"),
 ];

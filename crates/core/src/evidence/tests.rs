@@ -82,6 +82,10 @@ const LINES: &[(&str, &str)] = &[
     ("", "./gradlew build -x test"), ("", "ruff check --exit-zero"), ("", "prettier --write ."), ("", "cargo fmt"), ("", "black ."),
     ("", "cypress open"), ("", "playwright install"), ("", "tox -e lint"), ("", "bash -n -c 'npm test'"), ("", "bash run.sh npm test"),
     ("", "$RUNNER npm test"), ("", "$NPM test"), ("", "docker compose exec web npm test"), ("", "ssh host npm test"), ("", "xargs npm test"),
+    ("", "pytest --co"), ("", "pytest --setup-only tests"), ("", "pytest --collectonly"), ("", "rspec --dry-run"), ("", "dotnet test -t"), ("", "dotnet test --list-tests"),
+    ("", "ctest -N"), ("", "swift test --list-tests"), ("", "swift test list"), ("", "deno test --no-run"), ("", "phpunit --list-tests"), ("", "cargo test -h"), ("", "go test -list . ./..."),
+    ("", "go test -exec true ./..."), ("", "playwright test --list"), ("", "./gradlew test --dry-run"), ("", "./gradlew test --test-dry-run"), ("", "make -kn test"), ("t", "make -kj4 test"), ("t", "make -fMain.in test"),
+    ("", "mocha --list-files"), ("", "stack test --no-run-tests"), ("", "robot --dryrun tests"),
     ("", "find . -exec eslint {} +"), ("", "python -c 'import pytest'"), ("", "timeout npm"),
     // It is no line at all.
     ("", ""), ("", "npm test '"), ("", "npm test &&"), ("", "npm test )"), ("", "npm test <<E"), ("", "npm test 99999999999>x"),
@@ -139,6 +143,31 @@ fn a_project_can_add_commands() {
     ] {
         assert_eq!(purposes_with(line, &extra), expected, "{line}");
         assert!(line == "npm test" || purposes(line).is_empty());
+    }
+}
+
+#[test]
+fn a_check_that_is_there_for_tests_must_run_one() {
+    for (line, empty) in [
+        ("cargo test", true),
+        ("cd web && npm test", true),
+        ("make test || true", true),
+        ("cargo fmt --check && cargo test", true),
+        ("mvn verify", false),
+        ("mvn clean test", true),
+        ("make check", false),
+        ("./gradlew check", false),
+        ("cargo test --no-run", false),
+        ("sh check.sh", false),
+        ("npm run lint", false),
+    ] {
+        let said = |text: &str| {
+            let mut tally = Tally::default();
+            tally.feed(text.as_bytes());
+            ran_no_test(line, tally)
+        };
+        assert_eq!(said("Ran 0 tests\n"), empty, "{line}");
+        assert!(!said("Ran 0 tests\nRan 1 test\n") && !said("fine"), "{line}");
     }
 }
 

@@ -83,14 +83,22 @@ pub(crate) fn is_assignment(word: &str) -> bool {
 /// Whether the arguments keep a program from running anything, or from saying how it went.
 pub(super) fn is_idle(program: &str, args: &[String]) -> bool {
     let mut flags = IDLE.split(' ').chain(lookup(IDLE_FOR, program).flat_map(|words| words.split(' ')));
-    let first = positionals(program, args).first().map(|word| word.as_str());
+    let words: Vec<&str> = positionals(program, args).into_iter().map(String::as_str).collect();
+    let (first, second) = (words.first(), words.get(1));
     flags.any(|flag| match flag.starts_with('-') {
         true => args.iter().enumerate().any(|(at, arg)| {
             let denied = args.get(at + 1).is_some_and(|next| is_one_of(next, "false|0"));
             is_flag(arg, flag) && !denied
         }),
-        false => first == Some(flag),
-    })
+        false => first == Some(&flag) || (first == Some(&"test") && second == Some(&flag)),
+    }) || (is_one_of(program, "make|gmake") && args.iter().any(|arg| is_idle_cluster(arg)))
+}
+
+/// Whether several letters of make in one argument, as in `-kn`, have one among them that keeps it from running
+/// recipes or from failing. Behind a letter that takes a value stands that value.
+fn is_idle_cluster(arg: &str) -> bool {
+    let letters = arg.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
+    letters.chars().take_while(|letter| !"CfIoWjlE".contains(*letter)).any(|letter| "nqti".contains(letter))
 }
 
 /// Whether an argument is this flag, by itself or with a value that does not deny it.

@@ -496,13 +496,8 @@ fn ordinary_commands_of_known_ecosystems_leave_nothing_unknown() {
         (
             "cargo test",
             &[
-                "Cargo.toml",
-                "crates/a/Cargo.toml",
-                ".cargo/config.toml",
-                "/home/me/.cargo/config.toml",
-                "/.cargo/config.toml",
-                "rust-toolchain.toml",
-                "clippy.toml",
+                "Cargo.toml", "crates/a/Cargo.toml", ".cargo/config.toml", "/home/me/.cargo/config.toml",
+                "/.cargo/config.toml", "rust-toolchain.toml", "clippy.toml",
             ][..],
         ),
         ("cargo test --workspace --all-features -- --nocapture", &["Cargo.toml"]),
@@ -527,10 +522,7 @@ fn ordinary_commands_of_known_ecosystems_leave_nothing_unknown() {
         (
             "gradle test",
             &[
-                "build.gradle",
-                "app/build.gradle",
-                "gradle.properties",
-                "/home/me/.gradle/init.gradle",
+                "build.gradle", "app/build.gradle", "gradle.properties", "/home/me/.gradle/init.gradle",
                 "gradle/wrapper",
             ],
         ),
@@ -743,12 +735,8 @@ fn a_python_runner_is_known_with_the_packages_that_it_needs() {
         world.files.insert(format!("{site}/{path}"), text.to_owned());
     }
     for command in [
-        ".venv/bin/pytest",
-        ". .venv/bin/activate && pytest",
-        "uv run pytest",
-        "poetry run pytest",
-        ".venv/bin/python -m pytest",
-        "uv run python -m pytest",
+        ".venv/bin/pytest", ". .venv/bin/activate && pytest", "uv run pytest", "poetry run pytest",
+        ".venv/bin/python -m pytest", "uv run python -m pytest",
     ] {
         let known = world.learn(command);
         let paths: BTreeSet<&str> = known.judges.iter().map(|judge| judge.path.as_str()).collect();
@@ -774,6 +762,7 @@ fn a_watched_run_shows_what_reading_could_not() {
     };
     let file = |path: &str, by: &str| Opened { path: path.to_owned(), by: by.to_owned() };
     let watched = Watched {
+        made: Vec::new(),
         executed: vec![
             executed("/p/app.sh", &["app.sh"]),
             executed("/usr/bin/bash", &["bash", "-e", "check.sh"]),

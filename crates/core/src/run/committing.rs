@@ -13,7 +13,7 @@ use crate::observation::Observation;
 use crate::scm::{self, Pending, ScmReport, ScmSpec};
 use crate::text;
 use crate::time::Millis;
-use crate::words::{Cause, Note};
+use crate::words::{Cause, Note, named};
 use serde::{Deserialize, Serialize};
 
 /// How the question for a message is called where tasks are shown.
@@ -127,17 +127,22 @@ impl Run {
         let commits = scm::is_commit(&report.spec.task);
         let detail = if report.nothing {
             Ok("nothing to commit".to_owned())
-        } else if report.ending.passed() {
+        } else if !report.differs.is_empty() {
+            let files = named(&report.differs);
+            Err(format!(
+                "the commit is not what was checked{files}: a hook or filter changed it; look at it by git show"
+            ))
+        } else if report.ending.succeeded() {
             Ok(commits.then(|| at.committing.message.clone()).flatten().unwrap_or_default())
         } else {
             let why = report.why();
             let colon = if why.is_empty() { "" } else { ": " };
             let advice = if report.advice.is_empty() { String::new() } else { format!("; {}", report.advice) };
-            Err(format!("{}{colon}{}{advice}", report.ending.problem(), text::cut(&why, 300, "...")))
+            Err(format!("{}{colon}{}{advice}", report.ending.failure(), text::cut(&why, 300, "...")))
         };
         let mut told = self.tell_command(&report.spec.task, detail, report.ending.code(), report.duration);
-        if report.ending.passed() && commits && at.committing.leaves_out {
-            told = told.then(Run::note(Note::NewFilesLeftOut));
+        if report.ending.succeeded() && commits && (at.committing.leaves_out || !report.left_out.is_empty()) {
+            told = told.then(Run::note(Note::NewFilesLeftOut { files: report.left_out.clone() }));
         }
         if report.went_well() {
             at.committing.done.push(report.spec.index);

@@ -237,7 +237,7 @@ impl Run {
             Inspect::Message => self.ask_for_message(at),
             Inspect::Scm(spec) => {
                 let started = Notice::ScmStarted { iteration: self.count.iteration(), task: spec.task.clone() };
-                Step::telling([started]).then(self.inspect_by(at, Activity::Scm(spec)))
+                Step::telling([started]).then(self.inspect_by(at, Activity::Scm(spec, self.pins())))
             }
         }
     }
@@ -455,6 +455,7 @@ impl Run {
             unseen: &at.unseen,
             unknown: self.integrity.unknown(),
             untrusted: self.integrity.untrusted(),
+            live: self.integrity.is_live(),
         }
     }
 
@@ -479,6 +480,7 @@ impl Run {
                 unseen: "",
                 unknown: self.integrity.unknown(),
                 untrusted: self.integrity.untrusted(),
+                live: self.integrity.is_live(),
             }),
         }
     }

@@ -346,7 +346,7 @@ impl Run {
 
     /// Tells how an executed check went; the last one that was told is the run's last check.
     fn tell_executed(&mut self, iteration: u32, report: &CheckReport) -> RunStep {
-        self.last.tell_check(report.spec.name(), report.ending.passed());
+        self.last.tell_check(report.spec.name(), report.passed());
         Step::telling([Notice::executed(iteration, report)])
     }
 }

@@ -145,9 +145,9 @@ impl Run {
 
     fn check_first(&mut self, reports: Vec<CheckReport>) -> RunStep {
         let Some(spec) = self.first_check(&reports) else {
-            let failed = reports.iter().filter(|report| !report.ending.passed()).count();
+            let failed = reports.iter().filter(|report| !report.passed()).count();
             let told = Run::note(Note::Baseline { failed, checks: reports.len() });
-            let passed = reports.into_iter().map(|report| (report.spec.id, report.ending.passed()));
+            let passed = reports.into_iter().map(|report| (report.spec.id.clone(), report.passed()));
             self.integrity.begin_with(passed.collect());
             return told.then(self.open());
         };

@@ -135,13 +135,13 @@ fn committed(uncommitted: &str) -> Condition {
 }
 
 fn passed(case: &Case<'_>, report: &CheckReport) -> State {
-    if report.ending.passed() {
+    if report.passed() {
         return State::Met;
     }
     // Of a hidden check agents learn no more than that it failed.
     let (problem, log) = match report.spec.terms.hidden {
         true => ("failed".to_owned(), String::new()),
-        false => (report.ending.problem(), report.log.clone()),
+        false => (report.problem(), report.log.clone()),
     };
     State::Unmet(vec![Reason::CheckFailed {
         command: report.spec.name().to_owned(),

@@ -43,6 +43,8 @@ pub struct Case<'a> {
     pub unknown: &'a [Unknown],
     /// What judges and was changed by an agent of an earlier run, one part of a sentence each.
     pub untrusted: &'a [String],
+    /// Whether checks run on the live tree anyway.
+    pub live: bool,
 }
 
 /// Whether the tree stood still while the checks ran.
@@ -164,11 +166,17 @@ fn verification(case: &Case<'_>) -> (Verification, String) {
     let unknown = |report: &CheckReport| case.unknown.iter().find(|unknown| unknown.check == report.spec.id);
     let mut unpinned = String::new();
     for report in supporting {
-        let Some(unknown) = unknown(report) else { return (Verification::Verified, String::new()) };
-        unpinned = format!(
-            "ralph does not know {}, so an agent could have changed it; name it in guardrails[].judges",
-            unknown.what
-        );
+        unpinned = match unknown(report) {
+            Some(unknown) => format!(
+                "ralph does not know {}, so an agent could have changed it; name it in guardrails[].judges",
+                unknown.what
+            ),
+            // Snapshots can be made here, so that something in the tree stood in the way of this one.
+            None if !report.live.is_empty() && !case.live => {
+                format!("guardrail \"{}\" had to run on the live tree: {}", report.spec.name(), report.live)
+            }
+            None => return (Verification::Verified, String::new()),
+        };
     }
     (Verification::Unpinned, unpinned)
 }
@@ -179,7 +187,7 @@ fn for_next_prompt(report: &CheckReport) -> GuardrailFailure {
         OutputPart::First => report.output_head.clone(),
         OutputPart::Decisive => report.excerpt.within(report.spec.output_chars),
     };
-    let message = guardrail::failure_message(&report.spec, &report.ending.problem(), &report.log, &output);
+    let message = guardrail::failure_message(&report.spec, &report.problem(), &report.log, &output);
     GuardrailFailure { action: report.spec.fail_action, message }
 }
 

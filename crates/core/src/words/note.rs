@@ -73,10 +73,10 @@ pub enum Note {
     )]
     WayOutOfProtection,
     #[error(
-        "new files are not part of the commit, so it is not all that was checked; put `add -A` before `commit` in \
-         scm.tasks"
+        "new files are not part of the commit, so it is not all that was checked{}; put `add -A` before `commit` in \
+         scm.tasks", named(.files)
     )]
-    NewFilesLeftOut,
+    NewFilesLeftOut { files: Vec<String> },
     #[error("request {words}")]
     Request { words: String },
     #[error("the agent acknowledged request {words}")]

@@ -202,6 +202,23 @@ fn j06_a_check_that_cannot_run_has_not_passed_and_is_told_as_such() {
 }
 
 #[test]
+fn a_guardrail_that_ran_no_test_has_not_passed() {
+    let mut sim = Sim::new(checked(&["make test"], turns(&[Agent::Claims])));
+    while !matches!(sim.running(), Some(Activity::Check(..))) {
+        sim.tick();
+    }
+    let Some(Activity::Check(spec, _)) = sim.running().cloned() else { panic!() };
+    let mut report = crate::sim::report(&spec, PASS);
+    report.empty = true;
+    sim.answer_with(ralph_core::event::Event::CheckEnded(Box::new(report)));
+    assert_eq!(sim.run.row().last_check, Some(("make test".to_owned(), false)));
+    sim.play();
+    let reason = "guardrail \"make test\" ran no test (see .ralph/guardrail_001_make_test.log)";
+    assert_eq!(sim.told_iterations()[0], (1, vec![reason.to_owned()]));
+    assert!(sim.prompts()[1].contains("Guardrail \"make test\" ran no test."));
+}
+
+#[test]
 fn the_last_check_is_the_last_one_that_was_told() {
     let mut world = checked(&["make test"], turns(&[Agent::Claims]));
     world.policy.criteria.passing_tests = true;

@@ -30,7 +30,7 @@ fn steps(sim: &Sim) -> Vec<String> {
             Activity::CheckOut { .. } => "check out".to_owned(),
             Activity::Check(spec, _) => spec.command.clone(),
             Activity::LookAtPending { .. } => "pending".to_owned(),
-            Activity::Scm(spec) => spec.task.clone(),
+            Activity::Scm(spec, _) => spec.task.clone(),
             _ => return None,
         })
     })
@@ -249,11 +249,11 @@ fn a_check_that_is_not_required_is_told_and_judges_nothing() {
             Notice::CheckFinished { iteration: 1, passed, .. } => Some(*passed),
             _ => None,
         });
-        let endings: Vec<bool> = checks.iter().map(|(_, ending)| ending.passed()).collect();
+        let endings: Vec<bool> = checks.iter().map(|(_, ending)| ending.succeeded()).collect();
         assert!(told.starts_with(&endings), "{name}: {told:?}");
 
         let (_, reasons) = &sim.told_iterations()[0];
-        let refuting = checks.iter().filter(|(required, ending)| *required && !ending.passed()).count();
+        let refuting = checks.iter().filter(|(required, ending)| *required && !ending.succeeded()).count();
         assert_eq!(reasons.len(), refuting, "{name}: {reasons:?}");
         if let Some(next) = sim.prompts().get(1).filter(|_| !accepted) {
             assert_eq!(next.matches("Guardrail \"").count(), refuting, "{name}: {next}");

@@ -75,7 +75,7 @@ fn what_only_reads_may_be_done_twice_and_nothing_else() {
         (Activity::Launch(Box::new(launch)), false),
         (Activity::Check(Box::new(check), Default::default()), false),
         (Activity::RestorePinned { paths: Vec::new(), pins: Arc::clone(&pins) }, false),
-        (Activity::Scm(scm), false),
+        (Activity::Scm(scm, Arc::clone(&pins)), false),
         (Activity::AwaitChildren { span: Millis(1), then: Leftover::Leave }, false),
         (Activity::PostSafely(vec![post.clone()]), false),
         (Activity::Wait { until: WallTime(1) }, false),

@@ -258,7 +258,12 @@ fn j12_nothing_that_an_agent_or_a_tool_says_can_open_a_section() {
     seen.errors = vec![EVIL.to_owned()];
     seen.files = vec![EVIL.to_owned()];
     seen.last_text = EVIL.to_owned();
-    seen.tools = vec![ToolRun { name: EVIL.to_owned(), command: Some(EVIL.to_owned()), result: ToolResult::Failed }];
+    seen.tools = vec![ToolRun {
+        name: EVIL.to_owned(),
+        command: Some(EVIL.to_owned()),
+        result: ToolResult::Failed,
+        tests: Default::default(),
+    }];
     sim.answer_with(Event::AgentEnded(Box::new(seen)));
     sim.tick();
     sim.tick();
@@ -351,7 +356,7 @@ proptest! {
             seen.last_text = text(0);
             seen.errors = vec![text(1)];
             seen.files = vec![text(2)];
-            seen.tools = vec![ToolRun { name: text(3), command: Some(text(4)), result: ToolResult::CouldNotRun }];
+            seen.tools = vec![ToolRun { name: text(3), command: Some(text(4)), result: ToolResult::CouldNotRun, tests: Default::default() }];
             memory.record(Past { iteration, seen: &seen, files: &seen.files }, "continue", &[text(5)]);
             if iteration % 20 == 0 || iteration < 5 {
                 let summary = memory.summary(&text(6), budget);

@@ -261,7 +261,7 @@ fn answers(running: Option<&Activity>, event: &Event) -> bool {
     match (running, event) {
         (Some(Activity::Check(spec, _)), Event::CheckEnded(report)) => spec.id == report.spec.id,
         (Some(Activity::Watch(watch)), Event::CheckEnded(report)) => watch.spec.id == report.spec.id,
-        (Some(Activity::Scm(spec)), Event::ScmEnded(report)) => spec.index == report.spec.index,
+        (Some(Activity::Scm(spec, _)), Event::ScmEnded(report)) => spec.index == report.spec.index,
         (Some(Activity::Gather(_)), Event::Gathered(_))
         | (Some(Activity::LookAtPending { .. }), Event::ScmLooked { .. })
         | (Some(Activity::Learn(..)), Event::Learned { .. })
@@ -304,13 +304,15 @@ fn fitting(running: Option<&Activity>, event: Event) -> Event {
         Some(Activity::CheckOut { .. }) => {
             Event::CheckedOut { commit: Ok("c".to_owned()), fault: false, uncommitted: Vec::new(), pinned: Vec::new() }
         }
-        Some(Activity::Scm(spec)) => Event::ScmEnded(Box::new(ScmReport {
+        Some(Activity::Scm(spec, _)) => Event::ScmEnded(Box::new(ScmReport {
             spec: spec.clone(),
             ending: PASS,
             duration: Millis(1),
             output: String::new(),
             advice: String::new(),
             nothing: false,
+            differs: Vec::new(),
+            left_out: Vec::new(),
         })),
         Some(Activity::Wait { .. } | Activity::Rest { .. }) => Event::Woke,
         Some(Activity::LookAtMarkers) => Event::MarkersSeen { markers: Markers::default(), problem: None },

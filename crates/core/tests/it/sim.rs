@@ -573,7 +573,7 @@ impl Sim {
             }
             Activity::Launch(_) => Event::AgentEnded(Box::new(self.agent_end(self.world.turn(iteration)))),
             Activity::LookAtPending { .. } => Event::ScmLooked { pending: self.world.turn(iteration).pending },
-            Activity::Scm(spec) => Event::ScmEnded(Box::new(self.task_end(spec, self.world.turn(iteration)))),
+            Activity::Scm(spec, _) => Event::ScmEnded(Box::new(self.task_end(spec, self.world.turn(iteration)))),
             Activity::LookAtTree(_) => {
                 let looks = &self.world.turn(iteration).looks;
                 let asked = self.since_agent_end(|event| matches!(event, Event::TreeSeen { .. }));
@@ -686,6 +686,8 @@ impl Sim {
             output: "said\nlast words\n".to_owned(),
             advice: String::new(),
             nothing: false,
+            differs: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 
@@ -758,7 +760,9 @@ impl Sim {
 
     /// The arguments of every task of version control, as it was executed.
     pub fn tasks(&self) -> Vec<String> {
-        self.pick_started(|activity| if let Activity::Scm(spec) = activity { Some(spec.args.join(" ")) } else { None })
+        self.pick_started(
+            |activity| if let Activity::Scm(spec, _) = activity { Some(spec.args.join(" ")) } else { None },
+        )
     }
 
     /// How long each wait was meant to be, in milliseconds.
@@ -917,6 +921,7 @@ pub fn report(spec: &CheckSpec, ending: CheckEnding) -> CheckReport {
         leaked: 0,
         carried: Vec::new(),
         live: String::new(),
+        empty: false,
     }
 }
 

@@ -266,7 +266,16 @@ fn scm_reports() -> impl Strategy<Value = ScmReport> {
     let ending = prop_oneof![8 => check_endings(), 1 => Just(CheckEnding::Stopped)];
     (0usize..4, select(vec!["add -A", "commit", "push"]), ending).prop_map(|(index, task, ending)| {
         let spec = ScmSpec { index, task: task.to_owned(), program: "git".to_owned(), args: vec![task.to_owned()] };
-        ScmReport { spec, ending, duration: Millis(1), output: "x".to_owned(), advice: String::new(), nothing: false }
+        ScmReport {
+            spec,
+            ending,
+            duration: Millis(1),
+            output: "x".to_owned(),
+            advice: String::new(),
+            nothing: false,
+            differs: Vec::new(),
+            left_out: Vec::new(),
+        }
     })
 }
 
@@ -286,7 +295,7 @@ fn observations() -> impl Strategy<Value = Observation> {
         .prop_map(|(class, message, resets_at)| Failure { class, message, resets_at });
     let how = (agents(), ending, option::weighted(0.4, failure), markers());
     let tool = (".{0,8}", option::of(".{0,8}"), select(vec![ToolResult::Passed, ToolResult::Failed]))
-        .prop_map(|(name, command, result)| ToolRun { name, command, result });
+        .prop_map(|(name, command, result)| ToolRun { name, command, result, tests: Default::default() });
     let words = (vec(".{0,12}", 0..3), vec(tool, 0..3), ".{0,30}", vec(".{0,12}", 0..3));
     let usage = (option::of(0.0..1e9f64), any::<u64>(), any::<u64>(), 0u32..3);
     (how, words, usage).prop_map(|((agent, ending, failure, marker), words, (cost_usd, input, bytes, leaked))| {

@@ -5,10 +5,11 @@ use crate::carry::{Links, at};
 use ralph_core::activity::{Activity, Gather, Look};
 use ralph_core::check::TreePrint;
 use ralph_core::event::{Event, Gathered};
+use ralph_core::judges::Why;
 use ralph_core::memory;
 use ralph_core::observation::Markers;
-use ralph_core::protect::Pins;
-use ralph_core::scm::{Pending, ScmPolicy, is_commit};
+use ralph_core::protect::{PinnedChange, Pins};
+use ralph_core::scm::{Pending, ScmPolicy, ScmSpec, is_commit};
 use ralph_core::time::{Millis, WallTime};
 use ralph_core::words::Note;
 use ralph_host::aside::{Aside, Stop};
@@ -16,11 +17,13 @@ use ralph_host::bus::Durability;
 use ralph_host::checkout::{self, Checkout, CheckoutError};
 use ralph_host::clock::Clock;
 use ralph_host::git::{Inquiry, Unlisted};
-use ralph_host::scm::ScmPlace;
+use ralph_host::process::drive::Order;
+use ralph_host::scm::{Contents, ScmPlace};
 use ralph_host::{git, marker, scm, views};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
 /// How long git may take to say what waits to be committed.
@@ -88,15 +91,7 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
             let pending = look_at_pending(hands, &program).await;
             heard_before(hands, Event::ScmLooked { pending })
         }
-        Activity::Scm(spec) => {
-            let place = ScmPlace { root: &hands.root, note: &hands.scm_note };
-            let program = spec.program.clone();
-            let mut report = scm::run(&mut hands.keeper, spec, place, &mut links.orders).await;
-            if !report.ending.passed() && report.spec.args.first().is_some_and(|word| is_commit(word)) {
-                report.nothing = ScmPolicy::is_nothing(look_at_pending(hands, &program).await);
-            }
-            heard_before(hands, Event::ScmEnded(Box::new(report)))
-        }
+        Activity::Scm(spec, pins) => scm_task(hands, spec, &pins, &mut links.orders).await,
         Activity::Wait { until } => {
             wait(&hands.clock, until).await;
             vec![Event::Woke]
@@ -210,7 +205,7 @@ async fn check_out(hands: &mut RunHands<'_>, pins: &Pins) -> Event {
     match (made, uncommitted) {
         (Ok((checkout, commit)), Ok(uncommitted)) => {
             // What is installed is in no commit.
-            let committed = pins.files.iter().filter(|file| !matches!(file.why, judges::Why::Installed { .. }));
+            let committed = pins.files.iter().filter(|file| !matches!(file.why, Why::Installed { .. }));
             let committed: Vec<_> = committed.cloned().collect();
             match hands.pinned_files.at(checkout.project()).changes(&committed) {
                 Ok(pinned) => {
@@ -224,6 +219,45 @@ async fn check_out(hands: &mut RunHands<'_>, pins: &Pins) -> Event {
         (Err(why), _) => refused(why.to_string(), true),
         (_, Err(why)) => refused(why.to_string(), true),
     }
+}
+
+/// Executes a task of version control. A commit is compared with what was checked.
+async fn scm_task(
+    hands: &mut RunHands<'_>,
+    spec: ScmSpec,
+    pins: &Pins,
+    orders: &mut UnboundedReceiver<Order>,
+) -> Vec<Event> {
+    let commits = spec.args.first().is_some_and(|word| is_commit(word));
+    let checked = hands.git_root.clone().filter(|_| commits && pins.tree_seen && scm::is_git(&spec.program));
+    let before = match &checked {
+        Some(root) => scm::contents(&mut hands.keeper, root, GIT_TIMEOUT).await,
+        None => Contents::default(),
+    };
+    let place = ScmPlace { root: &hands.root, note: &hands.scm_note };
+    let program = spec.program.clone();
+    let mut report = scm::run(&mut hands.keeper, spec, place, orders).await;
+    let mut told = None;
+    if commits && !report.ending.succeeded() {
+        report.nothing = ScmPolicy::is_nothing(look_at_pending(hands, &program).await);
+    } else if let Some(root) = checked.filter(|_| commits) {
+        let own = hands.own_folders();
+        let inquiry = Inquiry { root: &root, pins, scratch: &hands.run_folder, patience: GIT_TIMEOUT, own: &own };
+        report.differs = before.changed(&root);
+        // Files that were ignored at the start are nobody's work.
+        match scm::committed(&mut hands.keeper, inquiry, WallTime(i64::MAX)).await {
+            Ok(committed) => {
+                report.differs.extend(committed.differs);
+                report.differs.extend(committed.changes.iter().map(PinnedChange::words));
+                report.left_out = committed.left_out;
+            }
+            Err(error) => {
+                let text = format!("the commit could not be compared with what was checked: {error}");
+                told = Some(Event::Noted { note: Note::Machine { text } });
+            }
+        }
+    }
+    told.into_iter().chain(heard_before(hands, Event::ScmEnded(Box::new(report)))).collect()
 }
 
 async fn look_at_pending(hands: &mut RunHands<'_>, program: &str) -> Pending {

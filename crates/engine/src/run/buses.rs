@@ -8,6 +8,7 @@ use ralph_core::inbox::{Heard, Request};
 use ralph_core::time::WallTime;
 use ralph_core::words::Note;
 use ralph_host::bus::{Bus, Durability, Follower};
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Where the buses are, and whose they are.
@@ -21,6 +22,8 @@ pub struct BusNames {
     pub project: String,
     pub task: TaskName,
     pub run: RunId,
+    /// The state directory, where requests are kept.
+    pub state: PathBuf,
 }
 
 /// The buses of one run.
@@ -28,6 +31,12 @@ pub struct BusNames {
 pub struct Buses {
     names: BusNames,
     follower: Follower,
+    /// What trusted state keeps of the task's bus.
+    kept: Follower,
+    /// Requests that are not on the bus any more, where people read.
+    vanished: Vec<Message>,
+    /// Requests that were heard by this process.
+    known: HashSet<String>,
     /// It was told that the task's bus cannot be read.
     told: bool,
 }
@@ -35,7 +44,9 @@ pub struct Buses {
 impl Buses {
     /// The buses of these names. What was said before counts too: a request may wait for its run.
     pub fn new(names: BusNames) -> Buses {
-        Buses { follower: Bus::at(&names.task_bus).follow(), names, told: false }
+        let bus = Bus::at(&names.task_bus);
+        let (follower, kept) = (bus.follow(), bus.kept_in(&names.state).follow());
+        Buses { follower, kept, vanished: Vec::new(), known: HashSet::new(), names, told: false }
     }
 
     /// Where they are, and whose.
@@ -60,17 +71,35 @@ impl Buses {
         let posted = match durability {
             // What must be safe may have been posted before a crash.
             Durability::Synced => bus.post_once(&message, durability).map(drop),
-            Durability::Written => bus.post(&[message], durability),
+            Durability::Written => bus.post(std::slice::from_ref(&message), durability),
         };
-        posted.map_err(|error| error.to_string())
+        posted.and_then(|()| bus.keep(&message, &self.names.state, durability)).map_err(|error| error.to_string())
     }
 
-    /// What was said to this run since this was last asked.
+    /// What was said to this run since this was last asked. What trusted state keeps comes first: whatever became of
+    /// the bus meanwhile, that is what was said.
     pub(super) fn listen(&mut self) -> Option<Event> {
+        let Buses { names, follower, kept, vanished, known, .. } = self;
         let mut messages = Vec::new();
-        let run = &self.names.run;
-        let read = self.follower.read(|message| messages.extend(heard(message, run)));
-        if let Err(error) = read
+        // A request comes by both ways, and is heard once.
+        let mut take = |message: &Message| {
+            let heard = heard(message.clone(), &names.run);
+            let is_request = matches!(heard, Some(Heard::Request(_)));
+            let is_new = !is_request || known.insert(message.id.to_string());
+            messages.extend(heard.filter(|_| is_new));
+            is_request && is_new
+        };
+        let of_kept = kept.read(|message| vanished.extend(take(&message).then_some(message)));
+        let of_file = follower.read(|message| {
+            take(&message);
+            vanished.retain(|kept| kept.id != message.id);
+        });
+        // Its folder may be gone with it; then it is tried again when that was made anew.
+        if !vanished.is_empty() && follower.bus().post(vanished, Durability::Written).is_ok() {
+            vanished.clear();
+        }
+        if let Err(error) = of_kept.and(of_file)
+            && messages.is_empty()
             && !std::mem::replace(&mut self.told, true)
         {
             return Some(Event::Noted { note: Note::BusUnheard { error: error.to_string() } });

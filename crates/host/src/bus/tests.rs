@@ -236,3 +236,22 @@ fn a_lock_that_does_not_come_free_names_its_holder() {
     drop(locked);
     assert_eq!(holder::of(&file), "another process");
 }
+
+#[test]
+fn requests_and_acknowledgements_are_kept_outside_the_project_and_nothing_else_is() {
+    let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let bus = bus(&folder);
+    let kinds = [Kind::USER_REQUEST, Kind::INFO, Kind::ACK, Kind::FACT];
+    for (number, kind) in (1..).zip(kinds) {
+        let message = Message { kind, ..message(number, "x") };
+        bus.keep(&message, state.path(), Durability::Synced).unwrap();
+    }
+    let kept = bus.kept_in(state.path());
+    let kinds: Vec<Kind> = kept.messages().unwrap().into_iter().map(|message| message.kind).collect();
+    assert_eq!(kinds, [Kind::USER_REQUEST, Kind::ACK]);
+    let elsewhere = Bus::at(folder.path().join("other.md"));
+    assert_ne!(elsewhere.kept_in(state.path()).path(), kept.path());
+    let roundabout =
+        Bus::at(folder.path().join("../").join(folder.path().file_name().unwrap()).join("TASK-MESSAGE-BUS.md"));
+    assert_eq!(roundabout.kept_in(state.path()).path(), kept.path());
+}

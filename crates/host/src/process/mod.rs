@@ -218,7 +218,7 @@ impl Keeper {
     pub fn start_from(program: &Path, name: &RunId) -> Result<Keeper, ProcessError> {
         let charge = Charge { program: program.to_owned(), run: name.clone(), folder: None };
         let alive = Alive::start(&charge).map_err(ProcessError::NoKeeper)?;
-        Ok(Keeper { charge, alive: Some(alive) })
+        Ok(Keeper { charge, spared: Spared::default(), alive: Some(alive) })
     }
 
     /// None at all, for tests: a keeper is the binary, which they are not.

@@ -367,7 +367,7 @@ impl Snapshot {
         match std::fs::read_to_string(self.folder.join(STATUS)) {
             Ok(status) if status == BEGUN => None,
             Ok(status) if status.is_empty() => {
-                Some(format!("the helper that makes it {}", CheckEnding::from(ending.clone()).problem()))
+                Some(format!("the helper that makes it {}", CheckEnding::from(ending.clone()).failure()))
             }
             Ok(status) => Some(status),
             Err(error) => Some(format!("its folder cannot be read: {error}")),

@@ -40,7 +40,7 @@ pub fn run(global: &Global, args: &ReportArgs) -> Result<u8, CommandError> {
         (pick::explanation(&project, args.run.as_deref())?, page::style(global, project.suggest()));
     let marks = if global.plain { Marks::Words } else { Marks::Emoji };
     let text = match (global.json, args.html) {
-        (true, _) => format!("{}\n", json::of(&explanation, &style)),
+        (true, _) => ralph_view::json::line(&json::of(&explanation, &style)),
         (false, true) => html::render(&content::of(&explanation, &style)),
         (false, false) => markdown::render(&content::of(&explanation, &style), marks),
     };

@@ -9,11 +9,12 @@ use crate::missing;
 use crate::project::Project;
 use crate::runs::{self, Listing};
 use crate::session::{Beginning, Claimed};
-use crate::settings::Loaded;
+use crate::settings::{Flags, Loaded};
 use crate::terminal::page;
 use clap::Args;
-use ralph_core::event::{Resumed, Spent};
+use ralph_core::event::{Resumed, Spent, Started};
 use ralph_core::id::RunId;
+use ralph_core::outcome::exit;
 use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::run::{Run, RunRow};
 use ralph_core::stream::{Row as _, Standing};
@@ -50,7 +51,7 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
         (None, None) => return Err(nothing(&project, None)),
     };
     let run = choose(&store, args.run.as_deref(), &project)?;
-    let policy = pick::started(&store, &run)?.policy;
+    let Started { policy, version, .. } = pick::started(&store, &run)?;
     drop(store);
     // From here on nobody else writes to this run's journal.
     let claimed = Claimed::take(&project, &run, &policy)?;
@@ -62,7 +63,7 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
     }
     let loaded = Loaded::read(&project.root).ok();
     if machine.policy().supervision().is_none() {
-        tell_edited_settings(loaded.as_ref(), &machine, &project);
+        compare_settings(loaded.as_ref(), &machine, &version, &project)?;
     }
     let display = loaded.map(|loaded| loaded.display()).unwrap_or_default();
     let face = global.face(&project, machine.policy().agent.stream, &display);
@@ -81,13 +82,34 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
     claimed.carry(face, &project, Beginning::Old(Box::new(machine), resumed))
 }
 
-/// A run keeps the settings it began with; whoever edited them since should know.
-fn tell_edited_settings(loaded: Option<&Loaded>, machine: &Run, project: &Project) {
-    if loaded.is_none_or(|loaded| loaded.hash() != machine.policy().config_hash) {
+/// A run keeps the settings it began with; whoever edited them since should know, and in what they differ. Settings that
+/// were not edited must say what the journal says, or somebody has written into it.
+fn compare_settings(
+    loaded: Option<&Loaded>,
+    machine: &Run,
+    version: &str,
+    project: &Project,
+) -> Result<(), CommandError> {
+    let pinned = machine.policy();
+    let (task, prompt, hash) = (pinned.task.clone(), pinned.prompt.clone(), pinned.config_hash.clone());
+    let settings = loaded.and_then(|loaded| loaded.check().ok());
+    let now = settings.map(|settings| settings.policy(task, prompt, &Flags::default(), hash));
+    let begin = format!("begin a new run: {}", new_run(pinned, project));
+    if loaded.is_none_or(|loaded| loaded.hash() != pinned.config_hash) {
         page::say("note: the settings were edited since this run began; it keeps those that it began with");
-        let hint = format!("to use the new ones, begin a new run: {}", new_run(machine.policy(), project));
-        page::say(&format!("hint: {}", project.suggest().line(&hint)));
+        let told = now.iter().flat_map(|now| pinned.differences(now));
+        told.for_each(|line| page::say(&format!("note: {line}")));
+        page::say(&format!("hint: {}", project.suggest().line(&format!("to use the new ones, {begin}"))));
+        return Ok(());
     }
+    // Another version of ralph may make other rules of the same settings.
+    let forged = now.filter(|_| version == env!("CARGO_PKG_VERSION")).map(|now| pinned.forgeries(&now));
+    let Some(forged) = forged.filter(|forged| !forged.is_empty()) else { return Ok(()) };
+    let run = machine.id();
+    let why =
+        format!("the journal of run {run} is damaged: its rules are not those of the settings that it began with");
+    let error = CommandError::new(exit::IO, format!("{why}:\n  {}", forged.join("\n  ")));
+    Err(error.hint(format!("look at what it did: ralph show {run}")).hint(begin))
 }
 
 /// What begins a run of the same kind: a prompt file or a command as this run has it, and any prompt.

@@ -291,7 +291,7 @@ fn dry_run(global: &Global, project: &Project, started: &Started) -> Result<u8, 
 /// The inputs of the first prompt, read without changing anything.
 fn gathered(project: &Project, policy: &Policy) -> Gathered {
     let task_folder = project.root.join(project::TASKS).join(policy.task.as_str());
-    let read = |file: &str| std::fs::read_to_string(task_folder.join(file)).unwrap_or_default();
+    let read = |file: &str| look::text(&task_folder.join(file)).unwrap_or_default();
     let base = match &policy.prompt {
         PromptSource::Text(_) => None,
         PromptSource::File(path) => Some(views::read_prompt_file(&project.root.join(path))),

@@ -60,6 +60,7 @@ pub fn run(global: &Global, args: SayArgs) -> Result<u8, CommandError> {
     message.run = Some(row.run.clone());
     let bus = Bus::at(session::task_folder(&project, machine.policy()).join(TASK_BUS));
     bus.post(std::slice::from_ref(&message), Durability::Synced)?;
+    bus.keep(&message, &project.state, Durability::Synced)?;
     let _ = page::pause(LOOK_AGAIN);
     let now = pick::machine(&store, &row.run)?;
     if now.is_complete() && !now.has_heard(&message.id) {

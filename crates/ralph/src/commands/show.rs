@@ -50,7 +50,7 @@ pub fn run(global: &Global, args: &ShowArgs) -> Result<u8, CommandError> {
     let text = if prompts == Prompts::None {
         let worked = view.worked(state, Clock::start().now());
         match global.json {
-            true => format!("{}\n", json::whole(&view, state, worked, &style.suggest)),
+            true => json::line(&json::whole(&view, state, worked, &style.suggest)),
             false => run_page::for_people(&view, &row, state, worked, &style),
         }
     } else {
@@ -58,10 +58,8 @@ pub fn run(global: &Global, args: &ShowArgs) -> Result<u8, CommandError> {
         let (number, prompt) = (attempt.iteration, &attempt.prompt);
         match (args.prompt, global.json) {
             (true, false) => exact_prompt(prompt),
-            (true, true) => {
-                format!("{}\n", json!({ "v": VERSION, "run": row.run, "iteration": number, "prompt": prompt }))
-            }
-            (false, true) => format!("{}\n", attempt_page::as_json(&view, attempt)),
+            (true, true) => json::line(&json!({ "v": VERSION, "run": row.run, "iteration": number, "prompt": prompt })),
+            (false, true) => json::line(&attempt_page::as_json(&view, attempt)),
             (false, false) => attempt_page::for_people(&view, attempt, &style),
         }
     };

@@ -2,8 +2,9 @@
 
 use super::json;
 use super::problem::Problem;
+use ralph_host::look;
 use serde_json::Value;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
@@ -59,7 +60,7 @@ fn bytes(path: &Path) -> Result<Option<Vec<u8>>, Refused> {
     }
     let mut bytes = Vec::new();
     // The limit holds for what is read and not for what the file's size was a moment ago.
-    File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes)).map_err(Refused::System)?;
+    look::open(path).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes)).map_err(Refused::System)?;
     if bytes.len() as u64 > LARGEST {
         return kind(&format!("is larger than {} KiB", LARGEST / 1024));
     }

@@ -27,7 +27,7 @@ pub fn print(text: &str) -> Result<(), CommandError> {
 }
 
 pub fn print_json(object: &serde_json::Value) -> Result<(), CommandError> {
-    print(&format!("{object}\n"))
+    print(&ralph_view::json::line(object))
 }
 
 /// Prints a result for whoever asked: the object for programs, the page for people.

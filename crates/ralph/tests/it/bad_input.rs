@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Everything that a refused call could have written, with its content.
 fn everything(env: &TestEnv) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -425,5 +426,46 @@ fn results_that_nobody_reads_to_the_end_are_no_fault() {
         let run = env.ralph(["status"]).under(["sh", "-c", &line, "sh"]).run();
         let code = run.stdout.trim();
         assert!(code == "0" || code == "2", "{command}: {code}");
+    }
+}
+
+#[test]
+fn c08_a_pipe_in_any_place_where_a_file_is_read_holds_nothing_up() {
+    let task = ".ralph/tasks/t";
+    let of_the_task = ["ralph-summary.md", "ralph-feedback.md", "ralph-iteration.json", "TASK-MESSAGE-BUS.md", "DONE"];
+    let of_the_task: Vec<String> = of_the_task.iter().map(|name| format!("{task}/{name}")).collect();
+    let others = [
+        ".ralph/settings.json", ".ralph/settings.local.json", ".ralph/guardrail_001_true.log", ".ralph/prompt_001.txt",
+        ".ralph/PROJECT-MESSAGE-BUS.md", "Makefile", "package.json", "Cargo.toml", "pyproject.toml", "go.mod",
+    ];
+    for place in of_the_task.iter().map(String::as_str).chain(others) {
+        let env = env();
+        env.guardrail("true").script("[1]\nprint working\n[2]\nclaim\n");
+        env.ralph(["run", "-p", "x", "--task", "t", "-m", "1"]).ends("max-iterations").code(1).run();
+        let _ = std::fs::remove_file(env.path(place));
+        assert!(std::process::Command::new("mkfifo").arg(env.path(place)).status().unwrap().success());
+        let commands: &[&[&str]] = &[
+            &["run", "-p", "x", "--task", "t", "--dry-run"],
+            &["resume", "-m", "2"],
+            &["run", "-p", "x", "--task", "t", "-m", "1"],
+            &["logs", "--failed"],
+            &["logs"],
+            &["show"],
+            &["explain"],
+            &["report"],
+            &["status"],
+            &["bus", "read", "--task", "t"],
+            &["bus", "post", "--type", "INFO", "x"],
+            &["config", "check"],
+            &["init", "--yes", "--agent", "claude"],
+        ];
+        for command in commands {
+            let call = env.ralph(*command).stdin("").time_limit(Duration::from_secs(20)).any_end();
+            let _ = call
+                .stderr_unchecked("what is told depends on the place; that it ends is what counts")
+                .run()
+                .stdout
+                .len();
+        }
     }
 }

@@ -358,3 +358,52 @@ fn an_acknowledgement_of_nothing_and_a_file_that_is_no_bus_are_refused() {
     env.ralph(["bus", "post", "--type", "INFO", "--bus", "empty.md", "x"]).stdout("m[..]\n").run();
     assert!(env.read("empty.md").contains("type: INFO"));
 }
+
+/// Prints an acknowledgement of the requests in the prompt and claims.
+fn answers() -> &'static str {
+    "run sed -n 's/^Request \\(m[a-z0-9]*\\) from .*/<ack>\\1<\\/ack>/p' .ralph/prompt_00[2-9].txt\nclaim\n"
+}
+
+#[test]
+fn a_request_is_heard_whatever_becomes_of_the_bus_before_that() {
+    let ralph = env!("CARGO_BIN_EXE_ralph");
+    let gone = "note: [PROJECT]/.ralph/tasks/checkout was deleted or replaced; it was made again";
+    let forge = format!("sed -i 's/use tabs/use cats/' {TASK_BUS}");
+    for (damage, note) in [
+        ("git clean -qfdx", gone),
+        ("rm -rf .ralph/tasks", gone),
+        (&format!("rm {TASK_BUS}"), ""),
+        (&format!("true > {TASK_BUS}"), ""),
+        (&forge, ""),
+    ] {
+        let env = env();
+        env.git(["add", "-f", ".ralph/settings.json"]);
+        let asks = format!("run {ralph} say $RALPH_RUN_ID 'use tabs' && {damage}");
+        env.script(&format!("[1]\n{asks}\nclaim\n[2]\nclaim\n[3]\n{}", answers()));
+        let run = env.ralph(["run", "-p", "x", "--task", "checkout"]).ends("complete · claimed, not verified");
+        let run = run.stderr_has("note: request m[..] (use tabs)").stderr_has("is not acknowledged");
+        let run = if note.is_empty() { run } else { run.stderr_has(note) };
+        let told = run.stderr_has("note: the agent acknowledged request m").run().stderr;
+        assert_eq!(told.matches("note: request m").count(), 1, "{damage}: heard once: {told}");
+        assert!(env.read(".ralph/prompt_002.txt").contains("use tabs"), "{damage}");
+        let messages = read(&env, &["--task", "checkout", "--type", "USER_REQUEST"]);
+        assert_eq!(messages.len(), 1, "{damage}: people read it on the bus");
+    }
+}
+
+#[test]
+fn a_request_that_waits_for_its_run_outlives_the_bus_and_an_acknowledged_one_stays_closed() {
+    let env = env();
+    let id = post(&env, &["--type", "USER_REQUEST", "--task", "checkout", "use tabs"]);
+    std::fs::remove_dir_all(env.path(".ralph/tasks")).unwrap();
+    env.script("claim\n");
+    env.ralph(["run", "-p", "x", "--task", "checkout", "-m", "1"])
+        .ends("max-iterations")
+        .stderr_has(&format!("note: request {id}"))
+        .stderr_has("is not acknowledged")
+        .code(1)
+        .run();
+    post(&env, &["--type", "ACK", "--task", "checkout", "--parent", &id, "by hand"]);
+    std::fs::remove_dir_all(env.path(".ralph/tasks")).unwrap();
+    env.ralph(["run", "-p", "x", "--task", "checkout", "-m", "1"]).ends("complete · claimed, not verified").run();
+}

@@ -376,3 +376,57 @@ fn a_repair_is_refused_while_a_run_goes_on() {
     running.finish();
     env.ralph(["doctor", "--repair"]).stdout("Nothing is damaged.\n").run();
 }
+
+/// Writes another text into the first entry of a run's journal, with a checksum that fits.
+fn forge(env: &TestEnv, run: &str, old: &str, new: &str) {
+    let database = rusqlite::Connection::open(state(env).join("ralph.db")).unwrap();
+    let sql = "SELECT place, at, elapsed, event FROM journal WHERE place & 255 = 1";
+    let (place, at, elapsed, event): (i64, i64, i64, String) =
+        database.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
+    assert!(event.contains(old), "{event}");
+    let event = event.replace(old, new);
+    let mut hashed = [b"run\0".as_slice(), run.as_bytes()].concat();
+    for number in [1, at, elapsed] {
+        hashed.push(0);
+        hashed.extend(number.to_be_bytes());
+    }
+    hashed.extend(event.as_bytes());
+    let checksum = u64::from_str_radix(&ralph_core::text::hash(&hashed)[..16], 16).unwrap().cast_signed();
+    let changed = "UPDATE journal SET event = ?1, checksum = ?2 WHERE place = ?3";
+    assert_eq!(database.execute(changed, (event, checksum, place)).unwrap(), 1);
+}
+
+#[test]
+fn a_journal_whose_rules_were_rewritten_is_not_gone_on_with() {
+    for (old, new, told) in [
+        (r#""command":"false""#, r#""command":"true""#, r#"guardrail "true" is in this run and not in the settings"#),
+        (
+            r#""paths":["tests/**"]"#,
+            r#""paths":[]"#,
+            r#"protect: paths is [] in this run and ["tests/**"] in the settings"#,
+        ),
+    ] {
+        let env = env();
+        env.guardrail("false").script("claim").settings(serde_json::json!({ "protect": { "paths": ["tests/**"] } }));
+        env.write("tests/a", "");
+        env.ralph(["run", "-p", "x", "-m", "1"]).ends("max-iterations").code(1).run();
+        let run = runs(&env)[0]["run"].as_str().unwrap().to_owned();
+        forge(&env, &run, old, new);
+        env.ralph(["resume", "-m", "2"])
+            .stderr_has("is damaged: its rules are not those of the settings that it began with")
+            .stderr_has(told)
+            .stderr_has("hint: look at what it did: ralph show ")
+            .stderr_has("hint: begin a new run: ralph run -p ")
+            .code(74)
+            .run();
+        // Whoever forges the hash of the settings as well is told on as an editor of them.
+        forge(&env, &run, "\"config_hash\":\"", "\"config_hash\":\"0");
+        env.ralph(["resume", "-m", "2"])
+            .any_end()
+            .stderr_has("the settings were edited since this run began")
+            .stderr_has(&format!("note: {told}"))
+            .stderr_unchecked("the limits that flags gave differ too, and the run goes on")
+            .stdout_has(&run)
+            .run();
+    }
+}

@@ -349,3 +349,25 @@ fn b14_a_command_that_only_prints_ends_quietly_when_its_reader_goes() {
     env.ralph(["logs"]).under(under).stdout("hello\n").run();
     assert_ne!(env.read("code"), "101\n");
 }
+
+#[test]
+fn json_is_one_line_for_readers_that_know_more_ends_of_lines_than_one() {
+    let env = env();
+    env.guardrail("true").script("print a\u{2028}b\u{2029}c\u{85}d\nclaim");
+    let run = env.ralph(["run", "-p", "x\u{2028}y", "--task", "t", "--json"]).run();
+    env.ralph(["bus", "post", "--task", "t", "--type", "INFO", "a\u{2028}b\u{85}c"]).stdout("m[..]\n").run();
+    let ends = ['\u{85}', '\u{2028}', '\u{2029}'];
+    let reads: [&[&str]; 6] = [
+        &["show", "--json"],
+        &["explain", "--json"],
+        &["report", "--json"],
+        &["logs", "--json"],
+        &["status", "--json"],
+        &["bus", "read", "--task", "t", "--json"],
+    ];
+    let outputs = reads.map(|command| env.ralph(command).run().stdout.to_string());
+    for output in outputs.iter().map(String::as_str).chain([&*run.stdout]) {
+        assert!(!output.contains(ends), "{output}");
+    }
+    assert!(run.stdout.contains("a\\u2028b\\u2029c\\u0085d"), "{}", &*run.stdout);
+}

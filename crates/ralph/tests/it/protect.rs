@@ -36,6 +36,20 @@ fn j08_a_test_that_was_weakened_is_found_and_the_repair_is_accepted() {
     env.ralph(["explain"]).stdout_has("complete").run();
 }
 
+#[test]
+fn a_guardrail_that_ran_no_test_has_not_passed() {
+    let env = env();
+    env.program("pytest", "if [ -e tests.txt ]; then echo '2 passed in 0.01s'; else echo 'no tests ran in 0.01s'; fi");
+    env.guardrail("pytest -k nothing").script("[1]\nclaim\n[2]\nfile tests.txt two\nclaim");
+    let lines = env.ralph(["run", "-p", "x", "--json"]).run().json_lines();
+    let checks: Vec<_> = lines.iter().filter(|line| line["type"] == "check.finished").collect();
+    assert_eq!(checks[0]["problem"], "ran no test");
+    assert_eq!((&checks[0]["passed"], &checks[0]["exit_code"]), (&json!(false), &json!(0)));
+    assert_eq!(checks.last().unwrap()["passed"], true);
+    assert_eq!(lines.last().unwrap()["iterations"], 2);
+    env.ralph(["explain"]).stdout_has("complete").run();
+}
+
 /// Who cannot help changing a protected file is told how.
 const IF_IT_IS_WORK: &str = "note: if such a file is the work itself, begin a run with protect.scripts false";
 /// What an agent does to the settings is told.

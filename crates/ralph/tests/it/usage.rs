@@ -865,6 +865,7 @@ fn settings_edited_between_stop_and_resume_are_told() {
             .current_dir(env.path(folder))
             .ends("max-iterations")
             .stderr_has("the settings were edited since this run began")
+            .stderr_has("note: limits: max iterations is 2 in this run and 5 in the settings\n")
             .stderr_has(&format!("hint: to use the new ones, begin a new run: ralph run -f '{file}'\n"))
             .code(1)
             .run();

@@ -4,6 +4,7 @@
 use super::*;
 use crate::Marks;
 use ralph_core::agent_event::{TodoItem, TodoStatus};
+use ralph_core::evidence::TestsRan;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -80,6 +81,7 @@ fn end(id: &str, output: &str, error: bool) -> AgentEvent {
         chars: output.chars().count() as u64,
         error,
         exit_code: None,
+        tests: TestsRan::Unsaid,
     }
 }
 
@@ -215,7 +217,8 @@ fn limits_of_output_hold_and_what_is_left_out_is_counted() {
     }
     // An event carries only the beginning of a long output.
     let AgentEvent::ToolEnd { id, chars, .. } = end("x", output, true) else { return };
-    let cut = AgentEvent::ToolEnd { id, output: "a".to_owned(), lines: 50, chars, error: true, exit_code: None };
+    let (output, tests) = ("a".to_owned(), TestsRan::Unsaid);
+    let cut = AgentEvent::ToolEnd { id, output, lines: 50, chars, error: true, exit_code: None, tests };
     assert_eq!(render(options(), &[cut]), "❌ Error (50 lines, 8 chars)\n  ⎿  a\n  ⎿  ... 49 more lines\n");
 }
 

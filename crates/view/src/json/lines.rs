@@ -4,6 +4,7 @@ use super::{VERSION, extend, outcome_object, tokens_object};
 use crate::Suggest;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::notice::{Notice, ResumeKind};
+use ralph_core::text;
 use ralph_core::time::WallTime;
 use ralph_core::words::Reason;
 use serde::Serialize;
@@ -92,7 +93,7 @@ pub fn agent_line(at: WallTime, run: &str, iteration: u32, event: &AgentEvent) -
     }
     // Typed, because there may be a hundred thousand of these.
     let typed = Line { v: VERSION, r#type: "agent.event", at: at.rfc3339(), run, iteration, event };
-    serde_json::to_string(&typed).unwrap_or_default() + "\n"
+    text::json_line(serde_json::to_string(&typed).unwrap_or_default()) + "\n"
 }
 
 pub fn skipped_line(at: WallTime, run: &str, count: u64) -> String {
@@ -102,5 +103,5 @@ pub fn skipped_line(at: WallTime, run: &str, count: u64) -> String {
 fn line(kind: &str, at: WallTime, run: &str, fields: Value) -> String {
     let mut object = json!({ "v": VERSION, "type": kind, "at": at.rfc3339(), "run": run });
     extend(&mut object, fields);
-    format!("{object}\n")
+    super::line(&object)
 }

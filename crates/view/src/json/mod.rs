@@ -10,11 +10,17 @@ use ralph_core::observation::{Observation, Tokens, ToolResult};
 use ralph_core::outcome::{Outcome, Verification};
 use ralph_core::policy::{AgentPolicy, Policy};
 use ralph_core::run::RunRow;
+use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
 use ralph_core::words::Reason;
 use serde_json::{Value, json};
 
 pub const VERSION: u32 = 1;
+
+/// An object as programs read it: one line, whatever it holds.
+pub fn line(object: &Value) -> String {
+    text::json_line(object.to_string()) + "\n"
+}
 
 /// A run at a glance: the contract of `ralph status --json`, with more fields behind it.
 pub fn run(row: &RunRow, state: State, worked: Millis) -> Value {
@@ -134,15 +140,15 @@ pub fn observation(seen: &Observation) -> Value {
 
 fn checks(attempt: &AttemptView) -> Vec<Value> {
     let commands = attempt.counted().map(|check| {
-        let ending = &check.report.ending;
+        let report = &check.report;
         json!({
             "check": check.kind.as_str(),
-            "name": check.report.spec.name(),
-            "passed": ending.passed(),
-            "exit_code": ending.code(),
-            "duration_ms": check.report.duration.0,
-            "log": check.report.log,
-            "problem": if ending.passed() { String::new() } else { ending.problem() },
+            "name": report.spec.name(),
+            "passed": report.passed(),
+            "exit_code": report.ending.code(),
+            "duration_ms": report.duration.0,
+            "log": report.log,
+            "problem": if report.passed() { String::new() } else { report.problem() },
         })
     });
     let findings = attempt.findings.iter().map(|finding| {
@@ -176,9 +182,10 @@ pub fn receipt(check: &Check, settings: &str) -> Value {
         "at": check.at.rfc3339(),
         "check": check.kind.as_str(),
         "command": report.spec.name(),
-        "passed": report.ending.passed(),
+        "passed": report.passed(),
         "exit_code": report.ending.code(),
         "ending": report.ending,
+        "empty": report.empty,
         "duration_ms": report.duration.0,
         "output_hash": report.output_hash,
         "output_bytes": report.output_bytes,

@@ -1,7 +1,7 @@
 //! Which check went how in which iteration.
 
 use crate::run_view::{Check, Finding, RunView};
-use ralph_core::check::{CheckEnding, CheckKind};
+use ralph_core::check::{CheckKind, CheckReport};
 use ralph_core::time::Millis;
 
 pub struct Matrix<'s> {
@@ -48,10 +48,11 @@ pub enum How {
 }
 
 impl How {
-    pub fn of(ending: &CheckEnding) -> How {
-        match ending.passed() {
+    /// How an executed check went.
+    pub fn of(report: &CheckReport) -> How {
+        match report.passed() {
             true => How::Passed,
-            false if ending.ran() => How::Failed,
+            false if report.ending.ran() => How::Failed,
             false => How::CouldNotRun,
         }
     }
@@ -115,7 +116,7 @@ struct Made<'s> {
 
 fn executed<'s>(check: &'s Check) -> Made<'s> {
     let report = &check.report;
-    let cell = Cell { how: How::of(&report.ending), duration: report.duration, log: Some(report.log.as_str()) };
+    let cell = Cell { how: How::of(report), duration: report.duration, log: Some(report.log.as_str()) };
     Made { kind: check.kind, name: report.spec.name(), cell }
 }
 

@@ -52,8 +52,8 @@ pub fn receipts(case: &Explanation) -> Section {
 
 fn receipt(check: &Check, settings: &str) -> Vec<Piece> {
     let report = &check.report;
-    let how = if report.ending.passed() { "passed".to_owned() } else { report.ending.problem() };
-    let look = if check.set_aside.is_some() { Look::Unsure } else { look(How::of(&report.ending)) };
+    let how = if report.passed() { "passed".to_owned() } else { report.problem() };
+    let look = if check.set_aside.is_some() { Look::Unsure } else { look(How::of(report)) };
     let how = check.set_aside.map_or(how.clone(), |why| format!("{how}, does not count: {why}"));
     vec![
         Piece::plain(number(check.iteration, check.attempt)),

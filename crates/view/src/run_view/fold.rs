@@ -169,7 +169,7 @@ fn in_flight(activity: Activity) -> InFlight {
         Activity::Wait { until } => InFlight::Wait(until),
         Activity::Check(spec, _) => InFlight::Check(*spec),
         Activity::Watch(watch) => InFlight::Check(watch.spec),
-        Activity::Scm(spec) => InFlight::Scm(spec),
+        Activity::Scm(spec, _) => InFlight::Scm(spec),
         Activity::Rest { .. } => InFlight::Rest,
         Activity::AwaitChildren { .. } => InFlight::Children,
         Activity::PostSafely(_) => InFlight::Fact,

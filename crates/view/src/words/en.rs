@@ -31,7 +31,7 @@ pub fn tree(print: Option<&TreePrint>) -> String {
 /// How a check went, behind its name: `passed (1.2s)`.
 pub fn check_end(check: &Check) -> String {
     let report = &check.report;
-    let how = if report.ending.passed() { "passed".to_owned() } else { report.ending.problem() };
+    let how = if report.passed() { "passed".to_owned() } else { report.problem() };
     format!("{how} ({})", report.duration)
 }
 

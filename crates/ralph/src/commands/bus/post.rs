@@ -9,8 +9,9 @@ use clap::Args;
 use ralph_core::bus::{Kind, LARGEST_BODY, Message};
 use ralph_core::id::{MessageId, NotAName, RunId, plain_name};
 use ralph_core::outcome::exit;
-use ralph_host::bus::Durability;
+use ralph_host::bus::{Bus, Durability};
 use ralph_host::clock::{Clock, random_bits};
+use ralph_host::state_dir;
 use ralph_view::json::VERSION;
 use serde_json::json;
 use std::io::Read as _;
@@ -53,9 +54,20 @@ pub fn run(global: &Global, args: PostArgs) -> Result<u8, CommandError> {
     which.make_folder(&project)?;
     let bus = which.bus(&project);
     bus.post(std::slice::from_ref(&message), Durability::Synced)?;
+    keep(&bus, &message, &project);
     let object = || json!({ "v": VERSION, "id": message.id.as_str(), "bus": bus.path().to_string_lossy() });
     page::answer(global, object, || format!("{}\n", message.id))?;
     Ok(exit::OK)
+}
+
+/// Keeps a request or an acknowledgement where no agent comes by. What cannot be kept, as inside of a box that hides
+/// the state folder, stands on the bus all the same.
+fn keep(bus: &Bus, message: &Message, project: &Project) {
+    let prepared = state_dir::prepare(&project.state, &project.root).map_err(|error| error.to_string());
+    let kept = |()| bus.keep(message, &project.state, Durability::Synced).map_err(|error| error.to_string());
+    if let Err(error) = prepared.and_then(kept) {
+        page::say(&format!("note: the message stands on the bus only, where it may be edited or deleted: {error}"));
+    }
 }
 
 fn compose(args: PostArgs, which: &Which, project: &Project, around: RunAround) -> Result<Message, CommandError> {

@@ -13,7 +13,7 @@ use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
 use ralph_host::bus::{Bus, Follower};
 use ralph_host::clock::Clock;
-use ralph_view::{Suggest, message};
+use ralph_view::{Suggest, json, message};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -149,7 +149,7 @@ impl<'a> Viewer<'a> {
         let (style, now) = (page::style(self.global, Suggest::default()), Clock::start().now());
         for posted in messages {
             let text = match self.global.json {
-                true => format!("{}\n", message::object(posted)),
+                true => json::line(&message::object(posted)),
                 false => message::block(posted, &style, now),
             };
             page::put(text.as_bytes())?;

@@ -125,7 +125,7 @@ fn text_line(line: &Line<'_>, origin: &Origin, log: &Log) -> Vec<u8> {
         "cut": cut,
     });
     json::extend(&mut object, log.object());
-    format!("{object}\n").into_bytes()
+    json::line(&object).into_bytes()
 }
 
 enum Read {

@@ -84,7 +84,7 @@ pub fn run(global: &Global, args: &LogsArgs) -> Result<u8, CommandError> {
             let named = |check: &Check| check.report.spec.name().contains(name.as_str());
             viewer.checks(iteration, &format!("guardrail `{name}` was executed"), named)?
         }
-        (None, true) => viewer.checks(iteration, "guardrail failed", |check| !check.report.ending.passed())?,
+        (None, true) => viewer.checks(iteration, "guardrail failed", |check| !check.report.passed())?,
     };
     Ok(exit::OK)
 }

@@ -66,7 +66,7 @@ impl Show {
                 }
                 *last = now;
                 if global.json {
-                    return page::put(format!("{}\n", runs.json()).as_bytes());
+                    return page::put(ralph_view::json::line(&runs.json()).as_bytes());
                 }
                 advice(runs, project).iter().for_each(|line| page::narrate(global, line));
                 page::put(table(runs, global).as_bytes())
