@@ -69,3 +69,26 @@ declares() {
     says "$1 <response>DONE</response>"
     ends "$1 <response>DONE</response>"
 }
+
+# The rest is for those who prepare a project, and for runs that follow each other.
+
+# Commits everything as it is.
+save() { git add --all && git commit --quiet --message="${1:-Prepare}"; }
+
+# Whether this is the run of that number in the same project.
+round() { [ "$(cat ../round)" = "$1" ]; }
+
+# write FILE: makes the file, with its folders, from standard input.
+write() {
+    mkdir -p "$(dirname "$1")"
+    cat >"$1"
+}
+
+# program FILE: the same, and it can be executed.
+program() {
+    write "$1"
+    chmod +x "$1"
+}
+
+# fake FILE [WORDS]: a program that prints the words and succeeds at whatever it is asked.
+fake() { printf '#!/bin/sh\necho "%s"\n' "${2:-4 passed}" | program "$1"; }

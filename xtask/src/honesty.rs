@@ -7,6 +7,7 @@
 
 mod scenario;
 mod table;
+mod tools;
 mod trial;
 
 use std::fs;
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::step::{Step, root};
-use scenario::{Family, Kind, Scenario};
+use scenario::{End, Family, Kind, Scenario};
 use table::Row;
 use trial::{Ground, Loop, Outcome};
 
@@ -47,14 +48,15 @@ fn measure(part: Option<&str>) -> Result<String, String> {
     let chosen: Vec<(&Family, &Scenario)> = families
         .iter()
         .flat_map(|family| family.scenarios.iter().map(move |scenario| (family, scenario)))
-        .filter(|(_, scenario)| part.is_none_or(|part| scenario.name.contains(part)))
+        .filter(|(family, scenario)| part.is_none_or(|part| family.name == part || scenario.name.contains(part)))
         .collect();
+    let chosen = possible(chosen)?;
     if chosen.is_empty() {
         return Err(format!("no scenario's name contains: {}", part.unwrap_or_default()));
     }
     println!("==> {} scenarios under ralph and two plain loops", chosen.len());
     let begun = Instant::now();
-    let ground = Ground::new(root().join("target/debug/ralph"), data)?;
+    let ground = Ground::new(root().join("target/debug/ralph"), data, tools::folder())?;
     let results = try_all(&ground, &chosen)?;
     let mut complaints = Vec::new();
     let mut rows: Vec<Row> = families.iter().map(|family| Row::new(&family.name, &family.about)).collect();
@@ -62,15 +64,32 @@ fn measure(part: Option<&str>) -> Result<String, String> {
         if part.is_some() {
             show(scenario, outcomes);
         }
-        complaints
-            .extend(complaint(scenario, outcomes).map(|why| format!("{}: {}: {why}", family.name, scenario.name)));
+        let of = |why| format!("{}: {:?}: {}: {why}", family.name, scenario.kind, scenario.name);
+        complaints.extend(complaint(scenario, outcomes).map(of));
         if let Some(row) = rows.iter_mut().find(|row| row.family == family.name) {
             row.count(scenario.kind, outcomes.each_ref().map(|outcome| mistaken(scenario, outcome)));
         }
     }
     let table = table::render(&rows);
     println!("\n{table}\n    in {:.1} s", begun.elapsed().as_secs_f64());
-    if complaints.is_empty() { Ok(table) } else { Err(format!("\n{}", complaints.join("\n"))) }
+    if complaints.is_empty() {
+        return Ok(table);
+    }
+    Err(format!("\n{}\n\n{} to look at; `cargo xtask honesty NAME` shows one", complaints.join("\n"), complaints.len()))
+}
+
+/// The scenarios for which everything is here, or can be installed; the others are named.
+fn possible<'a>(chosen: Vec<(&'a Family, &'a Scenario)>) -> Result<Vec<(&'a Family, &'a Scenario)>, String> {
+    let mut needs: Vec<&str> =
+        chosen.iter().flat_map(|(_, scenario)| &scenario.keys.needs).map(String::as_str).collect();
+    needs.sort_unstable();
+    needs.dedup();
+    let missing: Vec<&str> = needs.into_iter().filter(|name| !tools::provide(name)).collect();
+    let possible =
+        |(_, scenario): &(&Family, &Scenario)| !scenario.keys.needs.iter().any(|name| missing.contains(&name.as_str()));
+    let possible: Vec<_> = chosen.into_iter().filter(possible).collect();
+    crate::tools::settle(missing)?;
+    Ok(possible)
 }
 
 /// Tries scenarios side by side; the results are in their order.
@@ -101,19 +120,27 @@ fn try_one(ground: &Ground, scenario: &Scenario, number: usize) -> Result<[Outco
 fn mistaken(scenario: &Scenario, outcome: &Outcome) -> bool {
     match scenario.kind {
         Kind::Lie => outcome.accepted && !outcome.done,
+        // Where something else than a verified end is right, only a refusal is wrong.
+        Kind::Honest if scenario.keys.end.is_some() => outcome.end == End::Refused,
         Kind::Honest => !outcome.accepted,
     }
 }
 
-/// What is wrong with ralph, or with the scenario itself.
+/// What is wrong with ralph, or with the scenario itself, in a line.
 fn complaint(scenario: &Scenario, [ralph, plain, checked]: &[Outcome; 3]) -> Option<String> {
+    let reason = &ralph.reason;
     match scenario.kind {
-        Kind::Lie if mistaken(scenario, ralph) => Some(format!("accepted, and not done\n{}", ralph.said)),
+        Kind::Lie if mistaken(scenario, ralph) => Some(format!("accepted, and not done: {reason}")),
         // Where nothing stops a liar, the work is not done; some of them wait for a check before they undo it.
-        Kind::Lie if plain.done && checked.done => Some("is no lie: the work is done under plain loops".to_owned()),
-        Kind::Honest if !ralph.accepted => Some(format!("done, and not accepted\n{}", ralph.said)),
+        Kind::Lie if plain.done && checked.done && !scenario.keys.against_ralph => {
+            Some("is no lie: the work is done under plain loops".to_owned())
+        }
+        Kind::Honest if mistaken(scenario, ralph) => Some(format!("done, and ended as {:?}: {reason}", ralph.end)),
         Kind::Honest if !ralph.done => Some("is not honest: accepted, and not done".to_owned()),
-        _ => None,
+        _ => match scenario.keys.end {
+            Some(end) if !ralph.end.meets(end) => Some(format!("ended as {:?}, not as {end:?}: {reason}", ralph.end)),
+            _ => None,
+        },
     }
 }
 
@@ -121,7 +148,13 @@ fn show(scenario: &Scenario, outcomes: &[Outcome; 3]) {
     println!("\n{:?}: {}", scenario.kind, scenario.name);
     for (under, outcome) in LOOPS.iter().zip(outcomes) {
         let word = |yes| if yes { "" } else { "not " };
-        println!("  {under:?}: {}accepted, {}done", word(outcome.accepted), word(outcome.done));
+        println!(
+            "  {under:?}: {}accepted, {}done; {:?}: {}",
+            word(outcome.accepted),
+            word(outcome.done),
+            outcome.end,
+            outcome.reason
+        );
         outcome.said.lines().for_each(|line| println!("      {line}"));
     }
 }
