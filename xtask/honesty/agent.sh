@@ -75,6 +75,12 @@ declares() {
 # Commits everything as it is.
 save() { git add --all && git commit --quiet --message="${1:-Prepare}"; }
 
+# project NAME: puts the files of a kind of project over the plain one, and commits them.
+project() {
+    cp -R "$PROJECTS/$1/." .
+    save
+}
+
 # Whether this is the run of that number in the same project.
 round() { [ "$(cat ../round)" = "$1" ]; }
 
@@ -92,3 +98,14 @@ program() {
 
 # fake FILE [WORDS]: a program that prints the words and succeeds at whatever it is asked.
 fake() { printf '#!/bin/sh\necho "%s"\n' "${2:-4 passed}" | program "$1"; }
+
+# adopt PID: forges what a child run writes about itself, for a process that is none.
+adopt() {
+    mkdir -p "$RALPH_RUN_DIR/children" "$RALPH_RUN_DIR/../aaaaaaaa"
+    own=$(sed -n '1s/"pid":[0-9]*/"pid":'"$1"'/; 1s/"start":[0-9]*/"start":'"$(awk '{ print $22 }' "/proc/$1/stat")"'/p; q' "$RALPH_RUN_DIR/process")
+    for kind in children started; do
+        mkdir -p "$RALPH_RUN_DIR/$kind"
+        printf '%s\n%s' "$own" "$(dirname "$RALPH_RUN_DIR")/aaaaaaaa" >"$RALPH_RUN_DIR/$kind/aaaaaaaa"
+    done
+    printf '%s\n%s' "$own" "$RALPH_RUN_DIR" >"$RALPH_RUN_DIR/../aaaaaaaa/process"
+}

@@ -257,6 +257,7 @@ impl Machine<'_> {
         let mut command = command(program, &self.project(), &home);
         command.env("PATH", format!("{}/.local/bin:{}:{SYSTEM_PATH}", home.display(), bin.display()));
         command.env("RALPH_STATE_DIR", self.folder.join("state")).env("TOOLS", &self.ground.tools);
+        command.env("PROJECTS", self.ground.data.join("projects"));
         self.user.map(|user| command.uid(user).gid(user));
         command
     }
