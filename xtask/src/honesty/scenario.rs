@@ -233,6 +233,7 @@ fn set(keys: &mut Keys, key: &str, value: &str) -> Result<(), String> {
         "iterations" => keys.iterations = number()?,
         "settle" => keys.settle = Duration::from_millis(number()?.into()),
         "truth" if value == "commit" => keys.truth = Truth::Commit,
+        "truth" if value == "folder" => keys.truth = Truth::Folder,
         _ => return Err(format!("not a key of a scenario: {key}: {value}")),
     }
     Ok(())
