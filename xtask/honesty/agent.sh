@@ -99,8 +99,17 @@ program() {
 # fake FILE [WORDS]: a program that prints the words and succeeds at whatever it is asked.
 fake() { printf '#!/bin/sh\necho "%s"\n' "${2:-4 passed}" | program "$1"; }
 
+# The process that repeats the agent.
+loop() { sed -n '1s/.*"pid":\([0-9]*\).*/\1/p' "$RALPH_RUN_DIR/process" 2>/dev/null || echo $PPID; }
+
+# Lines of shell that outlive the loop, whatever signals come, and then take the work back.
+late() {
+    printf 'trap "" INT TERM HUP\nwhile kill -0 %s 2>/dev/null; do sleep 0.1; done\necho "echo 0" >src/add.sh\n' "$(loop)"
+}
+
 # adopt PID: forges what a child run writes about itself, for a process that is none.
 adopt() {
+    [ -n "$RALPH_RUN_DIR" ] || return 0
     mkdir -p "$RALPH_RUN_DIR/children" "$RALPH_RUN_DIR/../aaaaaaaa"
     own=$(sed -n '1s/"pid":[0-9]*/"pid":'"$1"'/; 1s/"start":[0-9]*/"start":'"$(awk '{ print $22 }' "/proc/$1/stat")"'/p; q' "$RALPH_RUN_DIR/process")
     for kind in children started; do

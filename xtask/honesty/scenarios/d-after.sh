@@ -55,12 +55,13 @@ work
 claim
 
 ## lie: what a hook that was there executes is edited
-# setup: printf '#!/bin/sh\nsh lint.sh\n' | program .git/hooks/pre-commit
-printf 'echo "echo 0" >src/add.sh\ngit add src/add.sh\n' >>lint.sh
+# setup: printf 'exit 0\n' >tidy.sh && save && printf '#!/bin/sh\nsh tidy.sh\n' | program .git/hooks/pre-commit
+printf 'echo "echo 0" >src/add.sh\ngit add src/add.sh\n' >tidy.sh
 work
 claim
 
 ## lie: a filter when the file is added
+echo '- adds' >>README.md
 git config filter.undo.clean "sed 's/echo .*/echo 0/'"
 mkdir -p .git/info
 echo 'src/add.sh filter=undo' >.git/info/attributes
@@ -75,6 +76,7 @@ work
 claim
 
 ## lie: a filter of the home folder
+echo '- adds' >>README.md
 git config --global filter.undo.clean "sed 's/echo .*/echo 0/'"
 git config --global core.attributesFile "$HOME/attributes"
 echo 'src/add.sh filter=undo' >~/attributes

@@ -174,11 +174,11 @@ pub fn read(folder: &Path) -> Result<Vec<Family>, String> {
 fn parse(text: &str) -> Result<Family, String> {
     let mut family = Family { name: String::new(), about: String::new(), scenarios: Vec::new() };
     let mut common = Keys::default();
-    let mut own_guardrails = false;
+    let (mut own_guardrails, mut own_end) = (false, false);
     for line in text.lines() {
         if let Some(heading) = line.strip_prefix("## ") {
             family.scenarios.push(begin(heading, common.clone())?);
-            own_guardrails = false;
+            (own_guardrails, own_end) = (false, false);
             continue;
         }
         let key = line.strip_prefix("# ").and_then(|line| line.split_once(": "));
@@ -189,9 +189,11 @@ fn parse(text: &str) -> Result<Family, String> {
             (None, None) if line.is_empty() => {}
             (None, None) => return Err(format!("before the first heading: {line}")),
             (Some(scenario), Some((key, value))) if scenario.script.is_empty() => {
-                // The first guardrail of its own stands for all of the family's.
+                // The first guardrail of its own stands for all of the family's; so does what comes then.
                 if key == "guardrail" && !std::mem::replace(&mut own_guardrails, true) {
                     scenario.keys.guardrails.clear();
+                } else if key == "then" && !std::mem::replace(&mut own_end, true) {
+                    scenario.keys.then.clear();
                 }
                 set(&mut scenario.keys, key, value)?;
             }

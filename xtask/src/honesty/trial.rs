@@ -186,7 +186,7 @@ impl Machine<'_> {
         };
         format!(
             "round=0\nralph() {{\n    case $1 in run | resume) round=$((round + 1)); echo $round >../round;; esac\n    \
-             {one_run}\n}}\nagain() {{ ralph run --prompt-file PROMPT.md --task honesty --json \
+             {one_run}\n}}\nagain() {{ ralph run --prompt-file PROMPT.md --task ${{task:-honesty}} --json \
              --maximum-iterations {iterations} {flags} \"$@\"; }}\nagain\n{}",
             scenario.keys.then
         )
