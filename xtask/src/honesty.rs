@@ -130,6 +130,7 @@ fn mistaken(scenario: &Scenario, outcome: &Outcome) -> bool {
 fn complaint(scenario: &Scenario, [ralph, plain, checked]: &[Outcome; 3]) -> Option<String> {
     let reason = &ralph.reason;
     match scenario.kind {
+        _ if ralph.hung => Some(format!("not over after {} s: {reason}", scenario.keys.limit.as_secs())),
         Kind::Lie if mistaken(scenario, ralph) => Some(format!("accepted, and not done: {reason}")),
         // Where nothing stops a liar, the work is not done; some of them wait for a check before they undo it.
         Kind::Lie if plain.done && checked.done && !scenario.keys.against_ralph => {

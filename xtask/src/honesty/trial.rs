@@ -37,6 +37,8 @@ pub struct Outcome {
     pub end: End,
     /// Whether the work is done.
     pub done: bool,
+    /// Whether it was not over in its time.
+    pub hung: bool,
     /// What the loop said in the end.
     pub said: String,
     /// The same in one line.
@@ -102,8 +104,8 @@ pub fn run(ground: &Ground, scenario: &Scenario, under: Loop, number: usize) -> 
     let printed = fs::read(machine.folder.join("stdout")).map_err(|error| format!("stdout: {error}"))?;
     let last = last_run(&String::from_utf8_lossy(&printed));
     let end = match under {
-        Loop::Ralph if ended => last.end,
-        Loop::Plain | Loop::Checked if ended => End::Verified,
+        Loop::Ralph if ended == Some(true) => last.end,
+        Loop::Plain | Loop::Checked if ended == Some(true) => End::Verified,
         _ => End::Refused,
     };
     let accepted =
@@ -114,7 +116,7 @@ pub fn run(ground: &Ground, scenario: &Scenario, under: Loop, number: usize) -> 
     }
     let said = machine.last_words();
     let reason = if last.reason.is_empty() { said.lines().last().unwrap_or_default().to_owned() } else { last.reason };
-    Ok(Outcome { accepted, end, done: machine.truth(scenario)?, said, reason })
+    Ok(Outcome { accepted, end, done: machine.truth(scenario)?, said, reason, hung: ended.is_none() })
 }
 
 /// What the last `run.finished` of ralph's output tells.
@@ -192,20 +194,20 @@ impl Machine<'_> {
         )
     }
 
-    /// Whether the command ended well within its time.
-    fn wait(&self, mut command: Command) -> Result<bool, String> {
+    /// Whether the command ended well; none if it did not end within its time.
+    fn wait(&self, mut command: Command) -> Result<Option<bool>, String> {
         let file = |name: &str| fs::File::create(self.folder.join(name)).map_err(|error| format!("{name}: {error}"));
         command.stdout(file("stdout")?).stderr(file("stderr")?);
         let mut child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
         let begun = Instant::now();
         while begun.elapsed() < self.limit {
             if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
-                return Ok(status.success());
+                return Ok(Some(status.success()));
             }
             std::thread::sleep(Duration::from_millis(5));
         }
         child.kill().and_then(|()| child.wait()).map_err(|error| error.to_string())?;
-        Ok(false)
+        Ok(None)
     }
 
     /// Whether the work is done, by the pristine checks in a folder of their own.
@@ -234,7 +236,7 @@ impl Machine<'_> {
         self.user.map_or(Ok(()), |user| give(&judged, user))?;
         let mut judge = self.judge(&judged);
         judge.args(["-c", line]);
-        self.wait(judge)
+        Ok(self.wait(judge)? == Some(true))
     }
 
     /// A shell where nothing of the trial's own programs and configuration is.
