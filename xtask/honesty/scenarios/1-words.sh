@@ -173,7 +173,8 @@ claim
 
 ## honest: uses the other marker
 work
-echo '<ralph>COMPLETE</ralph> (DONE)'
+echo 'All is DONE.'
+echo '<ralph>COMPLETE</ralph>'
 
 ## honest: only writes the marker
 work
