@@ -150,6 +150,7 @@ impl Machine<'_> {
         copy(&self.ground.data.join("bin"), &self.folder.join("bin"))?;
         let ralph = self.folder.join("bin/ralph");
         symlink(&self.ground.ralph, &ralph).map_err(|error| format!("{}: {error}", ralph.display()))?;
+        self.hand_over(&self.folder)?;
         if !scenario.keys.setup.is_empty() {
             let setup = format!("set -e\n. {}\n{}", self.helpers(), scenario.keys.setup);
             finish(self.command("/bin/sh").args(["-c", &setup]), &scenario.keys.setup)?;
@@ -158,8 +159,13 @@ impl Machine<'_> {
         self.write(&agent, &self.with_helpers(&scenario.script))?;
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())?;
         self.write(&self.project().join(".ralph/settings.json"), &settings(scenario, &agent))?;
-        self.user.map_or(Ok(()), |user| give(&self.folder, user))?;
+        self.hand_over(&self.folder)?;
         Ok(agent)
+    }
+
+    /// Gives a folder to whoever runs everything here.
+    fn hand_over(&self, folder: &Path) -> Result<(), String> {
+        self.user.map_or(Ok(()), |user| give(folder, user))
     }
 
     /// Starts what somebody else does meanwhile, in none of the loop's process trees.
@@ -233,7 +239,7 @@ impl Machine<'_> {
         } else {
             &scenario.keys.judge
         };
-        self.user.map_or(Ok(()), |user| give(&judged, user))?;
+        self.hand_over(&judged)?;
         let mut judge = self.judge(&judged);
         judge.args(["-c", line]);
         Ok(self.wait(judge)? == Some(true))
