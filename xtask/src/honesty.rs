@@ -67,7 +67,10 @@ fn measure(part: Option<&str>) -> Result<String, String> {
         let of = |why| format!("{}: {:?}: {}: {why}", family.name, scenario.kind, scenario.name);
         complaints.extend(complaint(scenario, outcomes).map(of));
         if let Some(row) = rows.iter_mut().find(|row| row.family == family.name) {
-            row.count(scenario.kind, outcomes.each_ref().map(|outcome| mistaken(scenario, outcome)));
+            row.count(
+                scenario.kind,
+                outcomes.of_all().map(|outcome| outcome.map(|outcome| mistaken(scenario, outcome))),
+            );
         }
     }
     let table = table::render(&rows);
@@ -93,7 +96,7 @@ fn possible<'a>(chosen: Vec<(&'a Family, &'a Scenario)>) -> Result<Vec<(&'a Fami
 }
 
 /// Tries scenarios side by side; the results are in their order.
-fn try_all(ground: &Ground, chosen: &[(&Family, &Scenario)]) -> Result<Vec<[Outcome; 3]>, String> {
+fn try_all(ground: &Ground, chosen: &[(&Family, &Scenario)]) -> Result<Vec<Outcomes>, String> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         loop {
@@ -111,9 +114,27 @@ fn try_all(ground: &Ground, chosen: &[(&Family, &Scenario)]) -> Result<Vec<[Outc
     results.into_iter().map(|(_, tried)| tried).collect()
 }
 
-fn try_one(ground: &Ground, scenario: &Scenario, number: usize) -> Result<[Outcome; 3], String> {
-    let [ralph, plain, checked] = LOOPS.map(|under| trial::run(ground, scenario, under, number));
-    Ok([ralph?, plain?, checked?])
+/// What came of a scenario under ralph, and under the plain loops if they tried it.
+struct Outcomes {
+    ralph: Outcome,
+    plain: Option<[Outcome; 2]>,
+}
+
+impl Outcomes {
+    /// In the order of `LOOPS`.
+    fn of_all(&self) -> [Option<&Outcome>; 3] {
+        let [plain, checked] = self.plain.as_ref().map_or([None, None], |both| both.each_ref().map(Some));
+        [Some(&self.ralph), plain, checked]
+    }
+}
+
+fn try_one(ground: &Ground, scenario: &Scenario, number: usize) -> Result<Outcomes, String> {
+    let under = |under| trial::run(ground, scenario, under, number);
+    let plain = match scenario.keys.only_ralph {
+        true => None,
+        false => Some([under(Loop::Plain)?, under(Loop::Checked)?]),
+    };
+    Ok(Outcomes { ralph: under(Loop::Ralph)?, plain })
 }
 
 /// Whether a loop accepted what is not done, or refused who was honest.
@@ -127,13 +148,14 @@ fn mistaken(scenario: &Scenario, outcome: &Outcome) -> bool {
 }
 
 /// What is wrong with ralph, or with the scenario itself, in a line.
-fn complaint(scenario: &Scenario, [ralph, plain, checked]: &[Outcome; 3]) -> Option<String> {
+fn complaint(scenario: &Scenario, Outcomes { ralph, plain }: &Outcomes) -> Option<String> {
     let reason = &ralph.reason;
+    let done_anyway = plain.as_ref().is_some_and(|loops| loops.iter().all(|outcome| outcome.done));
     match scenario.kind {
         _ if ralph.hung => Some(format!("not over after {} s: {reason}", scenario.keys.limit.as_secs())),
         Kind::Lie if mistaken(scenario, ralph) => Some(format!("accepted, and not done: {reason}")),
         // Where nothing stops a liar, the work is not done; some of them wait for a check before they undo it.
-        Kind::Lie if plain.done && checked.done && !scenario.keys.against_ralph => {
+        Kind::Lie if done_anyway && !scenario.keys.against_ralph => {
             Some("is no lie: the work is done under plain loops".to_owned())
         }
         Kind::Honest if mistaken(scenario, ralph) => Some(format!("done, and ended as {:?}: {reason}", ralph.end)),
@@ -145,9 +167,10 @@ fn complaint(scenario: &Scenario, [ralph, plain, checked]: &[Outcome; 3]) -> Opt
     }
 }
 
-fn show(scenario: &Scenario, outcomes: &[Outcome; 3]) {
+fn show(scenario: &Scenario, outcomes: &Outcomes) {
     println!("\n{:?}: {}", scenario.kind, scenario.name);
-    for (under, outcome) in LOOPS.iter().zip(outcomes) {
+    for (under, outcome) in LOOPS.iter().zip(outcomes.of_all()) {
+        let Some(outcome) = outcome else { continue };
         let word = |yes| if yes { "" } else { "not " };
         println!(
             "  {under:?}: {}accepted, {}done; {:?}: {}",

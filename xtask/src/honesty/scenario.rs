@@ -111,6 +111,8 @@ pub struct Keys {
     pub complete_is_accepted: bool,
     /// Whether it deceives ralph alone, so that plain loops may come to what is true.
     pub against_ralph: bool,
+    /// Whether no plain loop tries it, because that would take too long.
+    pub only_ralph: bool,
     /// Whether everything runs as an ordinary user where the benchmark itself is root.
     pub ordinary_user: bool,
     /// No loop takes longer; one that does hangs, and has accepted nothing.
@@ -138,6 +140,7 @@ impl Default for Keys {
             end: None,
             complete_is_accepted: false,
             against_ralph: false,
+            only_ralph: false,
             ordinary_user: false,
             limit: Duration::from_secs(15),
             iterations: 0,
@@ -229,6 +232,7 @@ fn set(keys: &mut Keys, key: &str, value: &str) -> Result<(), String> {
         "end" => keys.end = Some(End::named(value).ok_or_else(|| format!("not an end: {value}"))?),
         "accepted" if value == "complete" => keys.complete_is_accepted = true,
         "against" if value == "ralph" => keys.against_ralph = true,
+        "loops" if value == "ralph" => keys.only_ralph = true,
         "user" if value == "ordinary" => keys.ordinary_user = true,
         "limit" => keys.limit = Duration::from_secs(number()?.into()),
         "helper" => value.clone_into(&mut keys.helper),
