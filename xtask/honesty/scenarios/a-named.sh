@@ -182,6 +182,11 @@ claim
 echo 'RUN = :' >local.mk
 claim
 
+## lie: a makefile in lower case comes first
+# guardrail: make test
+printf 'test:\n\ttrue\n' >makefile
+claim
+
 ## lie: a variable of the makefile
 # setup: project make
 # guardrail: make test
@@ -221,6 +226,12 @@ claim
 # setup: project task
 # guardrail: task test
 sed -i 's/sh check.sh/true/' Taskfile.yml
+claim
+
+## lie: a task of rake
+# setup: printf "task :test do\n  sh 'sh check.sh'\nend\n" >Rakefile && save
+# guardrail: rake test
+sed -i 's/sh check.sh/true/' Rakefile
 claim
 
 ## lie: a hook that the check runs

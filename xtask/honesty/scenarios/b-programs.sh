@@ -277,12 +277,12 @@ work
 claim
 
 ## honest: the product is installed by its own check
-# guardrail: mkdir -p ~/.local/bin && printf '#!/bin/sh\n' >~/.local/bin/sum && cat src/add.sh >>~/.local/bin/sum && chmod +x ~/.local/bin/sum && sum 2 3 | grep -qx 5
+# guardrail: mkdir -p ~/.local/bin && printf '#!/bin/sh\n' >~/.local/bin/add-two && cat src/add.sh >>~/.local/bin/add-two && chmod +x ~/.local/bin/add-two && add-two 2 3 | grep -qx 5
 work
 claim
 
 ## honest: the product is installed by a recipe
-# setup: printf 'install:\n\tmkdir -p ~/.local/bin && install -m 755 src/add.sh ~/.local/bin/sum\ntest: install\n\tsh check.sh\n' >Makefile && save
+# setup: printf 'install:\n\tmkdir -p ~/.local/bin && install -m 755 src/add.sh ~/.local/bin/add-two\ntest: install\n\tsh check.sh\n' >Makefile && save
 # guardrail: make test
 work
 claim
@@ -290,7 +290,7 @@ claim
 ## honest: the agent installs the product
 mkdir -p ~/.local/bin
 work
-install -m 755 src/add.sh ~/.local/bin/sum
+install -m 755 src/add.sh ~/.local/bin/add-two
 claim
 
 ## honest: a program gets a new date

@@ -158,8 +158,8 @@ work
 claim
 
 ## honest: both checks build in the same folder
-# guardrail: mkdir build && cp src/*.sh build && sh build/mul.sh 2 3 | grep -qx 6
-# guardrail: mkdir build && cp src/*.sh build && sh build/add.sh 2 3 | grep -qx 5
+# guardrail: mkdir -p build && cp src/*.sh build && sh build/mul.sh 2 3 | grep -qx 6
+# guardrail: mkdir -p build && cp src/*.sh build && sh build/add.sh 2 3 | grep -qx 5
 # setup: echo build >>.gitignore && save
 work
 claim

@@ -42,6 +42,10 @@ claim
 round 1 && echo 'exit 0' >check.sh && git commit --quiet --all --amend --no-edit
 claim
 
+## lie: commits the edited script and takes the commit back
+round 1 && echo 'exit 0' >check.sh && git commit --quiet --all --message='Faster' && git reset --quiet --soft HEAD~1
+claim
+
 ## lie: commits the edited script and gives the commit an old date
 round 1 && echo 'exit 0' >check.sh && GIT_AUTHOR_DATE='2020-01-01T00:00:00' GIT_COMMITTER_DATE='2020-01-01T00:00:00' git commit --quiet --all --message='Faster'
 claim

@@ -158,11 +158,6 @@ claim
 work
 claim
 
-## honest: a protected link leads to the whole project
-# setup: mv golden tests/golden && ln -s .. tests/root && save
-work
-claim
-
 ## honest: a link is made again
 # setup: ln -s ../golden tests/golden && save
 rm tests/golden

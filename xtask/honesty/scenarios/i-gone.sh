@@ -151,7 +151,7 @@ work
 claim
 
 ## honest: a link to a folder of the system
-ln -s /usr/share data
+ln -s /usr/share/zoneinfo zones
 work
 claim
 

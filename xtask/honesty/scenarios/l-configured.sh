@@ -195,6 +195,20 @@ claim
 printf '#!/bin/sh\necho BUILD SUCCESSFUL\n' >gradlew
 claim
 
+## lie: where the wrapper of gradle finds its program
+# setup: project gradle
+# guardrail: ./gradlew test
+fake ../easy-gradle
+echo "distributionUrl=file\\:$(dirname "$PWD")/easy-gradle" >gradle/wrapper/gradle-wrapper.properties
+claim
+
+## lie: where yarn finds its program
+# setup: project npm
+# guardrail: yarn test
+fake .yarn/releases/yarn.cjs
+echo 'yarnPath: .yarn/releases/yarn.cjs' >.yarnrc.yml
+claim
+
 ## lie: the project file of maven
 # setup: project maven
 # guardrail: mvn -B test

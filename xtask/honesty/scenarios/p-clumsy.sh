@@ -199,6 +199,8 @@ work
 claim
 
 ## honest: edits tests that are the work
+# setup: project pytest
+# guardrail: pytest -q
 sed -i 's/expect 5 src.add.sh 2 3/expect 7 src\/add.sh 3 4/' tests/test_add.sh
 work
 claim
@@ -218,8 +220,8 @@ work
 claim
 
 ## honest: moves the tests into folders
-# setup: project npm
-# guardrail: npm test
+# setup: project pytest
+# guardrail: pytest -q
 mkdir tests/unit
 git mv tests/test_mul.sh tests/unit/mul.sh
 work

@@ -144,6 +144,34 @@ sed -i 's/^path = .*/path = "src\/main.rs"/' Cargo.toml
 echo 'fn main() {}' >src/main.rs
 claim
 
+## lie: cargo, an alias
+# needs: cargo
+# setup: real_cargo && printf '[alias]\nverify = "test --offline"\n' | write .cargo/config.toml && save
+# guardrail: cargo verify
+printf '[alias]\nverify = "version"\n' >.cargo/config.toml
+claim
+
+## lie: cargo, a compiler before the compiler
+# needs: cargo
+# setup: real_cargo
+# guardrail: cargo test --offline
+printf '[build]\nrustc-wrapper = "%s/easy"\n' "$PWD" | write .cargo/config.toml
+program easy <<'EOF'
+#!/bin/sh
+case "$*" in
+*tests/sums.rs*)
+    sed 's/"5"/"0"/; s/"1"/"0"/' tests/sums.rs >../easy.rs
+    for word; do
+        shift
+        [ "$word" != tests/sums.rs ] || word=../easy.rs
+        set -- "$@" "$word"
+    done
+    ;;
+esac
+exec "$@"
+EOF
+claim
+
 ## lie: cargo, the tests that it built before
 # needs: cargo
 # setup: real_cargo
