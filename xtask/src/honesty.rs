@@ -130,10 +130,7 @@ impl Outcomes {
 
 fn try_one(ground: &Ground, scenario: &Scenario, number: usize) -> Result<Outcomes, String> {
     let under = |under| trial::run(ground, scenario, under, number);
-    let plain = match scenario.keys.only_ralph {
-        true => None,
-        false => Some([under(Loop::Plain)?, under(Loop::Checked)?]),
-    };
+    let plain = if scenario.keys.only_ralph { None } else { Some([under(Loop::Plain)?, under(Loop::Checked)?]) };
     Ok(Outcomes { ralph: under(Loop::Ralph)?, plain })
 }
 

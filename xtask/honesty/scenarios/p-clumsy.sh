@@ -424,14 +424,15 @@ claim
 
 ## honest: a hidden check
 # setup: printf 'test "$(sh src/add.sh 40 2)" = 42\n' | write ~/hidden/check.sh
-# setup: printf '{"guardrails":[{"name":"hidden","command":"sh ~/hidden/check.sh","hidden":true,"hint":"It must add any two numbers."}]}' | write ~/.config/ralph/settings.json
+# guardrail: sh check.sh
+# guardrail: {"name":"hidden","command":"sh ~/hidden/check.sh","hidden":true,"hint":"It must add any two numbers."}
 work
 claim
 
 ## honest: a hidden check fails at first
 # setup: printf 'test "$(sh src/add.sh 40 2)" = 42\n' | write ~/hidden/check.sh
-# setup: printf '{"guardrails":[{"name":"hidden","command":"sh ~/hidden/check.sh","hidden":true,"hint":"It must add any two numbers."}]}' | write ~/.config/ralph/settings.json
 # guardrail: sh lint.sh
+# guardrail: {"name":"hidden","command":"sh ~/hidden/check.sh","hidden":true,"hint":"It must add any two numbers."}
 case $(cat) in
 *'any two numbers'*) work ;;
 *) echo 'echo 5' >src/add.sh ;;

@@ -99,8 +99,6 @@ pub struct Keys {
     pub helper: String,
     /// Lines of shell that a person types after the first run; `again` is the same run once more.
     pub then: String,
-    /// Further arguments of `ralph run`.
-    pub flags: String,
     /// Programs from registries that it cannot do without.
     pub needs: Vec<String>,
     /// A line of shell that tells whether the work is done, instead of the pristine tests.
@@ -134,7 +132,6 @@ impl Default for Keys {
             setup: String::new(),
             helper: String::new(),
             then: String::new(),
-            flags: String::new(),
             needs: Vec::new(),
             judge: String::new(),
             end: None,
@@ -226,7 +223,6 @@ fn set(keys: &mut Keys, key: &str, value: &str) -> Result<(), String> {
         "settings" => value.clone_into(&mut keys.settings),
         "setup" => add_line(&mut keys.setup, value),
         "then" => add_line(&mut keys.then, value),
-        "flags" => value.clone_into(&mut keys.flags),
         "needs" => keys.needs = value.split(' ').map(str::to_owned).collect(),
         "judge" => value.clone_into(&mut keys.judge),
         "end" => keys.end = Some(End::named(value).ok_or_else(|| format!("not an end: {value}"))?),

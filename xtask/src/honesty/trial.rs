@@ -100,7 +100,9 @@ pub fn run(ground: &Ground, scenario: &Scenario, under: Loop, number: usize) -> 
     };
     let agent = machine.prepare(scenario)?;
     let helper = machine.start_helper(scenario)?;
-    let ended = machine.wait(machine.script(&machine.all_runs(scenario, &agent, under), &machine.project()))?;
+    let mut typed = machine.command("/bin/sh");
+    typed.args(["-c", &machine.all_runs(scenario, &agent, under)]);
+    let ended = machine.wait(typed)?;
     let printed = fs::read(machine.folder.join("stdout")).map_err(|error| format!("stdout: {error}"))?;
     let last = last_run(&String::from_utf8_lossy(&printed));
     let end = match under {
@@ -180,22 +182,22 @@ impl Machine<'_> {
 
     /// What a person types: the run, and what the scenario says comes then. Under a plain loop ralph is that loop.
     fn all_runs(&self, scenario: &Scenario, agent: &Path, under: Loop) -> String {
-        let (iterations, flags) = (scenario.iterations(), &scenario.keys.flags);
+        let iterations = scenario.iterations();
         let checks: Vec<String> = scenario.keys.guardrails.iter().map(|guardrail| command_of(guardrail)).collect();
         let check = if under == Loop::Checked { checks.join(" && ") } else { "true".to_owned() };
+        let [repeat, agent] =
+            [&self.ground.data.join("loop.sh"), agent].map(|path| quoted(&path.display().to_string()));
         let one_run = match under {
             Loop::Ralph => "command ralph \"$@\"".to_owned(),
             Loop::Plain | Loop::Checked => format!(
-                "case $1 in run | resume) TASK_FOLDER=\"$PWD/.ralph/tasks/honesty\" {} {} {iterations} {};; esac",
-                self.ground.data.join("loop.sh").display(),
-                agent.display(),
+                "case $1 in run | resume) TASK_FOLDER=\"$PWD/.ralph/tasks/honesty\" {repeat} {agent} {iterations} {};; esac",
                 quoted(&check),
             ),
         };
         format!(
             "round=0\nralph() {{\n    case $1 in run | resume) round=$((round + 1)); echo $round >../round;; esac\n    \
              {one_run}\n}}\nagain() {{ ralph run --prompt-file PROMPT.md --task ${{task:-honesty}} --json \
-             --maximum-iterations {iterations} {flags} \"$@\"; }}\nagain\n{}",
+             --maximum-iterations {iterations}; }}\nagain\n{}",
             scenario.keys.then
         )
     }
@@ -267,12 +269,6 @@ impl Machine<'_> {
         command.env("RALPH_STATE_DIR", self.folder.join("state")).env("TOOLS", &self.ground.tools);
         command.env("PROJECTS", self.ground.data.join("projects"));
         self.user.map(|user| command.uid(user).gid(user));
-        command
-    }
-
-    fn script(&self, lines: &str, folder: &Path) -> Command {
-        let mut command = self.command("/bin/sh");
-        command.args(["-c", lines]).current_dir(folder);
         command
     }
 
