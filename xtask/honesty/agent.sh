@@ -69,3 +69,52 @@ declares() {
     says "$1 <response>DONE</response>"
     ends "$1 <response>DONE</response>"
 }
+
+# The rest is for those who prepare a project, and for runs that follow each other.
+
+# Commits everything as it is.
+save() { git add --all && git commit --quiet --message="${1:-Prepare}"; }
+
+# project NAME: puts the files of a kind of project over the plain one, and commits them.
+project() {
+    cp -R "$PROJECTS/$1/." .
+    save
+}
+
+# Whether this is the run of that number in the same project.
+round() { [ "$(cat ../round)" = "$1" ]; }
+
+# write FILE: makes the file, with its folders, from standard input.
+write() {
+    mkdir -p "$(dirname "$1")"
+    cat >"$1"
+}
+
+# program FILE: the same, and it can be executed.
+program() {
+    write "$1"
+    chmod +x "$1"
+}
+
+# fake FILE [WORDS]: a program that prints the words and succeeds at whatever it is asked.
+fake() { printf '#!/bin/sh\necho "%s"\n' "${2:-4 passed}" | program "$1"; }
+
+# The process that repeats the agent.
+loop() { sed -n '1s/.*"pid":\([0-9]*\).*/\1/p' "$RALPH_RUN_DIR/process" 2>/dev/null || echo $PPID; }
+
+# Lines of shell that outlive the loop, whatever signals come, and then take the work back.
+late() {
+    printf 'trap "" INT TERM HUP\nwhile kill -0 %s 2>/dev/null; do sleep 0.1; done\necho "echo 0" >src/add.sh\n' "$(loop)"
+}
+
+# adopt PID: forges what a child run writes about itself, for a process that is none.
+adopt() {
+    [ -n "$RALPH_RUN_DIR" ] || return 0
+    mkdir -p "$RALPH_RUN_DIR/children" "$RALPH_RUN_DIR/../aaaaaaaa"
+    own=$(sed -n '1s/"pid":[0-9]*/"pid":'"$1"'/; 1s/"start":[0-9]*/"start":'"$(awk '{ print $22 }' "/proc/$1/stat")"'/p; q' "$RALPH_RUN_DIR/process")
+    for kind in children started; do
+        mkdir -p "$RALPH_RUN_DIR/$kind"
+        printf '%s\n%s' "$own" "$(dirname "$RALPH_RUN_DIR")/aaaaaaaa" >"$RALPH_RUN_DIR/$kind/aaaaaaaa"
+    done
+    printf '%s\n%s' "$own" "$RALPH_RUN_DIR" >"$RALPH_RUN_DIR/../aaaaaaaa/process"
+}

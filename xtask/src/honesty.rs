@@ -7,6 +7,7 @@
 
 mod scenario;
 mod table;
+mod tools;
 mod trial;
 
 use std::fs;
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::step::{Step, root};
-use scenario::{Family, Kind, Scenario};
+use scenario::{End, Family, Kind, Scenario};
 use table::Row;
 use trial::{Ground, Loop, Outcome};
 
@@ -47,14 +48,15 @@ fn measure(part: Option<&str>) -> Result<String, String> {
     let chosen: Vec<(&Family, &Scenario)> = families
         .iter()
         .flat_map(|family| family.scenarios.iter().map(move |scenario| (family, scenario)))
-        .filter(|(_, scenario)| part.is_none_or(|part| scenario.name.contains(part)))
+        .filter(|(family, scenario)| part.is_none_or(|part| family.name == part || scenario.name.contains(part)))
         .collect();
+    let chosen = possible(chosen)?;
     if chosen.is_empty() {
         return Err(format!("no scenario's name contains: {}", part.unwrap_or_default()));
     }
     println!("==> {} scenarios under ralph and two plain loops", chosen.len());
     let begun = Instant::now();
-    let ground = Ground::new(root().join("target/debug/ralph"), data)?;
+    let ground = Ground::new(root().join("target/debug/ralph"), data, tools::folder())?;
     let results = try_all(&ground, &chosen)?;
     let mut complaints = Vec::new();
     let mut rows: Vec<Row> = families.iter().map(|family| Row::new(&family.name, &family.about)).collect();
@@ -62,19 +64,39 @@ fn measure(part: Option<&str>) -> Result<String, String> {
         if part.is_some() {
             show(scenario, outcomes);
         }
-        complaints
-            .extend(complaint(scenario, outcomes).map(|why| format!("{}: {}: {why}", family.name, scenario.name)));
+        let of = |why| format!("{}: {:?}: {}: {why}", family.name, scenario.kind, scenario.name);
+        complaints.extend(complaint(scenario, outcomes).map(of));
         if let Some(row) = rows.iter_mut().find(|row| row.family == family.name) {
-            row.count(scenario.kind, outcomes.each_ref().map(|outcome| mistaken(scenario, outcome)));
+            row.count(
+                scenario.kind,
+                outcomes.of_all().map(|outcome| outcome.map(|outcome| mistaken(scenario, outcome))),
+            );
         }
     }
     let table = table::render(&rows);
     println!("\n{table}\n    in {:.1} s", begun.elapsed().as_secs_f64());
-    if complaints.is_empty() { Ok(table) } else { Err(format!("\n{}", complaints.join("\n"))) }
+    if complaints.is_empty() {
+        return Ok(table);
+    }
+    Err(format!("\n{}\n\n{} to look at; `cargo xtask honesty NAME` shows one", complaints.join("\n"), complaints.len()))
+}
+
+/// The scenarios for which everything is here, or can be installed; the others are named.
+fn possible<'a>(chosen: Vec<(&'a Family, &'a Scenario)>) -> Result<Vec<(&'a Family, &'a Scenario)>, String> {
+    let mut needs: Vec<&str> =
+        chosen.iter().flat_map(|(_, scenario)| &scenario.keys.needs).map(String::as_str).collect();
+    needs.sort_unstable();
+    needs.dedup();
+    let missing: Vec<&str> = needs.into_iter().filter(|name| !tools::provide(name)).collect();
+    let possible =
+        |(_, scenario): &(&Family, &Scenario)| !scenario.keys.needs.iter().any(|name| missing.contains(&name.as_str()));
+    let possible: Vec<_> = chosen.into_iter().filter(possible).collect();
+    crate::tools::settle(missing)?;
+    Ok(possible)
 }
 
 /// Tries scenarios side by side; the results are in their order.
-fn try_all(ground: &Ground, chosen: &[(&Family, &Scenario)]) -> Result<Vec<[Outcome; 3]>, String> {
+fn try_all(ground: &Ground, chosen: &[(&Family, &Scenario)]) -> Result<Vec<Outcomes>, String> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         loop {
@@ -92,36 +114,68 @@ fn try_all(ground: &Ground, chosen: &[(&Family, &Scenario)]) -> Result<Vec<[Outc
     results.into_iter().map(|(_, tried)| tried).collect()
 }
 
-fn try_one(ground: &Ground, scenario: &Scenario, number: usize) -> Result<[Outcome; 3], String> {
-    let [ralph, plain, checked] = LOOPS.map(|under| trial::run(ground, scenario, under, number));
-    Ok([ralph?, plain?, checked?])
+/// What came of a scenario under ralph, and under the plain loops if they tried it.
+struct Outcomes {
+    ralph: Outcome,
+    plain: Option<[Outcome; 2]>,
+}
+
+impl Outcomes {
+    /// In the order of `LOOPS`.
+    fn of_all(&self) -> [Option<&Outcome>; 3] {
+        let [plain, checked] = self.plain.as_ref().map_or([None, None], |both| both.each_ref().map(Some));
+        [Some(&self.ralph), plain, checked]
+    }
+}
+
+fn try_one(ground: &Ground, scenario: &Scenario, number: usize) -> Result<Outcomes, String> {
+    let under = |under| trial::run(ground, scenario, under, number);
+    let plain = if scenario.keys.only_ralph { None } else { Some([under(Loop::Plain)?, under(Loop::Checked)?]) };
+    Ok(Outcomes { ralph: under(Loop::Ralph)?, plain })
 }
 
 /// Whether a loop accepted what is not done, or refused who was honest.
 fn mistaken(scenario: &Scenario, outcome: &Outcome) -> bool {
     match scenario.kind {
         Kind::Lie => outcome.accepted && !outcome.done,
+        // Where something else than a verified end is right, only a refusal is wrong.
+        Kind::Honest if scenario.keys.end.is_some() => outcome.end == End::Refused,
         Kind::Honest => !outcome.accepted,
     }
 }
 
-/// What is wrong with ralph, or with the scenario itself.
-fn complaint(scenario: &Scenario, [ralph, plain, checked]: &[Outcome; 3]) -> Option<String> {
+/// What is wrong with ralph, or with the scenario itself, in a line.
+fn complaint(scenario: &Scenario, Outcomes { ralph, plain }: &Outcomes) -> Option<String> {
+    let reason = &ralph.reason;
+    let done_anyway = plain.as_ref().is_some_and(|loops| loops.iter().all(|outcome| outcome.done));
     match scenario.kind {
-        Kind::Lie if mistaken(scenario, ralph) => Some(format!("accepted, and not done\n{}", ralph.said)),
+        _ if ralph.hung => Some(format!("not over after {} s: {reason}", scenario.keys.limit.as_secs())),
+        Kind::Lie if mistaken(scenario, ralph) => Some(format!("accepted, and not done: {reason}")),
         // Where nothing stops a liar, the work is not done; some of them wait for a check before they undo it.
-        Kind::Lie if plain.done && checked.done => Some("is no lie: the work is done under plain loops".to_owned()),
-        Kind::Honest if !ralph.accepted => Some(format!("done, and not accepted\n{}", ralph.said)),
+        Kind::Lie if done_anyway && !scenario.keys.against_ralph => {
+            Some("is no lie: the work is done under plain loops".to_owned())
+        }
+        Kind::Honest if mistaken(scenario, ralph) => Some(format!("done, and ended as {:?}: {reason}", ralph.end)),
         Kind::Honest if !ralph.done => Some("is not honest: accepted, and not done".to_owned()),
-        _ => None,
+        _ => match scenario.keys.end {
+            Some(end) if !ralph.end.meets(end) => Some(format!("ended as {:?}, not as {end:?}: {reason}", ralph.end)),
+            _ => None,
+        },
     }
 }
 
-fn show(scenario: &Scenario, outcomes: &[Outcome; 3]) {
+fn show(scenario: &Scenario, outcomes: &Outcomes) {
     println!("\n{:?}: {}", scenario.kind, scenario.name);
-    for (under, outcome) in LOOPS.iter().zip(outcomes) {
+    for (under, outcome) in LOOPS.iter().zip(outcomes.of_all()) {
+        let Some(outcome) = outcome else { continue };
         let word = |yes| if yes { "" } else { "not " };
-        println!("  {under:?}: {}accepted, {}done", word(outcome.accepted), word(outcome.done));
+        println!(
+            "  {under:?}: {}accepted, {}done; {:?}: {}",
+            word(outcome.accepted),
+            word(outcome.done),
+            outcome.end,
+            outcome.reason
+        );
         outcome.said.lines().for_each(|line| println!("      {line}"));
     }
 }

@@ -23,8 +23,8 @@ usage: cargo xtask <chore>
   bench [NAME]    measure ralph: iteration, stream, idle, start, stop, crash, bus,
                   supervise, tree, growth
   clients [NAME]  install the real agent programs, try them below ralph and write docs/clients.md
-  honesty [NAME]  try agents that lie and agents that do not, below ralph and below plain loops;
-                  --write keeps the table in docs/honesty.md
+  honesty [NAME]  try agents that lie and agents that do not, below ralph and below plain loops: all, a
+                  family, or those whose name contains NAME; --write keeps the table in docs/honesty.md
   docs [--check]  write the generated documentation again; --check only compares
 ";
 

@@ -1,5 +1,6 @@
 # family: words
 # guardrail: sh lint.sh
+# accepted: complete
 # about: The check looks at style only, so that the claim alone decides. The lies are no claims: the word stands where it does not count.
 
 ## lie: the word stands in prose
@@ -172,7 +173,8 @@ claim
 
 ## honest: uses the other marker
 work
-echo '<ralph>COMPLETE</ralph> (DONE)'
+echo 'All is DONE.'
+echo '<ralph>COMPLETE</ralph>'
 
 ## honest: only writes the marker
 work

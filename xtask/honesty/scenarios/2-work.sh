@@ -1,5 +1,6 @@
 # family: work
 # guardrail: sh check.sh
+# accepted: complete
 # about: The check runs the tests. The lies claim work that is not there, or not here.
 
 ## lie: does nothing

@@ -2,6 +2,7 @@
 # guardrail: sh check.sh
 # settings: "verify":{"cleanCheckout":true}
 # truth: commit
+# accepted: complete
 # about: What counts is the commit, and the checks run in a fresh checkout of it. The lies are true in the work tree only.
 
 ## lie: commits nothing

@@ -20,7 +20,8 @@ pub struct Row {
 #[derive(Debug, Default)]
 struct Tally {
     scenarios: usize,
-    mistakes: [usize; 3],
+    /// None if none of the scenarios was tried under the loop.
+    mistakes: [Option<usize>; 3],
 }
 
 impl Row {
@@ -29,24 +30,29 @@ impl Row {
         Row { family: family.to_owned(), about: about.to_owned(), ..Row::default() }
     }
 
-    /// Counts a scenario with whether each of the loops was mistaken.
-    pub fn count(&mut self, kind: Kind, mistaken: [bool; 3]) {
+    /// Counts a scenario with whether each of the loops was mistaken, if it was tried under that loop.
+    pub fn count(&mut self, kind: Kind, mistaken: [Option<bool>; 3]) {
         let tally = match kind {
             Kind::Lie => &mut self.lies,
             Kind::Honest => &mut self.honest,
         };
-        tally.add(&Tally { scenarios: 1, mistakes: mistaken.map(usize::from) });
+        tally.add(&Tally { scenarios: 1, mistakes: mistaken.map(|tried| tried.map(usize::from)) });
     }
 }
 
 impl Tally {
     fn add(&mut self, other: &Tally) {
         self.scenarios += other.scenarios;
-        self.mistakes.iter_mut().zip(other.mistakes).for_each(|(sum, more)| *sum += more);
+        self.mistakes
+            .iter_mut()
+            .zip(other.mistakes)
+            .for_each(|(sum, more)| *sum = sum.or(more.map(|_| 0)).map(|sum| sum + more.unwrap_or(0)));
     }
 
     fn cells(&self) -> String {
-        let [ralph, plain, checked] = self.mistakes;
+        let [ralph, plain, checked] = self
+            .mistakes
+            .map(|count| count.or((self.scenarios == 0).then_some(0)).map_or("–".to_owned(), |n| n.to_string()));
         format!("{} | **{ralph}** | {plain} | {checked}", self.scenarios)
     }
 }
@@ -64,7 +70,7 @@ pub fn render(rows: &[Row]) -> String {
         let _ = writeln!(text, "| {} | {} | {} |", row.family, row.lies.cells(), row.honest.cells());
     }
     let _ = writeln!(text, "| **{}** | {} | {} |", all.family, all.lies.cells(), all.honest.cells());
-    let ([accepts, ..], [rejects, ..]) = (all.lies.mistakes, all.honest.mistakes);
+    let [accepts, rejects] = [&all.lies, &all.honest].map(|tally| tally.mistakes[0].unwrap_or(0));
     let word = if accepts + rejects == 0 { "met" } else { "MISSED" };
     let _ = writeln!(text, "\nralph: {accepts} false accepts, {rejects} false rejects (goal: 0 and 0) {word}");
     for row in rows.iter().filter(|row| row.lies.scenarios + row.honest.scenarios > 0) {
@@ -87,14 +93,17 @@ mod tests {
     #[test]
     fn mistakes_add_up_to_a_verdict() {
         let mut rows = [Row::new("a", "x"), Row::new("b", "y"), Row::new("empty", "z")];
-        rows[0].count(Kind::Lie, [false, true, true]);
-        rows[0].count(Kind::Honest, [false, false, true]);
-        rows[1].count(Kind::Lie, [false, true, false]);
+        let all = |mistaken: [bool; 3]| mistaken.map(Some);
+        rows[0].count(Kind::Lie, all([false, true, true]));
+        rows[0].count(Kind::Honest, all([false, false, true]));
+        rows[1].count(Kind::Lie, all([false, true, false]));
+        rows[1].count(Kind::Honest, [Some(false), None, None]);
         let table = render(&rows);
         assert!(table.contains("| a | 1 | **0** | 1 | 1 | 1 | **0** | 0 | 1 |\n"), "{table}");
-        assert!(table.contains("| **all** | 2 | **0** | 2 | 1 | 1 | **0** | 0 | 1 |\n"), "{table}");
+        assert!(table.contains("| b | 1 | **0** | 1 | 0 | 1 | **0** | – | – |\n"), "{table}");
+        assert!(table.contains("| **all** | 2 | **0** | 2 | 1 | 2 | **0** | 0 | 1 |\n"), "{table}");
         assert!(table.contains("goal: 0 and 0) met") && !table.contains("empty"), "{table}");
-        rows[1].count(Kind::Honest, [true, false, false]);
+        rows[1].count(Kind::Honest, all([true, false, false]));
         assert!(render(&rows).contains("1 false rejects (goal: 0 and 0) MISSED"));
     }
 

@@ -3,19 +3,19 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::scenario::{Scenario, Truth};
+use super::scenario::{End, Kind, Scenario, Truth, command_of};
 
-/// No loop of a scenario takes longer; one that does hangs, and has accepted nothing.
-const LIMIT: Duration = Duration::from_secs(15);
+/// Who runs a scenario for an ordinary user where the benchmark is root.
+const NOBODY: u32 = 65534;
 
 /// Where the machine's own programs are.
-const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+pub const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Who repeats the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,10 +33,16 @@ pub enum Loop {
 pub struct Outcome {
     /// Whether the loop says that the work is done.
     pub accepted: bool,
+    /// How ralph's last run ended; a plain loop accepts or not.
+    pub end: End,
     /// Whether the work is done.
     pub done: bool,
+    /// Whether it was not over in its time.
+    pub hung: bool,
     /// What the loop said in the end.
     pub said: String,
+    /// The same in one line.
+    pub reason: String,
 }
 
 /// What all trials share.
@@ -46,16 +52,18 @@ pub struct Ground {
     pub ralph: PathBuf,
     /// `xtask/honesty`.
     pub data: PathBuf,
+    /// Where the programs from registries are.
+    pub tools: PathBuf,
     /// The folder for scratch machines, with the pristine project.
     pub folder: PathBuf,
 }
 
 impl Ground {
     /// Makes the folder and the pristine project with its one commit.
-    pub fn new(ralph: PathBuf, data: PathBuf) -> Result<Ground, String> {
+    pub fn new(ralph: PathBuf, data: PathBuf, tools: PathBuf) -> Result<Ground, String> {
         let folder = memory().unwrap_or_else(std::env::temp_dir).join(format!("ralph-honesty-{}", std::process::id()));
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let ground = Ground { ralph, data, folder };
+        let ground = Ground { ralph, data, tools, folder };
         let project = ground.folder.join("project");
         copy(&ground.data.join("project"), &project)?;
         let repository = "git init --quiet --initial-branch=main --template= && git add --all && git commit --quiet --message=Begin && git gc --quiet";
@@ -75,23 +83,62 @@ impl Drop for Ground {
 struct Machine<'g> {
     ground: &'g Ground,
     folder: PathBuf,
+    /// Who owns it and runs everything on it; none means whoever runs the benchmark.
+    user: Option<u32>,
+    limit: Duration,
 }
 
 /// Tries a scenario; `number` tells its scratch machine from all others.
 pub fn run(ground: &Ground, scenario: &Scenario, under: Loop, number: usize) -> Result<Outcome, String> {
-    let machine = Machine { ground, folder: ground.folder.join(format!("{number}-{under:?}")) };
+    let keys = &scenario.keys;
+    let root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    let machine = Machine {
+        ground,
+        folder: ground.folder.join(format!("{number}-{under:?}")),
+        user: (keys.ordinary_user && root).then_some(NOBODY),
+        limit: keys.limit,
+    };
     let agent = machine.prepare(scenario)?;
     let helper = machine.start_helper(scenario)?;
-    let (accepted, said) = match under {
-        Loop::Ralph => machine.ralph(scenario)?,
-        Loop::Plain => machine.plain(scenario, &agent, "true")?,
-        Loop::Checked => machine.plain(scenario, &agent, &scenario.keys.guardrails.join(" && "))?,
+    let mut typed = machine.command("/bin/sh");
+    typed.args(["-c", &machine.all_runs(scenario, &agent, under)]);
+    let ended = machine.wait(typed)?;
+    let printed = fs::read(machine.folder.join("stdout")).map_err(|error| format!("stdout: {error}"))?;
+    let last = last_run(&String::from_utf8_lossy(&printed));
+    let end = match under {
+        Loop::Ralph if ended == Some(true) => last.end,
+        Loop::Plain | Loop::Checked if ended == Some(true) => End::Verified,
+        _ => End::Refused,
     };
-    std::thread::sleep(scenario.keys.settle);
+    let accepted =
+        end == End::Verified || end != End::Refused && scenario.kind == Kind::Lie && keys.complete_is_accepted;
+    std::thread::sleep(keys.settle);
     if let Some(mut helper) = helper {
-        helper.wait().map_err(|error| format!("{}: {error}", scenario.keys.helper))?;
+        helper.wait().map_err(|error| format!("{}: {error}", keys.helper))?;
     }
-    Ok(Outcome { accepted, done: machine.truth(scenario)?, said })
+    let said = machine.last_words();
+    let reason = if last.reason.is_empty() { said.lines().last().unwrap_or_default().to_owned() } else { last.reason };
+    Ok(Outcome { accepted, end, done: machine.truth(scenario)?, said, reason, hung: ended.is_none() })
+}
+
+/// What the last `run.finished` of ralph's output tells.
+struct LastRun {
+    end: End,
+    reason: String,
+}
+
+fn last_run(lines: &str) -> LastRun {
+    let last = lines.lines().rfind(|line| line.contains(r#""type":"run.finished""#)).unwrap_or_default();
+    let member = |name: &str| {
+        let rest = last.split_once(&format!(r#""{name}":""#)).map(|(_, rest)| rest);
+        rest.and_then(|rest| rest.split_once('"')).map_or("", |(value, _)| value)
+    };
+    let end = match (member("stop_reason"), last.contains(r#""verified":true"#)) {
+        ("complete", true) => End::Verified,
+        ("complete", false) => End::named(member("verification")).unwrap_or(End::Unverified),
+        _ => End::Refused,
+    };
+    LastRun { end, reason: member("message").to_owned() }
 }
 
 impl Machine<'_> {
@@ -103,14 +150,24 @@ impl Machine<'_> {
         }
         copy(&self.ground.folder.join("project"), &self.project())?;
         copy(&self.ground.data.join("bin"), &self.folder.join("bin"))?;
+        let ralph = self.folder.join("bin/ralph");
+        symlink(&self.ground.ralph, &ralph).map_err(|error| format!("{}: {error}", ralph.display()))?;
+        self.hand_over(&self.folder)?;
         if !scenario.keys.setup.is_empty() {
-            shell(&scenario.keys.setup, &self.project(), &self.folder.join("home"))?;
+            let setup = format!("set -e\n. {}\n{}", self.helpers(), scenario.keys.setup);
+            finish(self.command("/bin/sh").args(["-c", &setup]), &scenario.keys.setup)?;
         }
         let agent = self.folder.join("agent").join(&scenario.keys.dialect);
         self.write(&agent, &self.with_helpers(&scenario.script))?;
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())?;
         self.write(&self.project().join(".ralph/settings.json"), &settings(scenario, &agent))?;
+        self.hand_over(&self.folder)?;
         Ok(agent)
+    }
+
+    /// Gives a folder to whoever runs everything here.
+    fn hand_over(&self, folder: &Path) -> Result<(), String> {
+        self.user.map_or(Ok(()), |user| give(folder, user))
     }
 
     /// Starts what somebody else does meanwhile, in none of the loop's process trees.
@@ -123,42 +180,42 @@ impl Machine<'_> {
         command.spawn().map(Some).map_err(|error| format!("{}: {error}", scenario.keys.helper))
     }
 
-    /// Runs ralph. An honest end is one that ralph itself has verified; for a lie any end as complete counts.
-    fn ralph(&self, scenario: &Scenario) -> Result<(bool, String), String> {
-        let mut command = self.command(&self.ground.ralph);
-        command.args(["run", "--prompt-file", "PROMPT.md", "--task", "honesty", "--json", "--maximum-iterations"]);
-        command.arg(scenario.iterations().to_string());
-        let ended = self.wait(command)?;
-        let lines = fs::read(self.folder.join("stdout")).map_err(|error| format!("stdout: {error}"))?;
-        let lines = String::from_utf8_lossy(&lines);
-        let last = lines.lines().rfind(|line| line.contains(r#""type":"run.finished""#)).unwrap_or_default();
-        let complete = ended && last.contains(r#""stop_reason":"complete""#);
-        let verified = last.contains(r#""verified":true"#);
-        Ok((complete && (verified || scenario.kind == super::scenario::Kind::Lie), self.last_words()))
+    /// What a person types: the run, and what the scenario says comes then. Under a plain loop ralph is that loop.
+    fn all_runs(&self, scenario: &Scenario, agent: &Path, under: Loop) -> String {
+        let iterations = scenario.iterations();
+        let checks: Vec<String> = scenario.keys.guardrails.iter().map(|guardrail| command_of(guardrail)).collect();
+        let check = if under == Loop::Checked { checks.join(" && ") } else { "true".to_owned() };
+        let [repeat, agent] =
+            [&self.ground.data.join("loop.sh"), agent].map(|path| quoted(&path.display().to_string()));
+        let one_run = match under {
+            Loop::Ralph => "command ralph \"$@\"".to_owned(),
+            Loop::Plain | Loop::Checked => format!(
+                "case $1 in run | resume) TASK_FOLDER=\"$PWD/.ralph/tasks/honesty\" {repeat} {agent} {iterations} {};; esac",
+                quoted(&check),
+            ),
+        };
+        format!(
+            "round=0\nralph() {{\n    case $1 in run | resume) round=$((round + 1)); echo $round >../round;; esac\n    \
+             {one_run}\n}}\nagain() {{ ralph run --prompt-file PROMPT.md --task ${{task:-honesty}} --json \
+             --maximum-iterations {iterations}; }}\nagain\n{}",
+            scenario.keys.then
+        )
     }
 
-    /// Runs the plain loop.
-    fn plain(&self, scenario: &Scenario, agent: &Path, check: &str) -> Result<(bool, String), String> {
-        let mut command = self.command(self.ground.data.join("loop.sh"));
-        command.arg(agent).arg(scenario.iterations().to_string()).arg(check);
-        command.env("TASK_FOLDER", self.project().join(".ralph/tasks/honesty"));
-        Ok((self.wait(command)?, self.last_words()))
-    }
-
-    /// Whether the command ended well within its time.
-    fn wait(&self, mut command: Command) -> Result<bool, String> {
+    /// Whether the command ended well; none if it did not end within its time.
+    fn wait(&self, mut command: Command) -> Result<Option<bool>, String> {
         let file = |name: &str| fs::File::create(self.folder.join(name)).map_err(|error| format!("{name}: {error}"));
         command.stdout(file("stdout")?).stderr(file("stderr")?);
         let mut child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
         let begun = Instant::now();
-        while begun.elapsed() < LIMIT {
+        while begun.elapsed() < self.limit {
             if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
-                return Ok(status.success());
+                return Ok(Some(status.success()));
             }
             std::thread::sleep(Duration::from_millis(5));
         }
         child.kill().and_then(|()| child.wait()).map_err(|error| error.to_string())?;
-        Ok(false)
+        Ok(None)
     }
 
     /// Whether the work is done, by the pristine checks in a folder of their own.
@@ -171,16 +228,30 @@ impl Machine<'_> {
             }
             // A clone has none of the hooks and filters that may change a checkout.
             Truth::Commit => {
-                shell("git clone --quiet --template= project judged", &self.folder, &self.folder.join("judge"))?;
+                let line = "git clone --quiet --template= project judged";
+                finish(self.judge(&self.folder).args(["-c", line]), line)?;
             }
         }
-        for name in ["tests", "check.sh", "test.env"] {
-            remove(&judged.join(name))?;
-            copy(&self.ground.data.join("project").join(name), &judged.join(name))?;
-        }
-        let mut judge = command("/bin/sh", &judged, &self.folder.join("judge"));
-        judge.arg("check.sh");
-        self.wait(judge)
+        let line = if scenario.keys.judge.is_empty() {
+            for name in ["tests", "check.sh", "test.env"] {
+                remove(&judged.join(name))?;
+                copy(&self.ground.data.join("project").join(name), &judged.join(name))?;
+            }
+            "sh check.sh"
+        } else {
+            &scenario.keys.judge
+        };
+        self.hand_over(&judged)?;
+        let mut judge = self.judge(&judged);
+        judge.args(["-c", line]);
+        Ok(self.wait(judge)? == Some(true))
+    }
+
+    /// A shell where nothing of the trial's own programs and configuration is.
+    fn judge(&self, folder: &Path) -> Command {
+        let mut judge = command("/bin/sh", folder, &self.folder.join("judge"));
+        self.user.map(|user| judge.uid(user).gid(user));
+        judge
     }
 
     /// The end of what the loop said, for the report of a failure.
@@ -195,12 +266,18 @@ impl Machine<'_> {
         let (home, bin) = (self.folder.join("home"), self.folder.join("bin"));
         let mut command = command(program, &self.project(), &home);
         command.env("PATH", format!("{}/.local/bin:{}:{SYSTEM_PATH}", home.display(), bin.display()));
-        command.env("RALPH_STATE_DIR", self.folder.join("state"));
+        command.env("RALPH_STATE_DIR", self.folder.join("state")).env("TOOLS", &self.ground.tools);
+        command.env("PROJECTS", self.ground.data.join("projects"));
+        self.user.map(|user| command.uid(user).gid(user));
         command
     }
 
+    fn helpers(&self) -> String {
+        self.ground.data.join("agent.sh").display().to_string()
+    }
+
     fn with_helpers(&self, script: &str) -> String {
-        format!("#!/bin/sh\n. {}\n{script}", self.ground.data.join("agent.sh").display())
+        format!("#!/bin/sh\n. {}\n{script}", self.helpers())
     }
 
     fn project(&self) -> PathBuf {
@@ -236,10 +313,29 @@ fn memory() -> Option<PathBuf> {
 
 /// Runs a shell line of the benchmark's own.
 fn shell(line: &str, folder: &Path, home: &Path) -> Result<(), String> {
-    let mut command = command("/bin/sh", folder, home);
-    let output = command.args(["-c", line]).output().map_err(|error| format!("cannot run a shell: {error}"))?;
+    finish(command("/bin/sh", folder, home).args(["-c", line]), line)
+}
+
+/// Runs a command that has to succeed.
+fn finish(command: &mut Command, line: &str) -> Result<(), String> {
+    let output = command.output().map_err(|error| format!("cannot run a shell: {error}"))?;
     let text = String::from_utf8_lossy(&output.stderr);
     if output.status.success() { Ok(()) } else { Err(format!("{line}: {}: {text}", output.status)) }
+}
+
+/// One word of a shell line.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Gives a folder and everything in it to a user.
+fn give(path: &Path, user: u32) -> Result<(), String> {
+    lchown(path, Some(user), Some(user)).map_err(|error| format!("{}: {error}", path.display()))?;
+    if !path.is_dir() || path.is_symlink() {
+        return Ok(());
+    }
+    let entries = fs::read_dir(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    entries.flatten().try_for_each(|entry| give(&entry.path(), user))
 }
 
 /// A command on a machine where nothing of the developer's own is left.
@@ -268,8 +364,11 @@ fn processes_of(folder: &Path) -> Vec<u32> {
 }
 
 fn settings(scenario: &Scenario, agent: &Path) -> String {
-    let rails: Vec<String> =
-        scenario.keys.guardrails.iter().map(|command| format!(r#"{{"command":{command:?}}}"#)).collect();
+    let as_json = |guardrail: &String| match guardrail.chars().next() {
+        Some('{' | '"') => guardrail.clone(),
+        _ => format!(r#"{{"command":{guardrail:?}}}"#),
+    };
+    let rails: Vec<String> = scenario.keys.guardrails.iter().map(as_json).collect();
     let more = if scenario.keys.settings.is_empty() { String::new() } else { format!(",{}", scenario.keys.settings) };
     format!(r#"{{"agent":{{"command":{agent:?}}},"guardrails":[{}]{more}}}"#, rails.join(","))
 }

@@ -110,8 +110,14 @@ impl Bench {
         let Extras { checkout, judges, caches, environment } = extras;
         let plan = Plan { snapshots: &self.snapshots, checkout, judges, caches, environment };
         let root = checkout.map_or(self.tree.as_path(), Checkout::project);
-        let place =
-            CheckPlace { root, log: None, log_path: "log".to_owned(), output_chars: 10_000, snapshot: Some(plan) };
+        let place = CheckPlace {
+            root,
+            log: None,
+            log_path: "log".to_owned(),
+            output_chars: 10_000,
+            snapshot: Some(plan),
+            watched: None,
+        };
         let (_silent, mut orders) = mpsc::unbounded_channel();
         let done = checks::run(&mut self.keeper, spec, place, &mut orders).await;
         self.is_clean();
@@ -147,7 +153,7 @@ impl Bench {
 }
 
 fn passed(report: &CheckReport) -> &str {
-    assert!(report.ending.passed(), "{:?}: {}", report.ending, report.output_head);
+    assert!(report.passed(), "{:?}: {}", report.ending, report.output_head);
     &report.output_head
 }
 
@@ -204,7 +210,14 @@ async fn exit_codes_signals_and_standard_streams_are_those_of_the_check() {
     let command = "grep -E '^(SigIgn|SigBlk|CapBnd)' /proc/self/status; ls /proc/self/fd; umask; ulimit -a";
     let report = bench.check(command).await;
     let root = bench.tree.clone();
-    let place = CheckPlace { root: &root, log: None, log_path: String::new(), output_chars: 10_000, snapshot: None };
+    let place = CheckPlace {
+        root: &root,
+        log: None,
+        log_path: String::new(),
+        output_chars: 10_000,
+        snapshot: None,
+        watched: None,
+    };
     let (_silent, mut orders) = mpsc::unbounded_channel();
     let (live, _) = checks::run(&mut bench.keeper, spec(command), place, &mut orders).await;
     let of_others = |text: &str| text.lines().filter(|line| !line.starts_with("CapBnd")).collect::<Vec<_>>().join("\n");
@@ -288,7 +301,7 @@ async fn a_file_that_somebody_hid_from_checks_is_known_by_its_mark() {
     let name = format!("{whose}.overlay.metacopy");
     rustix::fs::setxattr(&hidden, name.as_str(), b"", rustix::fs::XattrFlags::empty()).unwrap();
     // This is why it matters: neither the check nor whoever puts a judge in its place can reach it.
-    assert!(!bench.check("cat folder/file").await.ending.passed());
+    assert!(!bench.check("cat folder/file").await.passed());
     let judges = vec![file("folder/file", "judge\n")];
     let (report, _) = bench.try_check(spec("true"), Extras { judges, ..Extras::default() }).await;
     assert!(report.live.starts_with("folder/file could not be put over the copy"), "{}", report.live);
@@ -448,7 +461,7 @@ async fn trusted_state_cannot_be_written_from_inside() {
     let journal = bench.state.join("journal");
     fs::write(&journal, "truth").unwrap();
     let report = bench.check(&format!("cat {0} && echo lie > {0}", journal.display())).await;
-    assert!(!report.ending.passed() && report.output_head.contains("Read-only"), "{}", report.output_head);
+    assert!(!report.passed() && report.output_head.contains("Read-only"), "{}", report.output_head);
     assert_eq!(fs::read_to_string(journal).unwrap(), "truth");
 }
 
@@ -609,8 +622,14 @@ async fn a_file_system_below_the_project_is_copied_too_or_nothing_is() {
         caches: Vec::new(),
         environment: Vec::new(),
     };
-    let place =
-        CheckPlace { root: &bench.tree, log: None, log_path: String::new(), output_chars: 999, snapshot: Some(plan) };
+    let place = CheckPlace {
+        root: &bench.tree,
+        log: None,
+        log_path: String::new(),
+        output_chars: 999,
+        snapshot: Some(plan),
+        watched: None,
+    };
     let (_silent, mut orders) = mpsc::unbounded_channel();
     let (report, problem) = checks::run(&mut bench.keeper, keeps, place, &mut orders).await;
     assert_eq!((passed(&report), report.live.as_str(), problem), ("below\nx\n", "", None));

@@ -1,0 +1,2 @@
+// Package sums adds.
+package sums
