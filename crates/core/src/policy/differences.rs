@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(run.differences(&run), Vec::<String>::new());
         settings.protect.paths = vec!["tests/**".to_owned()];
         settings.limits.max_iterations = 7;
-        run.guardrails[0].timeout = Millis(5);
+        run.guardrails.iter_mut().take(1).for_each(|rule| rule.timeout = Millis(5));
         run.agent.command = "claude".to_owned();
         let fixed = [
             "guardrail \"make test\": timeout is 5 in this run and 0 in the settings",
