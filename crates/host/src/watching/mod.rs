@@ -79,6 +79,7 @@ mod tests {
             folder: "/project".into(),
             set: vec![("A".into(), "1".into())],
             remove: vec!["B".into()],
+            starts_runs: false,
         };
         let wrapped = wrap(command.clone(), Path::new("/state/seen.json"));
         assert_eq!(wrapped.args, ["__watch", "/state/seen.json", "--", "sh", "-c", "make test"]);
