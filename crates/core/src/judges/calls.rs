@@ -47,9 +47,10 @@ impl Learner<'_> {
 
     /// A call that may be none: what is not understood of it is nobody's loss.
     fn again_quietly(&mut self, args: &[String], call: &Call, context: &Context<'_>) {
+        let is_file = |word: &String| self.premises.standing(&self.scope(&call.folder).place(word)) == Standing::File;
         let known = args.first().is_some_and(|word| {
-            is_known(word)
-                && (word.contains('/') || table::is_interpreter(word) || table::runner(program_name(word)).is_some())
+            let is_program = table::is_interpreter(word) || table::runner(program_name(word)).is_some();
+            is_known(word) && (is_program || word.contains('/') && is_file(word))
         });
         if known {
             self.again(args, call, context);
@@ -321,6 +322,10 @@ impl Learner<'_> {
             let option = first.split_once('=').map_or(first.as_str(), |(option, _)| option);
             if inline.split(' ').any(|own| own == option) {
                 return tail.first().map_or((), |text| self.helpers(text, "", program, &call.folder, context));
+            }
+            let attached = inline.split(' ').filter(|own| own.len() == 2).find_map(|own| first.strip_prefix(own));
+            if let Some(text) = attached {
+                return self.helpers(text, "", program, &call.folder, context);
             }
             match (program, first.as_str()) {
                 ("python" | "python3" | "pypy3" | "pypy", word) if word.starts_with("-m") => {

@@ -12,6 +12,7 @@ mod learn;
 mod make;
 mod package;
 mod part;
+mod pieces;
 mod premises;
 mod scripts;
 mod shell;
