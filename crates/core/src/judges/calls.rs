@@ -97,6 +97,7 @@ impl Learner<'_> {
         match found {
             Some(file) => {
                 self.known.program(word, &self.subject.id);
+                let file = self.behind_shim(&file, &call.folder);
                 self.installed_at(&file, program);
             }
             None if is_runner && !context.setting.installs => {
@@ -400,13 +401,9 @@ impl Learner<'_> {
         }
         let program = program_name(module);
         if let Some((python, _)) = call.words.split_first() {
-            let interpreter =
-                self.premises.find(python).map(|file| super::premises::place(self.premises.root(), "", &file));
-            let own = if python.contains('/') {
-                Some(self.scope(&call.folder).place(python))
-            } else {
-                self.local_program(python, &call.folder, context.setting).or(interpreter)
-            };
+            let found = self.premises.find(python).map(|file| self.behind_shim(&file, &call.folder));
+            let by_path = python.contains('/').then(|| self.scope(&call.folder).place(python));
+            let own = by_path.or_else(|| self.local_program(python, &call.folder, context.setting)).or(found);
             if let Some(file) = own {
                 self.python_packages(&file, program);
             }
