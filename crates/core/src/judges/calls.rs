@@ -20,10 +20,7 @@ impl Learner<'_> {
         let program = program_name(first);
         if self.is_function(first, context) {
             // A function of another text often runs what it is given.
-            return if args.is_empty() {
-            } else {
-                self.again_quietly(args, call, context)
-            };
+            return self.again_quietly(args, call, context);
         }
         let put_before = call.paths.iter().map(|folder| self.below(folder, first));
         let put_before =
