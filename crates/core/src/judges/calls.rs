@@ -20,10 +20,7 @@ impl Learner<'_> {
         let program = program_name(first);
         if self.is_function(first, context) {
             // A function of another text often runs what it is given.
-            return if args.is_empty() {
-            } else {
-                self.again_quietly(args, call, context)
-            };
+            return self.again_quietly(args, call, context);
         }
         let put_before = call.paths.iter().map(|folder| self.below(folder, first));
         let put_before =
@@ -47,9 +44,10 @@ impl Learner<'_> {
 
     /// A call that may be none: what is not understood of it is nobody's loss.
     fn again_quietly(&mut self, args: &[String], call: &Call, context: &Context<'_>) {
+        let is_file = |word: &String| self.premises.standing(&self.scope(&call.folder).place(word)) == Standing::File;
         let known = args.first().is_some_and(|word| {
-            is_known(word)
-                && (word.contains('/') || table::is_interpreter(word) || table::runner(program_name(word)).is_some())
+            let is_program = table::is_interpreter(word) || table::runner(program_name(word)).is_some();
+            is_known(word) && (is_program || word.contains('/') && is_file(word))
         });
         if known {
             self.again(args, call, context);
@@ -96,6 +94,7 @@ impl Learner<'_> {
         match found {
             Some(file) => {
                 self.known.program(word, &self.subject.id);
+                let file = self.behind_shim(&file, &call.folder);
                 self.installed_at(&file, program);
             }
             None if is_runner && !context.setting.installs => {
@@ -322,6 +321,10 @@ impl Learner<'_> {
             if inline.split(' ').any(|own| own == option) {
                 return tail.first().map_or((), |text| self.helpers(text, "", program, &call.folder, context));
             }
+            let attached = inline.split(' ').filter(|own| own.len() == 2).find_map(|own| first.strip_prefix(own));
+            if let Some(text) = attached {
+                return self.helpers(text, "", program, &call.folder, context);
+            }
             match (program, first.as_str()) {
                 ("python" | "python3" | "pypy3" | "pypy", word) if word.starts_with("-m") => {
                     let words: Vec<String> = word
@@ -395,13 +398,9 @@ impl Learner<'_> {
         }
         let program = program_name(module);
         if let Some((python, _)) = call.words.split_first() {
-            let interpreter =
-                self.premises.find(python).map(|file| super::premises::place(self.premises.root(), "", &file));
-            let own = if python.contains('/') {
-                Some(self.scope(&call.folder).place(python))
-            } else {
-                self.local_program(python, &call.folder, context.setting).or(interpreter)
-            };
+            let found = self.premises.find(python).map(|file| self.behind_shim(&file, &call.folder));
+            let by_path = python.contains('/').then(|| self.scope(&call.folder).place(python));
+            let own = by_path.or_else(|| self.local_program(python, &call.folder, context.setting)).or(found);
             if let Some(file) = own {
                 self.python_packages(&file, program);
             }

@@ -43,6 +43,34 @@ impl Learner<'_> {
         }
     }
 
+    /// The program that a version manager's shim leads to, with what decides that it does.
+    pub(super) fn behind_shim(&mut self, file: &str, folder: &str) -> String {
+        let Some((manager, program)) = file.split_once("/shims/") else { return file.to_owned() };
+        let (manager, program) = (manager.to_owned(), program.to_owned());
+        let why = || Why::Configures { runner: program.clone() };
+        let around: Vec<String> = upward(folder).map(str::to_owned).collect();
+        for chosen in [".python-version", ".tool-versions", ".ruby-version", ".node-version", ".mise.toml", "mise.toml"]
+        {
+            for folder in &around {
+                let path = place(self.premises.root(), folder, chosen);
+                self.judge(&path, Part::Whole, why(), false);
+            }
+        }
+        let usual = format!("{manager}/version");
+        self.judge(&usual, Part::Whole, why(), false);
+        let own = around
+            .iter()
+            .find_map(|folder| self.premises.read(&place(self.premises.root(), folder, ".python-version")));
+        let version = self.premises.variable("PYENV_VERSION").or(own).or_else(|| self.premises.read(&usual));
+        let version = version.and_then(|text| text.split_whitespace().next().map(str::to_owned)).unwrap_or_default();
+        let real = format!("{manager}/versions/{version}/bin/{program}");
+        if self.premises.standing(&real) != Standing::File {
+            return file.to_owned();
+        }
+        self.known.program(&real, &self.subject.id);
+        real
+    }
+
     /// Whether a program belongs to a virtual environment of Python.
     pub(super) fn is_of_a_venv(&self, file: &str) -> bool {
         let described = format!("{}/pyvenv.cfg", parent(parent(file)));
@@ -159,6 +187,19 @@ impl Learner<'_> {
             names.iter().find(is_it).cloned()
         };
         let mut waiting = vec![program.replace("py.test", "pytest")];
+        // Plugins are loaded because they are there.
+        if matches!(program, "pytest" | "py.test" | "python") {
+            let (file, text) = ("entry_points.txt".to_owned(), "[pytest11]".to_owned());
+            let announces = |info: &&String| {
+                self.premises.read(&format!("{site}/{info}/{file}")).is_some_and(|points| points.contains(&text))
+            };
+            let plugins = names.iter().filter(announces);
+            waiting.extend(
+                plugins.filter_map(|info| Some(info.strip_suffix(".dist-info")?.rsplit_once('-')?.0.to_owned())),
+            );
+            let why = Why::Installed { runner: program.to_owned() };
+            self.judge(site, Part::Announced { file, text }, why, false);
+        }
         let mut seen = BTreeSet::new();
         while let Some(wanted) = waiting.pop() {
             if !seen.insert(plain(&wanted)) || seen.len() > MOST_PACKAGES {

@@ -29,6 +29,9 @@ const DEEPEST: usize = 16;
 /// Words of one text that are looked up as names of programs: each costs a look into every folder of the search path.
 const MOST_NAMES: usize = 1000;
 
+/// Characters that tell what is not known.
+const LONGEST_SENTENCE: usize = 200;
+
 /// What these checks are made of.
 pub fn learn(subjects: &[Subject], premises: &dyn Premises) -> Known {
     let mut known = Known::default();
@@ -81,7 +84,9 @@ impl<'a> Learner<'a> {
     }
 
     pub(super) fn unknown(&mut self, what: String, varies: bool) {
-        let unknown = Unknown { check: self.subject.id.clone(), what: what.replace(UNKNOWN, "…"), varies };
+        let line = what.replace(UNKNOWN, "…").split_whitespace().collect::<Vec<_>>().join(" ");
+        let what = crate::text::truncate(&line, LONGEST_SENTENCE);
+        let unknown = Unknown { check: self.subject.id.clone(), what, varies };
         if !self.known.unknown.contains(&unknown) {
             self.known.unknown.push(unknown);
         }

@@ -13,6 +13,7 @@ mod learn;
 mod make;
 mod package;
 mod part;
+mod pieces;
 mod premises;
 mod scripts;
 mod shell;
@@ -118,6 +119,8 @@ pub enum Part {
     Without { format: Format, names: Vec<String> },
     /// Of a folder the files with this ending, and which there are; of `.pth` files what Python executes.
     Ending { ending: String },
+    /// Of a folder those folders whose file of this name holds this text, by that file: plugins announce themselves so.
+    Announced { file: String, text: String },
 }
 
 /// How a file is written of which only a part counts.
@@ -185,7 +188,7 @@ impl Part {
             into.extend(new);
         }
         match (&mut *self, other) {
-            (Part::Whole, Part::Ending { .. }) => return false,
+            (Part::Whole, Part::Ending { .. } | Part::Announced { .. }) => return false,
             (Part::Whole, _) => {}
             (Part::Package { scripts, sections }, Part::Package { scripts: more, sections: others }) => {
                 join(scripts, more);

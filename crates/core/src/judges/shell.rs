@@ -3,14 +3,15 @@
 //! Branches, loops and functions are all taken as run: a judge that is only sometimes asked is a judge. What is not
 //! understood is told line by line, never passed over.
 
+use super::pieces::pieces;
 use super::premises::{UNKNOWN, is_known};
 use super::table;
 use super::word::Scope;
 use crate::evidence::{bodies, parse};
 use brush_parser::ast::{
     Assignment, AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand,
-    CompoundList, FunctionDefinition, IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, Program,
-    RedirectList, SimpleCommand,
+    CompoundList, FunctionDefinition, IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, RedirectList,
+    SimpleCommand,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +19,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const DEEPEST: usize = 8;
 /// Combinations of what a command's words may stand for.
 const MOST_COMBINATIONS: usize = 64;
-/// Lines that are put together before one of them is given up.
-const MOST_LINES: usize = 120;
 /// Commands of one text.
 const MOST_CALLS: usize = 4000;
 
@@ -65,7 +64,7 @@ pub(super) fn read(text: &str, scope: &Scope<'_>) -> Reading {
     first.text(text, &mut scope.clone(), false);
     let mut reader = Reader { compares: first.compares, ..Reader::default() };
     reader.text(text, &mut scope.clone(), false);
-    reader.reading.functions = reader.functions.into_keys().collect();
+    reader.reading.functions.extend(reader.functions.into_keys());
     reader.reading
 }
 
@@ -89,73 +88,6 @@ pub(super) fn plain_commands(text: &str) -> Option<Vec<Vec<String>>> {
     pipelines.map(words).collect()
 }
 
-/// A text in pieces that the parser takes one at a time, and the lines that belong to none.
-fn pieces(text: &str) -> (Vec<Program>, Vec<String>) {
-    if let Some(program) = parse(text) {
-        return (vec![program], Vec::new());
-    }
-    let lines: Vec<&str> = text.lines().collect();
-    let (mut programs, mut unread) = (Vec::new(), Vec::new());
-    let mut at = 0;
-    while at < lines.len() {
-        let ends = (at + 1)..=(at + MOST_LINES).min(lines.len());
-        let whole = ends.into_iter().find_map(|end| {
-            let piece = lines.get(at..end)?.join("\n");
-            parse(&piece).map(|program| (program, end))
-        });
-        let line = lines.get(at).copied().unwrap_or_default();
-        match whole {
-            Some((program, end)) => {
-                programs.push(program);
-                at = end;
-            }
-            None => {
-                match parse(without_structure(line)) {
-                    Some(program) => programs.push(program),
-                    None => unread.push(line.trim().to_owned()),
-                }
-                at += 1;
-            }
-        }
-    }
-    (programs, unread)
-}
-
-/// The command in a line that opens or closes something which is too long to be read as a whole.
-fn without_structure(line: &str) -> &str {
-    const BEFORE: [&str; 10] = ["if ", "elif ", "while ", "until ", "then ", "else ", "do ", "{ ", "( ", "! "];
-    const AFTER: [&str; 9] = ["; then", ";then", "; do", ";do", "{", "in", ";;", "(", "}"];
-    const ALONE: [&str; 11] = ["then", "else", "do", "done", "fi", "esac", "{", "}", "(", ")", ";;"];
-    let mut line = line.trim();
-    if ALONE.iter().any(|word| {
-        line == *word
-            || line.strip_prefix(word).is_some_and(|rest| {
-                rest.starts_with([' ', ';', '|', '>', '<'])
-                    && word.len() > 1
-                    && *word != "then"
-                    && *word != "else"
-                    && *word != "do"
-            })
-    }) {
-        return "";
-    }
-    // The head of a function, a branch or a case holds no command.
-    let is_head = line.ends_with("() {")
-        || line.starts_with("function ")
-        || line.starts_with("case ")
-        || line.starts_with("for ");
-    if is_head || (line.ends_with(')') && !line.contains(['(', ' '])) {
-        return "";
-    }
-    while let Some(rest) = BEFORE.iter().find_map(|word| line.strip_prefix(word)) {
-        line = rest.trim_start();
-    }
-    while let Some(rest) = AFTER.iter().find_map(|word| line.strip_suffix(word)) {
-        line = rest.trim_end();
-    }
-    line
-}
-
 /// What the comparing commands of a text look at.
 #[derive(Default, Clone)]
 struct Compares {
@@ -175,9 +107,10 @@ struct Reader {
 
 impl Reader {
     fn text(&mut self, text: &str, scope: &mut Scope<'_>, compared: bool) {
-        let (programs, unread) = pieces(text);
-        self.reading.unread.extend(unread);
-        for program in &programs {
+        let pieces = pieces(text);
+        self.reading.unread.extend(pieces.unread);
+        self.reading.functions.extend(pieces.functions);
+        for program in &pieces.programs {
             for list in &program.complete_commands {
                 self.list(list, scope, compared);
             }

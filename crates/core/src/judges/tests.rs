@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 struct World {
     files: BTreeMap<String, String>,
     links: BTreeMap<String, String>,
+    /// Whether `mypy` is found by a shim.
+    shims: bool,
 }
 
 impl World {
@@ -64,6 +66,9 @@ impl Premises for World {
             "just", "task", "git", "diff", "mvn", "gradle", "ruff", "rspec", "ctest", "cmake", "tox", "phpunit",
             "mypy", "cat", "curl", "deno", "bun", "uv", "golangci-lint",
         ];
+        if self.shims && program == "mypy" {
+            return Some("/home/me/.pyenv/shims/mypy".to_owned());
+        }
         THERE.contains(&program).then(|| format!("/usr/bin/{program}"))
     }
 
@@ -291,6 +296,7 @@ fn parts(world: &World, command: &str) -> Vec<String> {
             Part::Sections { .. } => format!("{} sections", judge.path),
             Part::Without { .. } => format!("{} without", judge.path),
             Part::Ending { ending } => format!("{} *{ending}", judge.path),
+            Part::Announced { text, .. } => format!("{} {text}", judge.path),
         })
         .collect();
     parts.sort();
@@ -731,6 +737,8 @@ fn a_python_runner_is_known_with_the_packages_that_it_needs() {
         ("pluggy-1.4.dist-info/RECORD", "pluggy/__init__.py,,\n"),
         ("pluggy-1.4.dist-info/METADATA", "Name: pluggy\n"),
         ("requests-1.dist-info/RECORD", "requests/__init__.py,,\n"),
+        ("cov-1.dist-info/RECORD", "cov/plugin.py,,\n"),
+        ("cov-1.dist-info/entry_points.txt", "[pytest11]\ncov = cov.plugin\n"),
     ] {
         world.files.insert(format!("{site}/{path}"), text.to_owned());
     }
@@ -740,13 +748,36 @@ fn a_python_runner_is_known_with_the_packages_that_it_needs() {
     ] {
         let known = world.learn(command);
         let paths: BTreeSet<&str> = known.judges.iter().map(|judge| judge.path.as_str()).collect();
-        for wanted in ["pytest", "_pytest", "py.py", "pluggy", "sitecustomize.py", ""] {
+        for wanted in ["pytest", "_pytest", "py.py", "pluggy", "cov", "sitecustomize.py", ""] {
             let path = format!("{site}/{wanted}");
             assert!(paths.contains(path.trim_end_matches('/')), "{command}: no {path} in {paths:?}");
         }
         assert!(!paths.iter().any(|path| path.ends_with("/requests") || path.ends_with("/nose")), "{command}");
         assert!(known.unknown.is_empty(), "{command}: {:?}", known.unknown);
     }
+}
+
+#[test]
+fn a_program_behind_a_shim_is_found() {
+    let shims = "/home/me/.pyenv";
+    let mut world = World::of(&[(".python-version", "3.12.1\n"), ("sub/x", "")]);
+    for (path, text) in [
+        ("shims/mypy", "#!/usr/bin/env bash\n"),
+        ("versions/3.12.1/bin/mypy", ""),
+        ("versions/3.12.1/lib/python3.12/site-packages/mypy-1.dist-info/RECORD", "mypy/main.py,,\n"),
+    ] {
+        world.files.insert(format!("{shims}/{path}"), text.to_owned());
+    }
+    world.shims = true;
+    let known = world.learn("cd sub && mypy src");
+    let paths: BTreeSet<&str> = known.judges.iter().map(|judge| judge.path.as_str()).collect();
+    for path in
+        ["/home/me/.pyenv/versions/3.12.1/lib/python3.12/site-packages/mypy", ".python-version", "sub/.python-version"]
+    {
+        assert!(paths.contains(path), "no {path} in {paths:?}");
+    }
+    let real = "/home/me/.pyenv/versions/3.12.1/bin/mypy";
+    assert!(known.programs.iter().any(|program| program.name == real), "{:?}", known.programs);
 }
 
 #[test]

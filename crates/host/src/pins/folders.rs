@@ -30,6 +30,15 @@ pub(super) struct Folders {
     read: Arc<Mutex<HashMap<PathBuf, (Stamp, String)>>>,
 }
 
+/// What a folder holds; one that is not there holds nothing.
+fn listing(folder: &Path) -> io::Result<Vec<io::Result<std::fs::DirEntry>>> {
+    match std::fs::read_dir(folder) {
+        Ok(listing) => Ok(listing.collect()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
 /// The names of the packages in a folder of packages.
 fn packages(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
@@ -93,15 +102,8 @@ impl Folders {
 
     /// A hash over the files of a folder with this ending. A folder that is not there holds none.
     pub(super) fn with_ending(&self, folder: &Path, part: &Part, ending: &str) -> io::Result<String> {
-        let listing = match std::fs::read_dir(folder) {
-            Ok(listing) => listing,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(text::hash(b""));
-            }
-            Err(error) => return Err(error),
-        };
         let mut entries = Vec::new();
-        for entry in listing {
+        for entry in listing(folder)? {
             let entry = entry?;
             let name = entry.file_name();
             if !name.as_encoded_bytes().ends_with(ending.as_bytes()) || entry.file_type()?.is_dir() {
@@ -115,6 +117,22 @@ impl Folders {
             // A file of which nothing counts is as good as none.
             if !content.is_empty() || ending != ".pth" {
                 entries.push(format!("{} {}", text::hex(name.as_encoded_bytes()), text::hash(&content)));
+            }
+        }
+        entries.sort();
+        Ok(text::hash(entries.join("\n").as_bytes()))
+    }
+
+    /// A hash over the folders in a folder whose file of this name holds a text, by those files.
+    pub(super) fn announced(&self, folder: &Path, file: &str, text: &str) -> io::Result<String> {
+        let mut entries = Vec::new();
+        for entry in listing(folder)? {
+            let entry = entry?;
+            // Most folders have no such file.
+            let Ok(contents) = plain_file::read(CWD, entry.path().join(file), Links::Follow, LARGEST) else { continue };
+            if String::from_utf8_lossy(&contents.bytes).contains(text) {
+                let name = entry.file_name();
+                entries.push(format!("{} {}", text::hex(name.as_encoded_bytes()), text::hash(&contents.bytes)));
             }
         }
         entries.sort();

@@ -185,6 +185,9 @@ impl PinnedFiles {
         if let Part::Ending { ending } = part {
             return self.folders.with_ending(&self.root.join(path), part, ending).map(Standing::Folder);
         }
+        if let Part::Announced { file, text } = part {
+            return self.folders.announced(&self.root.join(path), file, text).map(Standing::Folder);
+        }
         if path.starts_with('/') {
             let path = Path::new(path);
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(Standing::Nothing) };

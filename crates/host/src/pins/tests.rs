@@ -325,3 +325,18 @@ fn a_package_may_get_dependencies_but_no_other_scripts() {
     let now = std::fs::read_to_string(project.at("project/package.json")).unwrap();
     assert!(now.contains("vite") && !now.contains("pretest") && now.contains("\"left-pad\": \"2\""), "{now}");
 }
+
+#[test]
+fn a_plugin_that_announces_itself_counts_and_another_package_does_not() {
+    let project = Project::new();
+    let part = Part::Announced { file: "entry_points.txt".to_owned(), text: "[pytest11]".to_owned() };
+    let pins = project.pins();
+    let pinned = pins.pin(&[], &[], &known(vec![judge("site", part)]), &Stop::default()).unwrap();
+    for (package, points, expected) in
+        [("other", "[console_scripts]\nx = y\n", 0), ("evil", "[pytest11]\nevil = evil\n", 1)]
+    {
+        std::fs::create_dir_all(project.at("project/site").join(package)).unwrap();
+        std::fs::write(project.at("project/site").join(package).join("entry_points.txt"), points).unwrap();
+        assert_eq!(pins.changes(&pinned).unwrap().len(), expected, "{package}");
+    }
+}

@@ -256,9 +256,9 @@ pub struct Protect {
     /// adding files is allowed.
     #[schemars(inner(length(min = 1)), extend("items" = { "type": "string", "minLength": 1, "format": "glob" }))]
     pub paths: Vec<String>,
-    /// Protect the scripts by which guardrails judge as well: those that they execute and whose name or folder
-    /// says so (`check`, `test`, `verify`, `lint`, `scripts/`, `ci/` and the like), the Makefile of `make test`, the
-    /// judging scripts of a `package.json` behind `npm test`.
+    /// Protect what guardrails are made of as well: what they execute or interpret by name, recipes and package
+    /// scripts with what these call in turn, the configuration and the installation of their runners, the programs
+    /// that they find.
     pub scripts: bool,
     /// What follows a change: `fail` accepts no claim until the file is as it was, `restore` puts it back
     /// before the checks run, `allow` only tells it.
