@@ -382,6 +382,7 @@ mod tests {
             ("The tests did fail once. They pass now: <response>DONE</response>", true),
             ("I could not reproduce it at first.\nNow all tests pass.\n```\n<response>DONE</response>\n```", true),
             ("## <response>DONE</response>", true),
+            ("not yet\n<response>DONE</response>", true),
             ("> quoted\n\n<response>DONE</response>", true),
             ("```\nlet x = 1;\n```\n<response>DONE</response>", true),
             ("__<response>DONE</response>__", true),

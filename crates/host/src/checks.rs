@@ -6,7 +6,7 @@ use crate::process::Keeper;
 use crate::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
 use crate::raw_log::LogFile;
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
-use ralph_core::evidence::{self, Tally};
+use ralph_core::evidence::{self, Tally, TestsRan};
 use ralph_core::excerpt::Excerpter;
 use ralph_core::text;
 use ralph_core::time::Millis;
@@ -50,6 +50,7 @@ pub async fn run(
     let command = shell(&spec.command, place.root);
     // A character is at most four bytes, and one more shows that something was cut.
     let mut sink = CheckSink::new(place.log, place.output_chars.saturating_mul(4).saturating_add(4));
+    sink.tally = evidence::tally_of(&spec.command);
     let job = Job {
         command: &command,
         stdin: b"",
@@ -60,7 +61,7 @@ pub async fn run(
     };
     let facts = drive(keeper, &job, &mut sink, orders).await;
     let ending = CheckEnding::from(facts.ending);
-    let empty = evidence::ran_no_test(&spec.command, sink.tally);
+    let empty = ending.succeeded() && sink.tally.is_some_and(|tally| tally.finish() == TestsRan::None);
     // Of what passed nobody asks why.
     let (excerpt, output_print) =
         if ending.succeeded() && !empty { Default::default() } else { sink.excerpter.finish() };
@@ -89,7 +90,8 @@ struct CheckSink {
     hash: Sha256,
     bytes: u64,
     excerpter: Excerpter,
-    tally: Tally,
+    /// Where tests are expected.
+    tally: Option<Tally>,
 }
 
 impl CheckSink {
@@ -106,7 +108,7 @@ impl Sink for CheckSink {
         let room = self.head_limit.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
         self.excerpter.feed(bytes);
-        self.tally.feed(bytes);
+        self.tally.iter_mut().for_each(|tally| tally.feed(bytes));
         self.log.iter_mut().for_each(|log| log.write(bytes));
         self.bytes += bytes.len() as u64;
     }

@@ -225,7 +225,7 @@ fn leads_on(line: &str) -> bool {
         .unwrap_or_default();
     is_negation(last)
         || MENTIONS.contains(&last)
-        || ["the", "a", "with", "is", "be", "of", "my", "your", "yet"].contains(&last)
+        || ["the", "a", "with", "is", "be", "of", "my", "your"].contains(&last)
 }
 
 fn is_negation(word: &str) -> bool {
