@@ -342,6 +342,9 @@ mod tests {
             ("The tests did fail once. They pass now: <response>DONE</response>", true),
             ("I could not reproduce it at first.\nNow all tests pass.\n```\n<response>DONE</response>\n```", true),
             ("## <response>DONE</response>", true),
+            ("Everything you asked for is done: <response>DONE</response>", true),
+            ("All steps of the plan are done:\n\n<response>DONE</response>", true),
+            ("not yet\n<response>DONE</response>", true),
             ("> quoted\n\n<response>DONE</response>", true),
             ("```\nlet x = 1;\n```\n<response>DONE</response>", true),
             ("__<response>DONE</response>__", true),
@@ -366,6 +369,7 @@ mod tests {
             ("Next steps:\n1. fix the parser\n2. <response>DONE</response>", false),
             ("Remaining:\n- [ ] tests\n- [ ] <response>DONE</response>", false),
             ("If all is well: <response>DONE</response>", false),
+            ("My plan:\n1. fix the parser\n\n2. <response>DONE</response>", false),
             // Spoken of.
             ("The word is <response>DONE</response>", false),
             ("You asked for \"<response>DONE</response>\"", false),

@@ -8,7 +8,7 @@ use crate::raw_log::LogFile;
 use crate::snapshot::{Carried, Plan, Wanted};
 use crate::{git, watching};
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
-use ralph_core::evidence::{self, Tally};
+use ralph_core::evidence::{self, Tally, TestsRan};
 use ralph_core::excerpt::Excerpter;
 use ralph_core::observation::ProcessFacts;
 use ralph_core::text;
@@ -64,6 +64,7 @@ pub async fn run(
     }
     // A character is at most four bytes, and one more shows that something was cut.
     let mut sink = CheckSink::new(place.log, place.output_chars.saturating_mul(4).saturating_add(4));
+    sink.tally = evidence::tally_of(&spec.command);
     let (mut done, mut live) = (None, String::new());
     if let Some(plan) = &place.snapshot {
         command.set.clone_from(&plan.environment);
@@ -77,7 +78,7 @@ pub async fn run(
         None => (drive(keeper, &job(&command, &spec), &mut sink, orders).await, Carried::default()),
     };
     let ending = CheckEnding::from(facts.ending);
-    let empty = evidence::ran_no_test(&spec.command, sink.tally);
+    let empty = ending.succeeded() && sink.tally.is_some_and(|tally| tally.finish() == TestsRan::None);
     // Of what passed nobody asks why.
     let (excerpt, output_print) =
         if ending.succeeded() && !empty { Default::default() } else { sink.excerpter.finish() };
@@ -161,7 +162,8 @@ struct CheckSink {
     hash: Sha256,
     bytes: u64,
     excerpter: Excerpter,
-    tally: Tally,
+    /// Where tests are expected.
+    tally: Option<Tally>,
 }
 
 impl CheckSink {
@@ -178,7 +180,7 @@ impl Sink for CheckSink {
         let room = self.head_limit.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
         self.excerpter.feed(bytes);
-        self.tally.feed(bytes);
+        self.tally.iter_mut().for_each(|tally| tally.feed(bytes));
         self.log.iter_mut().for_each(|log| log.write(bytes));
         self.bytes += bytes.len() as u64;
     }

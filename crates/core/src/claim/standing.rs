@@ -52,8 +52,9 @@ impl<'a> Page<'a> {
             return false;
         }
         let said = without_bullet(opening);
+        let place = if said.len() < opening.len() { Place::AboveTheList } else { Place::Above };
         if said.contains(char::is_alphanumeric) {
-            return !is_denied(said, true);
+            return !is_denied(said, Place::SameLine);
         }
         if line_start == 0 && self.before.cut {
             return false;
@@ -67,7 +68,7 @@ impl<'a> Page<'a> {
                 blank |= item.is_empty();
             } else if without_bullet(item).len() == item.len() {
                 let leads = item.trim_end_matches(is_wrapping).ends_with([':', '：']) || (!blank && leads_on(item));
-                return !(leads && is_denied(item, false));
+                return !(leads && is_denied(item, place));
             }
         }
         true
@@ -180,9 +181,18 @@ fn is_wrapping(c: char) -> bool {
         || matches!(c, '*' | '_' | '`' | '~' | '#' | '"' | '\'' | '“' | '”' | '‘' | '’' | '«' | '»' | '„' | '「' | '」')
 }
 
+/// Where the sentence stands that comes before a tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    SameLine,
+    Above,
+    /// Above a list of which the tag is an item.
+    AboveTheList,
+}
+
 /// Whether the sentence that comes right before a tag takes it back: it denies it, makes it depend on something, or
 /// only speaks of it. On another line it must have led to the tag to be asked at all.
-fn is_denied(line: &str, same_line: bool) -> bool {
+fn is_denied(line: &str, place: Place) -> bool {
     let line = line.trim_end_matches(is_wrapping);
     let is_over = line.ends_with(ENDS) && !["e.g.", "i.e."].iter().any(|short| line.ends_with(short));
     let sentence = last_sentence(if is_over { line.trim_end_matches(ENDS) } else { line });
@@ -195,12 +205,13 @@ fn is_denied(line: &str, same_line: bool) -> bool {
         // What stands in a sentence of its own is taken back only by the opposite.
         return negated && any(&["done", "finished", "complete", "completed", "ready", "yet"]);
     }
-    let spoken_of = same_line && !line.ends_with([':', '：', ';', '—', '–', '-', '→']);
+    let spoken_of = place == Place::SameLine && !line.ends_with([':', '：', ';', '—', '–', '-', '→']);
     negated
         || any(CONDITIONS)
         || words.last() == Some(&"no")
         || CHINESE_CONDITIONS.iter().any(|word| lower.contains(word))
         || (spoken_of && any(MENTIONS))
+        || (place == Place::AboveTheList && any(PLANS))
 }
 
 /// What ends a sentence.
@@ -225,7 +236,7 @@ fn leads_on(line: &str) -> bool {
         .unwrap_or_default();
     is_negation(last)
         || MENTIONS.contains(&last)
-        || ["the", "a", "with", "is", "be", "of", "my", "your", "yet"].contains(&last)
+        || ["the", "a", "with", "is", "be", "of", "my", "your"].contains(&last)
 }
 
 fn is_negation(word: &str) -> bool {
@@ -234,21 +245,24 @@ fn is_negation(word: &str) -> bool {
             .contains(&word)
 }
 
-/// Words that make what follows depend on something, put it off, or report what others want.
+/// Words that make what follows depend on something, or put it off.
 #[rustfmt::skip]
 const CONDITIONS: &[&str] = &[
     "until", "till", "unless", "before", "once", "when", "whenever", "if", "whether", "will", "i'll", "we'll", "it'll", "would", "i'd", "should", "shall",
-    "could", "might", "may", "must", "going", "gonna", "need", "needs", "needed", "want", "wants", "wanted", "yet", "later", "soon", "todo", "next",
-    "remaining", "remains", "plan", "plans", "steps", "almost", "nearly", "instead", "example", "template", "format", "supposed", "expected", "expects",
-    "asked", "told", "instructed", "instructions", "protocol", "prompt", "premature", "prematurely", "pretend", "false", "falsely", "wrong", "wrongly",
+    "could", "might", "must", "going", "gonna", "need", "needs", "want", "wants", "yet", "later", "soon", "todo", "next", "remaining", "remains", "almost",
+    "nearly", "instead", "example", "template", "premature", "prematurely", "pretend", "falsely", "wrongly",
 ];
 
-/// Words that speak of the tag, where the sentence goes straight on into it.
+/// Words that speak of the tag or of who wants it, where the sentence goes straight on into it.
 #[rustfmt::skip]
 const MENTIONS: &[&str] = &[
     "print", "prints", "printing", "printed", "output", "outputs", "say", "says", "saying", "answer", "reply", "respond", "write", "emit", "type", "send",
     "use", "tag", "tags", "word", "words", "marker", "signal", "string", "literal", "phrase", "called", "like", "see", "eg", "ie", "g", "e", "claim", "claiming",
+    "asked", "told", "instructed", "instructions", "expected", "expects", "supposed", "wanted", "protocol", "prompt", "format", "false", "wrong",
 ];
+
+/// Words for a list of what is still to be done, of which the tag is an item.
+const PLANS: &[&str] = &["plan", "plans", "steps", "tasks", "checklist"];
 
 /// The same in Chinese, which has no blanks between words.
 const CHINESE_CONDITIONS: &[&str] = &["不", "没", "未", "无法", "如果", "若", "等", "会", "将", "之后", "以后", "才能"];

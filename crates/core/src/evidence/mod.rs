@@ -66,10 +66,10 @@ pub fn purposes_with(line: &str, extra: &[Extra]) -> Vec<Purpose> {
     found
 }
 
-/// Whether a check that is there to run tests has run none, by its output. A goal like `check` or `verify` is there
-/// for more than tests, and may well find none.
-pub fn ran_no_test(line: &str, output: Tally) -> bool {
-    output.finish() == TestsRan::None && sightings(line, &[]).iter().any(|sighting| sighting.only_tests)
+/// What counts the tests of a check, if it is there to run some. A goal like `check` or `verify` is there for more, and
+/// may well find none.
+pub fn tally_of(line: &str) -> Option<Tally> {
+    sightings(line, &[]).iter().any(|sighting| sighting.only_tests).then(Tally::default)
 }
 
 /// Recognised commands of a line. Most lines have none, and are not parsed to find that out.
