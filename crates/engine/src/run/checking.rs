@@ -177,7 +177,10 @@ pub(super) async fn check(
 /// Where a check's log goes: of a hidden one to a place that agents have no business with.
 fn log(hands: &mut RunHands<'_>, spec: &CheckSpec) -> (String, io::Result<File>) {
     if !spec.terms.hidden {
-        return (hands.folder.log_path(&spec.log_name), hands.folder.create_log(&spec.log_name).map_err(io::Error::other));
+        return (
+            hands.folder.log_path(&spec.log_name),
+            hands.folder.create_log(&spec.log_name).map_err(io::Error::other),
+        );
     }
     let folder = hands.run_folder.join(HIDDEN);
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);

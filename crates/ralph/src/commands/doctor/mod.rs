@@ -88,7 +88,7 @@ const SOME_AGENT: &str = "agent";
 impl Setup {
     fn read(project: &Project, args: &DoctorArgs) -> Setup {
         let flags = Flags { agent: args.agent.clone(), ..Flags::default() };
-        let loaded = match Loaded::read(&project.root) {
+        let loaded = match project.settings() {
             Ok(loaded) => loaded.with_flags(&flags),
             Err(error) => return Setup { settings: Err(error), agent: args.agent.clone(), flags },
         };

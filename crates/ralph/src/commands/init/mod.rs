@@ -125,7 +125,7 @@ fn ask(args: &InitArgs, project: &Project, proposals: &Proposals) -> Result<Aske
 
 /// What is there now: merged, and from where; or why it cannot be shown.
 fn show_existing(project: &Project) {
-    match Loaded::read(&project.root) {
+    match project.settings() {
         Ok(loaded) => {
             // Whoever cannot read the settings can still say whether they may go.
             let _ = page::print(&format!("{}\n{}\n", loaded.show(false), loaded_from(&loaded)));
