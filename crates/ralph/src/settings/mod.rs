@@ -43,6 +43,9 @@ use std::path::Path;
 /// The files, from the project's root, lowest first.
 pub const FILES: [&str; 2] = [".ralph/settings.json", ".ralph/settings.local.json"];
 
+/// Stands where no agent is named, so that everything else in the settings can be judged.
+const SOME_AGENT: &str = "agent";
+
 /// Keys that are known and have no effect yet: silence about them would be a false promise.
 const UNUSED: [&str; 4] = ["plan", "pipeline", "sandbox", "notify"];
 
@@ -114,6 +117,14 @@ impl Loaded {
     pub fn check(&self) -> Result<Settings, SettingsError> {
         let dialects: Vec<&str> = ralph_agents::names().collect();
         check::check(&self.layers, Node(&schema()), &dialects)
+    }
+
+    /// The same for whoever starts no agent: a flag may name it later.
+    pub fn check_without_agent(&self) -> Result<Settings, SettingsError> {
+        if self.layers.merged().pointer("/agent/command").is_some_and(Value::is_string) {
+            return self.check();
+        }
+        self.clone().with_flags(&Flags { agent: Some(SOME_AGENT.to_owned()), ..Flags::default() }).check()
     }
 
     /// How the agent's output is shown. Looking at a run and going on with it need no settings that a

@@ -110,8 +110,14 @@ impl Bench {
         let Extras { checkout, judges, caches, environment } = extras;
         let plan = Plan { snapshots: &self.snapshots, checkout, judges, caches, environment };
         let root = checkout.map_or(self.tree.as_path(), Checkout::project);
-        let place =
-            CheckPlace { root, log: None, log_path: "log".to_owned(), output_chars: 10_000, snapshot: Some(plan) };
+        let place = CheckPlace {
+            root,
+            log: None,
+            log_path: "log".to_owned(),
+            output_chars: 10_000,
+            snapshot: Some(plan),
+            watched: None,
+        };
         let (_silent, mut orders) = mpsc::unbounded_channel();
         let done = checks::run(&mut self.keeper, spec, place, &mut orders).await;
         self.is_clean();
@@ -204,7 +210,14 @@ async fn exit_codes_signals_and_standard_streams_are_those_of_the_check() {
     let command = "grep -E '^(SigIgn|SigBlk|CapBnd)' /proc/self/status; ls /proc/self/fd; umask; ulimit -a";
     let report = bench.check(command).await;
     let root = bench.tree.clone();
-    let place = CheckPlace { root: &root, log: None, log_path: String::new(), output_chars: 10_000, snapshot: None };
+    let place = CheckPlace {
+        root: &root,
+        log: None,
+        log_path: String::new(),
+        output_chars: 10_000,
+        snapshot: None,
+        watched: None,
+    };
     let (_silent, mut orders) = mpsc::unbounded_channel();
     let (live, _) = checks::run(&mut bench.keeper, spec(command), place, &mut orders).await;
     let of_others = |text: &str| text.lines().filter(|line| !line.starts_with("CapBnd")).collect::<Vec<_>>().join("\n");
@@ -603,8 +616,14 @@ async fn a_file_system_below_the_project_is_copied_too_or_nothing_is() {
         caches: Vec::new(),
         environment: Vec::new(),
     };
-    let place =
-        CheckPlace { root: &bench.tree, log: None, log_path: String::new(), output_chars: 999, snapshot: Some(plan) };
+    let place = CheckPlace {
+        root: &bench.tree,
+        log: None,
+        log_path: String::new(),
+        output_chars: 999,
+        snapshot: Some(plan),
+        watched: None,
+    };
     let (_silent, mut orders) = mpsc::unbounded_channel();
     let (report, problem) = checks::run(&mut bench.keeper, keeps, place, &mut orders).await;
     assert_eq!((passed(&report), report.live.as_str(), problem), ("below\nx\n", "", None));

@@ -95,6 +95,11 @@ pub fn run(global: &Global, args: &InitArgs) -> Result<u8, CommandError> {
     }
 }
 
+/// Asks for yes or no on the terminal; `None` if whoever was asked went away.
+pub fn agrees(question: &str) -> Result<Option<bool>, CommandError> {
+    Ok(Terminal::open()?.agrees(question, false).ok())
+}
+
 enum Asked {
     Answered(Answers),
     /// The settings that are there stay.
