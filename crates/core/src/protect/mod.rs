@@ -135,7 +135,7 @@ pub struct PinnedProgram {
     pub hash: String,
     /// While this is the same, so is the content: device and inode, size, and the times of the last change of content
     /// and of state, in nanoseconds.
-    pub stamp: (u64, u64, u64, i128, i128),
+    pub stamp: (u64, u64, u64, i64, i64),
 }
 
 /// How a change of something pinned can be undone, as far as its kind tells.

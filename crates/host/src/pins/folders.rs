@@ -21,7 +21,7 @@ const NOT_COUNTED: [&str; 9] =
 
 /// By which a file's content is known again: device and inode, size, and the times of the last change of content and
 /// of state, in nanoseconds.
-pub(crate) type Stamp = (u64, u64, u64, i128, i128);
+pub(crate) type Stamp = (u64, u64, u64, i64, i64);
 
 /// Hashes of contents that were read, with the stamps that they belong to.
 #[derive(Debug, Clone, Default)]
@@ -32,7 +32,7 @@ pub(super) struct Folders {
 /// A file's stamp.
 #[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]
 pub(crate) fn stamp(stat: &Stat) -> Stamp {
-    let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+    let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
     let (device, inode) = plain_file::inode(stat);
     let changed = nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64);
     let touched = nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64);

@@ -94,7 +94,12 @@ fn what_an_agent_changed_is_trusted_only_when_a_person_outside_says_so() {
         .stdout_has("check.sh was changed by the agent of run")
         .stdout_has("  -grep -q done work.txt\n  +exit 0\n")
         .run();
-    env.ralph(["trust"]).stderr_has("standard input is not a terminal").stderr_has("ralph trust --yes").code(2).run();
+    env.ralph(["trust"])
+        .stderr_has("standard input is not a terminal")
+        .stderr_has("ralph trust --show")
+        .stderr_has("ralph trust --yes")
+        .code(2)
+        .run();
     assert_eq!(verification(), json!("untrusted"), "looking accepts nothing");
 
     let accepted = env.ralph(["trust", "--yes", "--json"]).run().json_lines().remove(0);
@@ -116,7 +121,8 @@ fn an_agent_accepts_nothing_however_it_hides_where_it_comes_from() {
     for trick in TRICKS {
         let trick = trick.replace("RALPH trust", &format!("{} trust", env!("CARGO_BIN_EXE_ralph")));
         let env = project(&format!("file check.sh exit 0\nrun {trick} > out.txt 2>&1; echo $? >> out.txt\nclaim"));
-        env.ralph(["run", "-p", "x", "-m", "1", "--json"]).code(1).run();
+        let refused = env.ralph(["run", "-p", "x", "-m", "1", "--json"]).code(1).run().json_lines();
+        assert_eq!(refused.last().unwrap()["stop_reason"], "max-iterations", "{trick}");
         let said = env.read("out.txt");
         // Machines without user namespaces refuse the last one themselves.
         if !said.starts_with("unshare:") {
