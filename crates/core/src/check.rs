@@ -3,6 +3,7 @@
 use crate::excerpt::Excerpt;
 use crate::guardrail::{FailAction, OutputPart};
 use crate::id::CheckId;
+use crate::judges::Subject;
 use crate::observation::{Ending, StartFault};
 use crate::text;
 use crate::time::Millis;
@@ -111,6 +112,12 @@ impl CheckSpec {
             output_chars: 0,
             terms: Terms::default(),
         }
+    }
+
+    /// As far as its judges depend on it.
+    pub fn subject(&self) -> Subject {
+        let Terms { judges, work, .. } = self.terms.clone();
+        Subject { id: self.id.clone(), command: self.command.clone(), judges, work }
     }
 
     /// What it is called wherever it is shown.

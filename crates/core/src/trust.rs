@@ -130,8 +130,19 @@ impl Trust {
         found
     }
 
+    /// What agents left changed, with the run, whether it still judges or not.
+    pub fn left(&self) -> impl Iterator<Item = (&str, &RunId)> {
+        self.left.iter().map(|(path, run)| (path.as_str(), run))
+    }
+
+    /// A person accepts everything as it stands now, whoever changed it.
+    pub fn accept_all(&mut self, now: &[Standing]) {
+        self.accept(now.iter());
+        self.left.clear();
+    }
+
     /// Accepts this, whoever changed it.
-    pub fn accept<'a>(&mut self, now: impl Iterator<Item = &'a Standing>) {
+    fn accept<'a>(&mut self, now: impl Iterator<Item = &'a Standing>) {
         for standing in now {
             self.left.remove(&standing.path);
             self.accepted.insert(standing.key.clone(), standing.print.clone());
@@ -174,8 +185,10 @@ mod tests {
             assert_eq!(settle(&mut trust, print, committer), 0, "put back, or committed by a person");
             assert_eq!(settle(&mut trust, print, Committer::Nobody), 0, "and that stays");
         }
-        trust.accept([standing("check.sh", "forged")].iter());
+        trust.close(&run, &["gone.sh".to_owned()], []);
+        trust.accept_all(&[standing("check.sh", "forged")]);
         assert_eq!(settle(&mut trust, "forged", Committer::Nobody), 0);
+        assert_eq!(trust.left().count(), 0, "what judges no more is accepted too");
     }
 
     #[test]

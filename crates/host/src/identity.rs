@@ -117,6 +117,25 @@ pub fn end_marked(run: &RunId, run_folder: &Path, limit: Duration) -> Sweep {
     }
 }
 
+/// Whether this process was started by an agent or a check of a living run, however deep: why that is known, as the part
+/// of a sentence. Whoever cleared the environment still has its ancestors, whoever hid those its control group, and the
+/// locks of runs whose processes cannot be seen are held all the same.
+pub fn is_below_a_run(locks_folder: &Path) -> Option<String> {
+    let family = os::self_and_ancestors();
+    let marked = |pid: &&i32| os::names(**pid, MARK_VARIABLE) || os::names(**pid, RUN_VARIABLE);
+    if let Some(pid) = family.iter().find(marked) {
+        return Some(format!("the environment of process {pid} names a run"));
+    }
+    if let Some(pid) = family.iter().find(|pid| process::is_keeper(**pid)) {
+        return Some(format!("process {pid} above it keeps a run"));
+    }
+    if process::is_in_group_of_a_run() {
+        return Some("it is in the control group of a run".to_owned());
+    }
+    crate::lock::held_by_nobody_here(locks_folder)
+        .map(|lock| format!("{} is locked by a run that cannot be seen from here", lock.display()))
+}
+
 /// Whether a process was started for this run, by what stands in its environment.
 pub(crate) fn carries_mark(pid: i32, run: &RunId) -> bool {
     os::carries(pid, &marker(run))
@@ -207,6 +226,14 @@ mod os {
         read.is_ok() && holds_entry(&bytes, marker)
     }
 
+    /// Whether a variable of this name is set for a process.
+    pub(super) fn names(pid: i32, variable: &str) -> bool {
+        let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environ
+            .split(|byte| *byte == 0)
+            .any(|entry| entry.strip_prefix(variable.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'=')))
+    }
+
     /// Whether one whole entry of an environment is `marker`; `X_RALPH_RUN_ID=a` is another one.
     pub(super) fn holds_entry(environ: &[u8], marker: &[u8]) -> bool {
         memchr::memmem::find_iter(environ, marker).any(|at| {
@@ -246,6 +273,11 @@ mod os {
         Vec::new()
     }
 
+    /// Only what this process itself was given is known.
+    pub(super) fn names(_pid: i32, variable: &str) -> bool {
+        std::env::var_os(variable).is_some()
+    }
+
     /// Nobody tells.
     pub(super) fn carries(_pid: i32, _marker: &[u8]) -> bool {
         true
@@ -254,7 +286,7 @@ mod os {
     pub(super) fn signal(_pid: i32, _marker: &[u8], _signal: Signal) {}
 
     pub(super) fn self_and_ancestors() -> Vec<i32> {
-        Vec::new()
+        vec![rustix::process::getpid().as_raw_nonzero().get()]
     }
 }
 

@@ -190,6 +190,30 @@ pub fn owner(locks_folder: &Path, work_tree: &Path) -> Option<Owner> {
     places.read_owner().filter(|owner| owner.identity.is_alive())
 }
 
+/// A lock that somebody holds although the process that it names cannot be seen here, as from within a namespace of
+/// processes of its own.
+pub(crate) fn held_by_nobody_here(locks_folder: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(locks_folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut locks = entries.filter(|path| path.extension().is_some_and(|ending| ending == "lock"));
+    locks.find(|path| {
+        let waiting = Clock::start();
+        loop {
+            let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+            let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
+            // Shared, so that whoever takes it meanwhile finds it held for an instant at most.
+            let held = opened.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
+            let places = Places { file: path.clone(), folder: path.with_extension("d") };
+            if !held || places.read_owner().is_some_and(|owner| owner.identity.is_alive()) {
+                return false;
+            }
+            if waiting.elapsed() >= PATIENCE {
+                return true;
+            }
+            std::thread::sleep(POLL);
+        }
+    })
+}
+
 impl Owner {
     pub fn this_process(run: Option<RunId>, since: WallTime, command: String) -> Owner {
         Owner { identity: Identity::of_self(), host: host_name(), run, since, command, heir_of: None }

@@ -52,6 +52,9 @@ fn standing(file: &Path) -> Standing {
     let mut content = Vec::new();
     let read = plain_file::open(CWD, file, Links::Follow).and_then(|mut file| file.read_to_end(&mut content));
     let print = if read.is_ok() { text::hash(&content) } else { String::new() };
+    let key = file.display().to_string();
+    // Those of the project are called as people call them; the user's are elsewhere.
+    let in_project = file.parent().is_some_and(|folder| folder.ends_with(".ralph"));
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    Standing { path: format!(".ralph/{name}"), key: file.display().to_string(), print }
+    Standing { path: if in_project { format!(".ralph/{name}") } else { key.clone() }, key, print }
 }

@@ -127,6 +127,10 @@ pub enum Command {
     Bus(commands::bus::BusCommand),
     /// Ask something of a run
     Say(commands::say::SayArgs),
+    /// Say what the checks are made of, why, and what is not known
+    Judges(commands::judges::JudgesArgs),
+    /// Accept what judges, and the settings, as they stand now
+    Trust(commands::trust::TrustArgs),
     /// Look at the settings
     #[command(subcommand)]
     Config(commands::config::ConfigCommand),
@@ -179,6 +183,8 @@ pub fn main() -> u8 {
         Command::Cancel(args) => commands::cancel::run(&cli.global, &args),
         Command::Bus(command) => commands::bus::run(&cli.global, command),
         Command::Say(args) => commands::say::run(&cli.global, args),
+        Command::Judges(args) => commands::judges::run(&cli.global, &args),
+        Command::Trust(args) => commands::trust::run(&cli.global, &args),
         Command::Config(command) => commands::config::run(&cli.global, &command),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&cli.global, &args),

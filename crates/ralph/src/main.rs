@@ -5,6 +5,7 @@
 mod cli;
 mod commands;
 mod error;
+mod judging;
 mod live;
 mod missing;
 mod project;

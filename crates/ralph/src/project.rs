@@ -2,6 +2,7 @@
 //! directory. The only file besides `main` that reads the environment.
 
 use crate::error::CommandError;
+use crate::settings::{self, Loaded, SettingsError};
 use crate::terminal::page;
 use ralph_core::id::{LONGEST_TASK_NAME, RunId, TaskName, plain_name};
 use ralph_host::child_runs::{self, FOLDER_VARIABLE, Origin, PARENT_VARIABLE};
@@ -24,6 +25,8 @@ pub struct Project {
     pub git_root: Option<PathBuf>,
     pub state: PathBuf,
     pub locks: PathBuf,
+    /// Where the user's own settings are, if there are any.
+    pub user_settings: Option<PathBuf>,
 }
 
 impl Project {
@@ -44,9 +47,20 @@ impl Project {
             git_root: tree::git_root(&root),
             state: state_of(&state_root, &root),
             locks: state_root.join("locks"),
+            user_settings: user_settings(),
             root,
             cwd,
         })
+    }
+
+    /// The settings that hold here, as they were found.
+    pub fn settings(&self) -> Result<Loaded, SettingsError> {
+        Loaded::read(&self.root, self.user_settings.as_deref())
+    }
+
+    /// The files that settings come from, whether they are there or not.
+    pub fn settings_files(&self) -> Vec<PathBuf> {
+        settings::FILES.iter().map(|file| self.root.join(file)).chain(self.user_settings.clone()).collect()
     }
 
     /// How commands about this project are typed where the caller stands.
@@ -134,6 +148,13 @@ fn state_root() -> Result<PathBuf, CommandError> {
         })?;
     std::path::absolute(&root)
         .map_err(|error| CommandError::usage("the state directory has no absolute path").because(&error))
+}
+
+/// `$XDG_CONFIG_HOME/ralph/settings.json`, else `~/.config/ralph/settings.json`.
+fn user_settings() -> Option<PathBuf> {
+    let set = |name: &str| variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let folder = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")));
+    folder.map(|folder| folder.join("ralph/settings.json"))
 }
 
 pub fn parent_run() -> Option<RunId> {

@@ -5,7 +5,6 @@ use crate::live::{self, Live};
 use crate::missing;
 use crate::project::{self, Project, TASKS};
 use crate::runs::Listing;
-use crate::settings;
 use crate::terminal::{self, FaceOptions, page};
 use ralph_core::bus::{PROJECT_BUS, TASK_BUS};
 use ralph_core::claim::Patterns;
@@ -207,7 +206,7 @@ impl Claimed {
             programs: Programs::new(&project.root, project::variable("PATH")),
             snapshots: None,
             heads: Default::default(),
-            settings: SettingsWatch::new(settings::FILES.map(|file| project.root.join(file)).into()),
+            settings: SettingsWatch::new(project.settings_files()),
             patterns: Patterns::new(&policy.completion),
             pinned_files: PinnedFiles::new(&project.root, &run_folder.join("pinned")),
             raw_log: RawLog::new(&run_folder),

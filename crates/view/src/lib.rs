@@ -10,6 +10,7 @@ pub mod conditions;
 pub mod explanation;
 pub mod findings;
 pub mod json;
+pub mod judges;
 pub mod liveness;
 mod marks;
 pub mod measures;

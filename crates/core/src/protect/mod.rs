@@ -247,7 +247,11 @@ impl Pins {
     /// What judges, as it stands, for whoever remembers it over many runs.
     pub fn standings(&self) -> Vec<Standing> {
         let print = |state: &dyn std::fmt::Debug| text::hash(format!("{state:?}").as_bytes());
-        let files = self.files.iter().map(|file| (&file.path, file.path.clone(), print(&file.state)));
+        let key = |file: &Pinned| match &file.part {
+            Part::Whole => file.path.clone(),
+            part => format!("{} {part:?}", file.path),
+        };
+        let files = self.files.iter().map(|file| (&file.path, key(file), print(&file.state)));
         let programs = self.programs.iter().map(|program| (&program.file, program.name.clone(), print(&program.stamp)));
         let all = files.chain(programs);
         all.map(|(path, key, print)| Standing { path: path.clone(), key, print }).collect()
@@ -293,5 +297,24 @@ mod tests {
         let count = |tree_seen, print| Pins { tree_seen, ..Pins::default() }.violations(print, &changes).len();
         assert_eq!((count(true, &seen), count(false, &gone), count(true, &gone)), (4, 4, 5));
         assert_eq!(count(true, &failed), 4, "a machine that fails is no deed of the agent");
+    }
+
+    #[test]
+    fn two_parts_of_one_file_stand_apart() {
+        let pinned = |part: Part, hash: &str| Pinned {
+            path: "Makefile".to_owned(),
+            part,
+            state: PinnedState::File { executable: None, hash: hash.to_owned() },
+            why: Why::Declared,
+            of: Vec::new(),
+        };
+        let recipes = Part::Recipes { tool: "make".to_owned(), goals: vec!["test".to_owned()] };
+        let pins = Pins { files: vec![pinned(Part::Whole, "a"), pinned(recipes, "b")], ..Pins::default() };
+        let standings = pins.standings();
+        assert_eq!(standings[0].path, standings[1].path);
+        assert_ne!(standings[0].key, standings[1].key);
+        let mut trust = crate::trust::Trust::default();
+        trust.accept_all(&standings);
+        assert!(trust.differing(&standings).is_empty());
     }
 }

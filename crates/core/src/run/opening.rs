@@ -67,7 +67,7 @@ impl Run {
 
     /// The checks, as far as their judges depend on them.
     fn subjects(&self) -> Vec<Subject> {
-        self.policy.checks(0, Ground::Project).into_iter().map(subject).collect()
+        self.policy.checks(0, Ground::Project).iter().map(CheckSpec::subject).collect()
     }
 
     /// What reading leaves open, a watched run of the check may tell.
@@ -97,7 +97,7 @@ impl Run {
         self.phase = Phase::Opening(Opening::Watching(checks));
         let started = Notice::CheckStarted { iteration: self.count.iteration(), name: spec.name().to_owned() };
         let known = self.integrity.known().unwrap_or_default();
-        let watch = Watch { subject: subject(spec.clone()), spec, known };
+        let watch = Watch { subject: spec.subject(), spec, known };
         let told = Step::telling([started]).then(Run::note(Note::Watching { check: watch.spec.name().to_owned() }));
         told.then(Step::start(Activity::Watch(Box::new(watch))))
     }
@@ -194,8 +194,4 @@ impl Run {
         }
         if opens { self.open_by_markers(markers) } else { self.close_by_markers(markers) }
     }
-}
-
-fn subject(check: CheckSpec) -> Subject {
-    Subject { id: check.id, command: check.command, judges: check.terms.judges, work: check.terms.work }
 }

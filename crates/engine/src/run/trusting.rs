@@ -1,7 +1,7 @@
 //! What people accepted of that by which agents are judged, over all runs of the project.
 
 use super::RunHands;
-use ralph_core::protect::Pins;
+use ralph_core::protect::{Change, Pins};
 use ralph_core::trust::{Committer, Standing, Untrusted};
 use ralph_core::words::Note;
 use ralph_host::{tree, trust};
@@ -36,7 +36,12 @@ pub(super) fn close(hands: &mut RunHands<'_>, pins: &Pins) {
     let files = hands.pinned_files.changes(&pins.files);
     let changed = files.and_then(|files| Ok(files.into_iter().chain(hands.programs.changes(&pins.programs)?)));
     let closed = changed.map_err(std::io::Error::other).and_then(|changes| {
-        let changed: Vec<String> = changes.map(|change| change.path).chain(hands.settings.changed()).collect();
+        let paths = changes.flat_map(|change| match change.how {
+            // The next run finds the program that hides the first one.
+            Change::Hidden { by } => vec![change.path, by],
+            _ => vec![change.path],
+        });
+        let changed: Vec<String> = paths.chain(hands.settings.changed()).collect();
         trust::update(&hands.state, |trust| trust.close(&hands.run, &changed, std::mem::take(&mut hands.heads)))
     });
     // The run stays open then, and the next one takes whatever differs for its doing.

@@ -234,6 +234,12 @@ impl PinnedFiles {
         if place.exists() { Ok(()) } else { std::fs::write(place, content) }
     }
 
+    /// What a pinned file held, where that was kept.
+    pub fn content(&self, file: &Pinned) -> Option<Vec<u8>> {
+        let PinnedState::File { hash, .. } = &file.state else { return None };
+        std::fs::read(self.place(&file.path, hash)).ok()
+    }
+
     fn place(&self, path: &str, hash: &str) -> PathBuf {
         self.kept.join(text::hash(format!("{path}\n{hash}").as_bytes()))
     }

@@ -102,6 +102,11 @@ pub(crate) fn remove_empty_groups_of(run: &RunId) {
     }
 }
 
+/// Whether this process is in the control group of a run.
+pub(crate) fn is_in_group_of_a_run() -> bool {
+    cgroup::is_inside_one()
+}
+
 /// Leaves the control group of the run inside which this process was started.
 pub(crate) fn leave_group_of_run() {
     cgroup::leave_foreign();

@@ -3,7 +3,7 @@
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::project::Project;
-use crate::settings::{self, Loaded, SettingsError};
+use crate::settings::{self, SettingsError};
 use crate::terminal::page;
 use clap::{CommandFactory, Subcommand};
 use ralph_core::outcome::exit;
@@ -37,7 +37,7 @@ pub fn run(global: &Global, command: &ConfigCommand) -> Result<u8, CommandError>
         return Ok(exit::OK);
     }
     let project = Project::find(global.directory.as_deref())?;
-    let loaded = match (Loaded::read(&project.root), command) {
+    let loaded = match (project.settings(), command) {
         (Ok(loaded), _) => loaded,
         (Err(error), ConfigCommand::Check) => return refuse(global, error, &[]),
         (Err(error), _) => return Err(error.into()),

@@ -5,7 +5,7 @@ use crate::cli::Global;
 use crate::error::CommandError;
 use crate::project::Project;
 use crate::session::{self, event_loop};
-use crate::settings::{Flags, Loaded};
+use crate::settings::Flags;
 use crate::terminal::page;
 use clap::Args;
 use ralph_core::id::{RunId, TaskName};
@@ -47,7 +47,7 @@ pub fn run(global: &Global, args: &DemoArgs) -> Result<u8, CommandError> {
         introduce(&project, git.is_ok());
     }
     let flags = Flags::default();
-    let loaded = Loaded::read(&project.root)?.with_flags(&flags);
+    let loaded = project.settings()?.with_flags(&flags);
     let settings = loaded.check()?;
     let policy =
         settings.policy(TaskName::from_text("demo"), PromptSource::Text(PROMPT.to_owned()), &flags, loaded.hash());

@@ -61,7 +61,7 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
             .hint(format!("look at it: ralph show {run}"))
             .hint(format!("begin a new one: {}", new_run(machine.policy(), &project))));
     }
-    let loaded = Loaded::read(&project.root).ok();
+    let loaded = project.settings().ok();
     if machine.policy().supervision().is_none() {
         compare_settings(loaded.as_ref(), &machine, &version, &project)?;
     }

@@ -126,7 +126,7 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     let (source, task) = source(&args, &project)?;
     refuse_what_is_not_there(&args)?;
     let flags = flags(&args);
-    let loaded = Loaded::read(&project.root)?;
+    let loaded = project.settings()?;
     let hash = loaded.hash();
     let loaded = loaded.with_flags(&flags);
     tell_settings(global, &loaded);

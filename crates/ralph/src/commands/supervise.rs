@@ -4,7 +4,6 @@ use crate::cli::Global;
 use crate::error::CommandError;
 use crate::project::{self, Project};
 use crate::session;
-use crate::settings::Loaded;
 use clap::Args;
 use ralph_core::id::{LONGEST_TASK_NAME, TaskName, plain_name};
 use ralph_core::supervise::{self, Restarts, Supervision};
@@ -89,7 +88,7 @@ pub fn run(global: &Global, args: &SuperviseArgs) -> Result<u8, CommandError> {
         poll: args.poll_interval,
     };
     let policy = supervise::policy(task, &args.command, restarts, supervision);
-    let display = Loaded::read(&project.root).map(|loaded| loaded.display()).unwrap_or_default();
+    let display = project.settings().map(|loaded| loaded.display()).unwrap_or_default();
     let face = global.face(&project, true, &display);
     session::begin_run(face, &project, session::started(&project, project::parent_run(), policy))
 }

@@ -15,6 +15,9 @@ const NO_FILE: &str = "no settings file";
 const NO_AGENT: &str =
     "pass --agent NAME to `ralph run`, or write settings with `ralph init`, or try `ralph demo` to see it work";
 
+const HIDDEN_ELSEWHERE: &str =
+    "write hidden guardrails into the user's settings, ~/.config/ralph/settings.json; they are added to the project's";
+
 /// Judges the merged settings and reads them into their type.
 pub(super) fn check(layers: &Layers, schema: Node<'_>, dialects: &[&str]) -> Result<Settings, SettingsError> {
     let merged = layers.merged();
@@ -28,6 +31,7 @@ pub(super) fn check(layers: &Layers, schema: Node<'_>, dialects: &[&str]) -> Res
     let mut walk = Walk { layers, dialects, path: KeyPath::default(), report, part: Part::AboveFiles };
     walk.value(schema, &merged);
     walk.file_names_differ(&merged);
+    guardrails(layers, &mut walk.report);
     if walk.report.is_empty() {
         // Where the schema and the type disagree, the type is right and names the place as well.
         match serde_path_to_error::deserialize(&merged) {
@@ -39,6 +43,27 @@ pub(super) fn check(layers: &Layers, schema: Node<'_>, dialects: &[&str]) -> Res
         }
     }
     Err(walk.report)
+}
+
+/// Names that stand twice, and hidden guardrails where the agent can read them.
+fn guardrails(layers: &Layers, report: &mut SettingsError) {
+    let mut names: Vec<&str> = Vec::new();
+    for (origin, place, guardrail) in layers.guardrails() {
+        let mut problem = |key: &str, reason: String, hint: &str| {
+            let told = Problem::with_file(&origin.to_string(), reason);
+            report.add(told.at_key(format!("guardrails[{place}].{key}")).hinting(hint));
+        };
+        let name = guardrail.get("name").and_then(Value::as_str).map(str::trim).filter(|name| !name.is_empty());
+        if let Some(name) = name {
+            if names.contains(&name) {
+                problem("name", format!("expected a name of its own, found {} twice", found(&name.into())), "");
+            }
+            names.push(name);
+        }
+        if guardrail.get("hidden") == Some(&Value::Bool(true)) && !matches!(origin, Origin::User(_)) {
+            problem("hidden", "expected false: the agent can read this file".to_owned(), HIDDEN_ELSEWHERE);
+        }
+    }
 }
 
 struct Walk<'a> {

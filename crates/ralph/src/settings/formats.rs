@@ -4,6 +4,7 @@ use super::problem::found;
 use ralph_core::claim;
 use ralph_core::guardrail::FailAction;
 use serde_json::Value;
+use std::path::{Component, Path};
 
 /// Names that mean something in the task folder: a memory file of that name would end runs.
 const TAKEN: [&str; 2] = ["DONE", "TASK-MESSAGE-BUS.md"];
@@ -31,12 +32,19 @@ pub(super) fn judge(format: &str, text: &str, dialects: &[&str]) -> Result<(), S
         }
         "fail-action" if FailAction::parse(text).is_none() => expected("APPEND, PREPEND or REPLACE"),
         "glob" => ralph_host::pins::judge_glob(text).map_err(|reason| format!("expected a glob: {reason}")),
+        "folder" if !is_inside(text) => expected("a folder in the project, such as `coverage`"),
         "dialect" if !dialects.contains(&text) => expected(&format!("one of {}", dialects.join(", "))),
         "stream-format" if text != "text" && !dialects.contains(&text) => {
             expected(&format!("text or one of {}", dialects.join(", ")))
         }
         _ => Ok(()),
     }
+}
+
+/// Whether a path means a folder below the project's.
+fn is_inside(path: &str) -> bool {
+    let mut parts = Path::new(path).components().filter(|part| *part != Component::CurDir).peekable();
+    parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_))) && !path.contains('*')
 }
 
 fn regex(pattern: &str) -> Result<(), String> {
@@ -99,6 +107,19 @@ mod tests {
                 ("../x/tests/**", &outside("../x/tests/**")),
                 ("tests/../src", &outside("tests/../src")),
             ],
+        );
+    }
+
+    #[test]
+    fn folders() {
+        let inside = |found: &str| format!("expected a folder in the project, such as `coverage`, found \"{found}\"");
+        check(
+            "folder",
+            &["coverage", "./a/b/", "a..b", "app/[id]"],
+            &[".", "", "/tmp/x", "../x", "a/../../x", "reports/*"]
+                .map(|bad| (bad, inside(bad)))
+                .each_ref()
+                .map(|(bad, why)| (*bad, why.as_str())),
         );
     }
 

@@ -7,22 +7,22 @@
 //! larger sections are in [`super::loop_keys`] and [`super::display_keys`].
 
 use super::display_keys::DisplaySettings;
+use super::guardrail_keys::GuardrailEntry;
 use super::loop_keys::{HistorySettings, LimitSettings, Loop, MemorySettings};
 use super::verify_keys::VerifyCommand;
-use ralph_core::guardrail::{FailAction, OutputPart};
 use ralph_core::policy::{PromptVia, TREE_TIMEOUT};
 use ralph_core::protect::OnChange;
 use ralph_core::time::Millis;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// Ten years. Clocks can add this to now without overflow; whoever means longer means 0, off.
 pub(super) const LONGEST_MS: u64 = 315_360_000_000;
 
-/// The settings of ralph, in `.ralph/settings.json` and, for one person's machine,
-/// `.ralph/settings.local.json`.
+/// The settings of ralph, in `.ralph/settings.json`, for one person's machine in
+/// `.ralph/settings.local.json`, and for one person's projects in `~/.config/ralph/settings.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[schemars(title = "ralph settings")]
@@ -46,8 +46,10 @@ pub struct Settings {
     pub include_iteration_count_in_prompt: bool,
     /// The agent and how to start it.
     pub agent: Agent,
-    /// Commands that must pass after every iteration; null means none.
-    pub guardrails: Option<Vec<GuardrailSettings>>,
+    /// Commands that must pass after every iteration, each a string or an object; null means none.
+    /// Those of the user's settings are added to the project's.
+    #[schemars(schema_with = "super::guardrail_keys::list")]
+    pub guardrails: Option<Vec<GuardrailEntry>>,
     /// What to do with version control when all guardrails pass.
     pub scm: Scm,
     /// How the loop goes round and when it ends.
@@ -174,32 +176,6 @@ impl Fallback {
     }
 }
 
-/// One command that must pass.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct GuardrailSettings {
-    /// The shell command; it fails if its exit code is not zero.
-    #[schemars(length(min = 1))]
-    pub command: String,
-    /// Where a failure stands in the next prompt: `APPEND` behind the text, `PREPEND` before it,
-    /// `REPLACE` instead of it. Any mix of upper and lower case.
-    #[serde(default, deserialize_with = "in_any_case")]
-    #[schemars(schema_with = "fail_action")]
-    pub fail_action: FailAction,
-    /// Guidance for the agent when this guardrail fails; null means none.
-    #[serde(default)]
-    pub hint: Option<String>,
-    /// How long the command may run, in milliseconds; 0 means without limit.
-    #[serde(default = "ten_minutes")]
-    #[schemars(with = "u64", range(min = 0, max = LONGEST_MS))]
-    pub timeout_ms: Millis,
-    /// Which part of a failure's output goes into the next prompt: `first` its beginning, `decisive` the
-    /// lines that look like errors, the end and the beginning. Both within `outputTruncateChars`.
-    #[serde(default)]
-    #[schemars(schema_with = "output_part")]
-    pub output: OutputPart,
-}
-
 /// What to do with version control when all guardrails pass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -230,6 +206,10 @@ pub struct Verify {
     /// Commands of this project that count as tests, lint or typecheck when the agent runs them, beside
     /// those that ralph knows.
     pub commands: Vec<VerifyCommand>,
+    /// Where guardrails run: `auto` on a snapshot of the project, where the machine can make one, `off` always in the
+    /// project itself.
+    #[schemars(schema_with = "snapshot")]
+    pub snapshot: Snapshot,
     /// How long one look at the files of the work tree may take, in milliseconds; 0 means without limit. Where it is
     /// not enough, claims are accepted as `claimed, not verified`; the next look goes on where this one was cut.
     #[schemars(with = "u64", range(min = 0, max = LONGEST_MS))]
@@ -238,8 +218,22 @@ pub struct Verify {
 
 impl Default for Verify {
     fn default() -> Verify {
-        Verify { baseline: false, clean_checkout: false, commands: Vec::new(), tree_timeout_ms: TREE_TIMEOUT }
+        Verify {
+            baseline: false,
+            clean_checkout: false,
+            commands: Vec::new(),
+            snapshot: Snapshot::Auto,
+            tree_timeout_ms: TREE_TIMEOUT,
+        }
     }
+}
+
+/// Whether guardrails run on snapshots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Snapshot {
+    Auto,
+    Off,
 }
 
 impl Default for Protect {
@@ -256,9 +250,8 @@ pub struct Protect {
     /// adding files is allowed.
     #[schemars(inner(length(min = 1)), extend("items" = { "type": "string", "minLength": 1, "format": "glob" }))]
     pub paths: Vec<String>,
-    /// Protect what guardrails are made of as well: what they execute or interpret by name, recipes and package
-    /// scripts with what these call in turn, the configuration and the installation of their runners, the programs
-    /// that they find.
+    /// Protect what guardrails are made of as well: scripts, recipes, runners and what configures them, as `ralph judges`
+    /// lists it.
     pub scripts: bool,
     /// What follows a change: `fail` accepts no claim until the file is as it was, `restore` puts it back
     /// before the checks run, `allow` only tells it.
@@ -291,21 +284,12 @@ fn null_if_empty<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::E
     Some(text).filter(|text| !text.is_empty()).serialize(serializer)
 }
 
-fn in_any_case<'de, D: Deserializer<'de>>(deserializer: D) -> Result<FailAction, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    FailAction::parse(&text).ok_or_else(|| serde::de::Error::unknown_variant(&text, &["APPEND", "PREPEND", "REPLACE"]))
-}
-
-const fn ten_minutes() -> Millis {
-    Millis::from_secs(600)
-}
-
-fn output_part(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "type": "string", "enum": ["first", "decisive"] })
-}
-
 fn on_change(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "string", "enum": ["fail", "restore", "allow"] })
+}
+
+fn snapshot(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string", "enum": ["auto", "off"] })
 }
 
 fn prompt_via(_: &mut SchemaGenerator) -> Schema {
@@ -319,14 +303,4 @@ fn fallback(generator: &mut SchemaGenerator) -> Schema {
     item.insert("minLength".to_owned(), Value::from(1));
     item.insert("required".to_owned(), Value::from(vec!["command"]));
     json_schema!({ "type": "array", "items": item, "default": [] })
-}
-
-/// An `enum` would refuse other mixes of case, so the pattern judges and the examples name the words.
-fn fail_action(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({
-        "type": "string",
-        "format": "fail-action",
-        "pattern": "^([Aa][Pp]{2}[Ee][Nn][Dd]|[Pp][Rr][Ee][Pp][Ee][Nn][Dd]|[Rr][Ee][Pp][Ll][Aa][Cc][Ee])$",
-        "examples": ["APPEND", "PREPEND", "REPLACE"]
-    })
 }

@@ -1,5 +1,5 @@
-//! Layers of settings: defaults, then the two files, then flags. Objects merge, everything else replaces what lies
-//! below. Each layer keeps its own value, so that the origin of any value can be told.
+//! Layers of settings: defaults, then the user's file and the project's two, then flags. Objects merge, everything else
+//! replaces what lies below, but for the user's guardrails, which no project takes away. Each layer keeps its own value, so that the origin of any value can be told.
 
 use super::key_path::{KeyPath, Step};
 use super::keys::Settings;
@@ -9,7 +9,9 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Origin {
     Defaults,
-    /// A file, by its path from the project's root.
+    /// The user's own file, by its path.
+    User(String),
+    /// A file of the project, by its path from the root.
     File(&'static str),
     /// A flag, as it is typed.
     Flag(&'static str),
@@ -19,11 +21,14 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Origin::Defaults => f.write_str("defaults"),
+            Origin::User(file) => f.write_str(file),
             Origin::File(file) => f.write_str(file),
             Origin::Flag(flag) => write!(f, "flag {flag}"),
         }
     }
 }
+
+const GUARDRAILS: &str = "guardrails";
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Layers(Vec<(Origin, Value)>);
@@ -40,12 +45,41 @@ impl Layers {
 
     /// Each file as if there were no other layer.
     pub(super) fn files(&self) -> impl Iterator<Item = Layers> {
-        self.0.iter().filter(|(origin, _)| matches!(origin, Origin::File(_))).map(|layer| Layers(vec![layer.clone()]))
+        self.0
+            .iter()
+            .filter(|(origin, _)| matches!(origin, Origin::File(_) | Origin::User(_)))
+            .map(|layer| Layers(vec![layer.clone()]))
     }
 
     /// The layers without the defaults.
     pub(super) fn alone(&self) -> Value {
-        self.0.iter().fold(Value::Object(Map::new()), |below, (_, value)| overlay(below, value.clone()))
+        let mut all = self.0.iter().fold(Value::Object(Map::new()), |below, (_, value)| overlay(below, value.clone()));
+        let own = self.guardrails_of(true);
+        if let (Some(map), false) = (all.as_object_mut(), own.is_empty()) {
+            let listed = self.guardrails_of(false).into_iter().chain(own);
+            // A project that says something else there than a list is told so.
+            if map.get(GUARDRAILS).is_none_or(|said| said.is_array() || said.is_null()) {
+                map.insert(GUARDRAILS.to_owned(), listed.map(|(_, _, guardrail)| guardrail.clone()).collect());
+            }
+        }
+        all
+    }
+
+    /// The guardrails that hold, each with the file that it stands in and its place in that.
+    pub(super) fn guardrails(&self) -> Vec<(&Origin, usize, &Value)> {
+        [self.guardrails_of(false), self.guardrails_of(true)].concat()
+    }
+
+    fn guardrails_of(&self, user: bool) -> Vec<(&Origin, usize, &Value)> {
+        let mut layers = self.0.iter().rev().filter(|(origin, _)| matches!(origin, Origin::User(_)) == user);
+        let said = layers.find_map(|(origin, value)| Some((origin, value.get(GUARDRAILS)?)));
+        let list = said.and_then(|(origin, list)| Some((origin, list.as_array()?)));
+        let each = |(origin, list): (_, &'_ Vec<Value>)| (0..list.len()).map(move |place| (origin, place));
+        let places = list.into_iter().flat_map(each);
+        places
+            .zip(list.into_iter().flat_map(|(_, list)| list))
+            .map(|((origin, place), one)| (origin, place, one))
+            .collect()
     }
 
     /// Whether a flag says at this place what these layers say there.
@@ -58,8 +92,18 @@ impl Layers {
     pub(super) fn lowest_file(&self) -> Option<&'static str> {
         self.0.iter().find_map(|(origin, _)| match origin {
             Origin::File(file) => Some(*file),
-            Origin::Defaults | Origin::Flag(_) => None,
+            Origin::Defaults | Origin::User(_) | Origin::Flag(_) => None,
         })
+    }
+
+    /// The same for people. Guardrails may come from two files.
+    pub(super) fn told_origin(&self, path: &KeyPath) -> String {
+        let mut origins: Vec<String> = match path.to_string() == GUARDRAILS {
+            true => self.guardrails().iter().map(|(origin, ..)| origin.to_string()).collect(),
+            false => Vec::new(),
+        };
+        origins.dedup();
+        if origins.len() < 2 { self.origin(path).to_string() } else { origins.join(" and ") }
     }
 
     /// Where the value that stands at `path` in the merged settings comes from.

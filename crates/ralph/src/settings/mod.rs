@@ -1,4 +1,4 @@
-//! Settings: two files, merged, then flags, then judged, then typed. [`Loaded::read`] takes the files as they are and
+//! Settings: the user's file and the project's two, merged, then flags, then judged, then typed. [`Loaded::read`] takes the files as they are and
 //! warns of unknown keys, [`Loaded::with_flags`] lays the flags on top, and [`Loaded::check`] judges it all at once and
 //! gives [`Settings`], from which comes the policy of a run. Nothing here reads the environment, prints or exits.
 //!
@@ -12,6 +12,7 @@ mod flags;
 mod formats;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod guardrail_keys;
 mod json;
 mod key_path;
 mod keys;
@@ -42,6 +43,9 @@ use std::path::Path;
 /// The files, from the project's root, lowest first.
 pub const FILES: [&str; 2] = [".ralph/settings.json", ".ralph/settings.local.json"];
 
+/// Stands where no agent is named, so that everything else in the settings can be judged.
+const SOME_AGENT: &str = "agent";
+
 /// Keys that are known and have no effect yet: silence about them would be a false promise.
 const UNUSED: [&str; 4] = ["plan", "pipeline", "sandbox", "notify"];
 
@@ -63,15 +67,16 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Reads the settings of the project at `root`. Files that are not there mean defaults.
-    pub fn read(root: &Path) -> Result<Loaded, SettingsError> {
+    /// Reads the settings of the project at `root` and of its user. Files that are not there mean defaults.
+    pub fn read(root: &Path, user: Option<&Path>) -> Result<Loaded, SettingsError> {
         let mut loaded = Loaded::default();
         let mut report = SettingsError::default();
         let schema = schema();
-        for file in FILES {
-            match file::read(root, file) {
+        let user = user.map(|file| Origin::User(file.display().to_string()));
+        for origin in user.into_iter().chain(FILES.map(Origin::File)) {
+            match file::read(root, &origin.to_string()) {
                 Ok(None) => {}
-                Ok(Some(value)) => loaded.add(file, value, Node(&schema)),
+                Ok(Some(value)) => loaded.add(origin, value, Node(&schema)),
                 Err(problem) => report.add(*problem),
             }
         }
@@ -81,15 +86,16 @@ impl Loaded {
     /// Settings that nobody has written yet, as if they stood alone in the project's file.
     pub fn of(value: Value) -> Loaded {
         let mut loaded = Loaded::default();
-        loaded.add("the new settings", value, Node(&schema()));
+        loaded.add(Origin::File("the new settings"), value, Node(&schema()));
         loaded
     }
 
-    fn add(&mut self, file: &'static str, mut value: Value, schema: Node<'_>) {
-        self.warnings.extend(unknown::drop_unknown(file, &mut value, schema));
-        self.warnings.extend(unused(file, &value));
-        self.layers.add(Origin::File(file), value);
-        self.files.push(file.to_owned());
+    fn add(&mut self, origin: Origin, mut value: Value, schema: Node<'_>) {
+        let file = origin.to_string();
+        self.warnings.extend(unknown::drop_unknown(&file, &mut value, schema));
+        self.warnings.extend(unused(&file, &value));
+        self.layers.add(origin, value);
+        self.files.push(file);
     }
 
     pub fn with_flags(mut self, flags: &Flags) -> Loaded {
@@ -111,6 +117,14 @@ impl Loaded {
     pub fn check(&self) -> Result<Settings, SettingsError> {
         let dialects: Vec<&str> = ralph_agents::names().collect();
         check::check(&self.layers, Node(&schema()), &dialects)
+    }
+
+    /// The same for whoever starts no agent: a flag may name it later.
+    pub fn check_without_agent(&self) -> Result<Settings, SettingsError> {
+        if self.layers.merged().pointer("/agent/command").is_some_and(Value::is_string) {
+            return self.check();
+        }
+        self.clone().with_flags(&Flags { agent: Some(SOME_AGENT.to_owned()), ..Flags::default() }).check()
     }
 
     /// How the agent's output is shown. Looking at a run and going on with it need no settings that a

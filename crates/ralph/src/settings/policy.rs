@@ -1,7 +1,9 @@
 //! From settings to the rules of one run, with nothing left open.
 
 use super::flags::Flags;
-use super::keys::{Agent, GuardrailSettings, Settings};
+use super::guardrail_keys::GuardrailSettings;
+use super::keys::{Agent, Settings, Snapshot};
+use ralph_core::check::Terms;
 use ralph_core::claim::Completion;
 use ralph_core::evidence::Extra;
 use ralph_core::guardrail::Guardrail;
@@ -28,7 +30,7 @@ impl Settings {
             },
             protocol: self.looping.prompt_protocol,
             iteration_line: self.include_iteration_count_in_prompt,
-            guardrails: self.guardrails.iter().flatten().map(guardrail).collect(),
+            guardrails: self.guardrails(),
             output_chars: size(self.output_truncate_chars),
             criteria: self.criteria(),
             limits: self.limits(),
@@ -47,10 +49,24 @@ impl Settings {
         }
     }
 
+    /// A hidden one without a name is not called by its command.
+    fn guardrails(&self) -> Vec<Guardrail> {
+        let all = self.guardrails.iter().flatten().map(|entry| guardrail(&entry.guardrail()));
+        let mut nameless = 0;
+        let named = all.map(|mut rule| {
+            if rule.terms.hidden && rule.name.is_empty() {
+                nameless += 1;
+                rule.name = format!("hidden check {nameless}");
+            }
+            rule
+        });
+        named.collect()
+    }
+
     fn verify(&self) -> VerifyPolicy {
         let commands = self.verify.commands.iter();
         VerifyPolicy {
-            live: false,
+            live: self.verify.snapshot == Snapshot::Off,
             baseline: self.verify.baseline,
             clean_checkout: self.verify.clean_checkout,
             commands: commands.map(|added| Extra { purpose: added.purpose, words: added.command.clone() }).collect(),
@@ -131,7 +147,15 @@ fn guardrail(settings: &GuardrailSettings) -> Guardrail {
         hint: settings.hint.clone().unwrap_or_default(),
         timeout: settings.timeout_ms,
         output: settings.output,
-        ..Guardrail::default()
+        name: settings.name.as_deref().unwrap_or_default().trim().to_owned(),
+        terms: Terms {
+            judges: settings.judges.clone(),
+            work: settings.work.clone(),
+            writes: settings.writes,
+            keep: settings.keep.clone(),
+            caches: settings.caches.clone(),
+            hidden: settings.hidden,
+        },
     }
 }
 
@@ -203,6 +227,22 @@ mod tests {
             assert_eq!(*guardrail, expected);
         }
         assert_eq!(guardrails.len(), 2);
+    }
+
+    #[test]
+    fn a_guardrail_is_a_command_or_says_all_its_terms() {
+        let settings = json!({"verify": {"snapshot": "off"}, "guardrails": [
+            "make", {"command": "x", "hidden": true}, {"command": "y", "hidden": true, "name": "n"}, {"command": "z", "hidden": true},
+            {"command": "w", "name": " fmt ", "judges": ["a"], "work": ["b"], "writes": true, "keep": ["c"], "caches": ["d"]},
+        ]});
+        let policy = policy(settings, "t", &Flags::default());
+        assert!(policy.verify.live);
+        let names: Vec<&str> = policy.guardrails.iter().map(Guardrail::shown).collect();
+        assert_eq!(names, ["make", "hidden check 1", "n", "hidden check 2", "fmt"]);
+        let list = |text: &str| vec![text.to_owned()];
+        let (judges, work, keep, caches) = (list("a"), list("b"), list("c"), list("d"));
+        assert_eq!(policy.guardrails[4].terms, Terms { judges, work, writes: true, keep, caches, hidden: false });
+        assert_eq!(policy.guardrails[0].timeout, Millis::from_secs(600));
     }
 
     #[test]

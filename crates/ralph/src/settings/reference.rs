@@ -7,14 +7,18 @@ use std::fmt::Write as _;
 const OPENING: &str = "\
 # Settings
 
-Settings are plain JSON. ralph reads `.ralph/settings.json`, lays `.ralph/settings.local.json` over it and
-then the flags of the command: objects merge, lists and single values replace what lies below. A file that
-is not there means defaults; null stands where nothing is given. A key that ralph does not know is ignored
+Settings are plain JSON. ralph reads the user's own `~/.config/ralph/settings.json` (or
+`$XDG_CONFIG_HOME/ralph/settings.json`), lays the project's `.ralph/settings.json` and
+`.ralph/settings.local.json` over it and then the flags of the command: objects merge, lists and single
+values replace what lies below, except that the user's guardrails are added to the project's. A file that is
+not there means defaults; null stands where nothing is given. A key that ralph does not know is ignored
 with a warning; a value that is wrong is refused before anything runs.
 
 `ralph config show --origin` prints what holds and where each value comes from, `ralph config check` judges
 it, and `ralph config schema` prints the JSON Schema that this page was made from. To have an editor
 complete and check settings, save that schema to a file and name it as `$schema`.
+
+What guardrails are made of, and what their keys mean, with examples for many tools: [Checks](../checks.md).
 ";
 
 pub fn reference_markdown() -> String {

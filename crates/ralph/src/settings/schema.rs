@@ -95,7 +95,11 @@ impl<'a> Node<'a> {
 
     fn expected_kind(self) -> String {
         let minimum = self.get("minimum").map_or_else(String::new, |minimum| format!(" of at least {minimum}"));
-        let items = self.items().map_or("", |items| if items.allows("object") { " of objects" } else { " of strings" });
+        let items = self.items().map_or("", |items| match (items.allows("string"), items.allows("object")) {
+            (true, true) => " of strings or objects",
+            (false, true) => " of objects",
+            _ => " of strings",
+        });
         if self.allows("boolean") {
             "true or false".to_owned()
         } else if self.allows("integer") {
@@ -104,6 +108,8 @@ impl<'a> Node<'a> {
             format!("a number{minimum}")
         } else if self.allows("array") {
             format!("a list{items}")
+        } else if self.allows("object") && self.allows("string") {
+            "a string that is not blank, or an object".to_owned()
         } else if self.allows("object") {
             "an object".to_owned()
         } else if self.get("minLength").is_some() {

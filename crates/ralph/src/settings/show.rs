@@ -11,7 +11,7 @@ const COVERED: &str = "(hidden)";
 const SECRET_WORDS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH"];
 
 impl Loaded {
-    /// The merged settings with defaults, for programs; values of secret variables are covered.
+    /// The merged settings with defaults, for programs; values of secret variables and hidden guardrails are covered.
     pub fn show_json(&self) -> Value {
         let mut merged = self.layers.merged();
         if let Some(Value::Object(env)) = merged.pointer_mut("/agent/env") {
@@ -22,6 +22,13 @@ impl Loaded {
                 }
             }
         }
+        let guardrails = merged.get_mut("guardrails").and_then(Value::as_array_mut);
+        for guardrail in guardrails.into_iter().flatten().filter_map(Value::as_object_mut) {
+            // Agents may ask for the settings too.
+            if guardrail.get("hidden") == Some(&Value::Bool(true)) {
+                guardrail.insert("command".to_owned(), Value::from(COVERED));
+            }
+        }
         merged
     }
 
@@ -30,7 +37,7 @@ impl Loaded {
         let mut merged = self.show_json();
         let mut origins = Map::new();
         each_leaf(&merged, &mut KeyPath::default(), &mut |path, _| {
-            origins.insert(path.to_string(), Value::from(self.layers.origin(path).to_string()));
+            origins.insert(path.to_string(), Value::from(self.layers.told_origin(path)));
         });
         if let Value::Object(merged) = &mut merged {
             merged.insert("origins".to_owned(), Value::Object(origins));
@@ -46,7 +53,7 @@ impl Loaded {
         }
         let mut lines = Vec::new();
         each_leaf(&self.show_json(), &mut KeyPath::default(), &mut |path, value| {
-            lines.push(text::for_terminal(&format!("{path} = {value}  # {}", self.layers.origin(path))));
+            lines.push(text::for_terminal(&format!("{path} = {value}  # {}", self.layers.told_origin(path))));
         });
         lines.join("\n")
     }

@@ -14,7 +14,7 @@ fn read(base: Option<&str>, local: Option<&str>) -> Result<Loaded, SettingsError
             fs::write(root.path().join(file), text).unwrap();
         }
     }
-    Loaded::read(root.path())
+    Loaded::read(root.path(), None)
 }
 
 /// Every problem in one settings file that also names an agent.
@@ -105,8 +105,9 @@ fn wrong_types() {
             json!({"agent": {"command": "c", "flags": {}}}),
             "agent.flags: expected a list of strings or null, found an object",
         ),
-        (json!({"guardrails": {}}), "guardrails: expected a list of objects or null, found an object"),
-        (json!({"guardrails": ["make"]}), "guardrails[0]: expected an object, found \"make\""),
+        (json!({"guardrails": {}}), "guardrails: expected a list of strings or objects or null, found an object"),
+        (json!({"guardrails": [3]}), "guardrails[0]: expected a string that is not blank, or an object, found 3"),
+        (json!({"guardrails": [" "]}), "guardrails[0]: expected a string that is not blank, or an object, found \" \""),
         (
             json!({"loop": {"stopCriteria": {"strict": "yes"}}}),
             "loop.stopCriteria.strict: expected true or false, found \"yes\"",
@@ -327,4 +328,73 @@ fn flags_stand_over_both_files_and_are_named_as_origin() {
     assert!(loaded.show(true).contains("loop.idleTimeoutMs = 1500  # flag --idle-timeout\n"));
     assert_eq!(loaded.check().unwrap().maximum_iterations, 7);
     assert_ne!(loaded.hash(), before);
+}
+
+/// A project's settings below which a user has others.
+fn with_user(user: &Value, project: &Value) -> Loaded {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join(".ralph")).unwrap();
+    fs::write(root.path().join("user.json"), user.to_string()).unwrap();
+    fs::write(root.path().join(FILES[0]), project.to_string()).unwrap();
+    Loaded::read(root.path(), Some(Path::new("user.json"))).unwrap()
+}
+
+#[test]
+fn guardrails_of_the_user_are_added_to_those_of_any_project() {
+    let user = json!({"maximumIterations": 3, "guardrails": ["own", {"command": "s3cret", "hidden": true}]});
+    for (project, commands, origin) in [
+        (json!({"guardrails": [{"command": "a"}]}), vec!["a", "own", "s3cret"], ".ralph/settings.json and user.json"),
+        (json!({"guardrails": null, "maximumIterations": 4}), vec!["own", "s3cret"], ".ralph/settings.json"),
+        (json!({}), vec!["own", "s3cret"], "user.json"),
+    ] {
+        let mut project = project;
+        project["agent"] = json!({"command": "c"});
+        let loaded = with_user(&user, &project);
+        let settings = loaded.check().unwrap();
+        let found: Vec<String> = settings.guardrails.iter().flatten().map(|entry| entry.guardrail().command).collect();
+        assert_eq!(found, commands, "{project}");
+        assert_eq!(settings.maximum_iterations, if project.get("maximumIterations").is_some() { 4 } else { 3 });
+        assert_eq!(loaded.show_json_with_origin()["origins"]["guardrails"], json!(origin));
+        assert!(!loaded.show(true).contains("s3cret") && !loaded.show_json().to_string().contains("s3cret"));
+    }
+    let wrong = with_user(&user, &json!({"agent": {"command": "c"}, "guardrails": "make"}));
+    assert!(wrong.check().unwrap_err().to_string().starts_with(".ralph/settings.json: guardrails: expected a list"));
+}
+
+#[test]
+fn guardrails_have_names_of_their_own_and_say_what_they_mean() {
+    each_is_one_problem(&[
+        (
+            json!({"guardrails": [{"command": "a", "name": "x"}, "b", {"command": "c", "name": " x"}]}),
+            "guardrails[2].name: expected a name of its own, found \"x\" twice",
+        ),
+        (
+            json!({"guardrails": ["b", {"command": "a", "hidden": true}]}),
+            "guardrails[1].hidden: expected false: the agent can read this file",
+        ),
+        (
+            json!({"guardrails": [{"command": "a", "judges": ["ok/**", "../x"]}]}),
+            "guardrails[0].judges[1]: expected a glob: `../x` is outside; it is relative to the project, such as `tests/**`",
+        ),
+        (
+            json!({"guardrails": [{"command": "a", "work": "x"}]}),
+            "guardrails[0].work: expected a list of strings, found \"x\"",
+        ),
+        (
+            json!({"guardrails": [{"command": "a", "keep": ["/tmp"]}]}),
+            "guardrails[0].keep[0]: expected a folder in the project, such as `coverage`, found \"/tmp\"",
+        ),
+        (
+            json!({"guardrails": [{"command": "a", "caches": [".."]}]}),
+            "guardrails[0].caches[0]: expected a folder in the project, such as `coverage`, found \"..\"",
+        ),
+        (json!({"verify": {"snapshot": "no"}}), "verify.snapshot: expected auto or off, found \"no\""),
+    ]);
+    let user = json!({"guardrails": [{"command": "b", "name": "x"}]});
+    let twice = with_user(&user, &json!({"agent": {"command": "c"}, "guardrails": [{"command": "a", "name": "x"}]}));
+    let told = twice.check().unwrap_err().to_string();
+    assert_eq!(told, "user.json: guardrails[0].name: expected a name of its own, found \"x\" twice");
+    let hidden =
+        with_user(&json!({}), &json!({"agent": {"command": "c"}, "guardrails": [{"command": "a", "hidden": true}]}));
+    assert!(hidden.check().unwrap_err().to_string().contains("hint: write hidden guardrails into the user's settings"));
 }

@@ -17,6 +17,7 @@ mod display;
 mod doctor;
 mod feedback;
 mod init;
+mod judges;
 mod limits;
 mod locks;
 mod net;

@@ -22,6 +22,9 @@ pub fn line(object: &Value) -> String {
     text::json_line(object.to_string()) + "\n"
 }
 
+/// Stands in place of the command of a check that agents must not see.
+pub(crate) const HIDDEN: &str = "(hidden)";
+
 /// A run at a glance: the contract of `ralph status --json`, with more fields behind it.
 pub fn run(row: &RunRow, state: State, worked: Millis) -> Value {
     // A run that goes on after an end has the reason of that end until its first new step.
@@ -67,7 +70,8 @@ pub fn whole(view: &RunView, state: State, worked: Millis, suggest: &Suggest) ->
     object
 }
 
-/// The rules of a run. Variables are named only: a value may be a secret.
+/// The rules of a run. Variables are named only: a value may be a secret. Agents may ask for this, so hidden checks are
+/// covered.
 pub fn policy(policy: &Policy) -> Value {
     let mut object = json!(policy);
     let mut cover = |pointer: String, agent: &AgentPolicy| {
@@ -77,6 +81,11 @@ pub fn policy(policy: &Policy) -> Value {
     };
     cover("/agent/env".to_owned(), &policy.agent);
     policy.fallback.iter().enumerate().for_each(|(index, agent)| cover(format!("/fallback/{index}/env"), agent));
+    for (index, _) in policy.guardrails.iter().enumerate().filter(|(_, rule)| rule.terms.hidden) {
+        if let Some(command) = object.pointer_mut(&format!("/guardrails/{index}/command")) {
+            *command = HIDDEN.into();
+        }
+    }
     object
 }
 

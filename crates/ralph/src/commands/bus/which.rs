@@ -100,7 +100,7 @@ mod tests {
 
     fn project(cwd: &Path) -> Project {
         let (cwd, root) = (cwd.to_owned(), cwd.to_owned());
-        Project { cwd, root, git_root: None, state: PathBuf::new(), locks: PathBuf::new() }
+        Project { cwd, root, git_root: None, state: PathBuf::new(), locks: PathBuf::new(), user_settings: None }
     }
 
     fn args(bus: Option<&str>, task: Option<&str>, project: Option<&str>) -> WhichArgs {

@@ -82,25 +82,16 @@ struct Setup {
     flags: Flags,
 }
 
-/// Stands where no agent is named, so that everything else in the settings can be judged.
-const SOME_AGENT: &str = "agent";
-
 impl Setup {
     fn read(project: &Project, args: &DoctorArgs) -> Setup {
         let flags = Flags { agent: args.agent.clone(), ..Flags::default() };
-        let loaded = match Loaded::read(&project.root) {
+        let loaded = match project.settings() {
             Ok(loaded) => loaded.with_flags(&flags),
             Err(error) => return Setup { settings: Err(error), agent: args.agent.clone(), flags },
         };
         let shown = loaded.show_json();
         let agent = shown.pointer("/agent/command").and_then(Value::as_str).map(str::to_owned);
-        let judged = if agent.is_some() {
-            loaded.check()
-        } else {
-            let some = Flags { agent: Some(SOME_AGENT.to_owned()), ..Flags::default() };
-            loaded.clone().with_flags(&some).check()
-        };
-        Setup { settings: judged.map(|settings| (loaded, settings)), agent, flags }
+        Setup { settings: loaded.check_without_agent().map(|settings| (loaded, settings)), agent, flags }
     }
 
     fn usable(&self) -> Option<&Settings> {

@@ -95,6 +95,11 @@ pub fn run(global: &Global, args: &InitArgs) -> Result<u8, CommandError> {
     }
 }
 
+/// Asks for yes or no on the terminal; `None` if whoever was asked went away.
+pub fn agrees(question: &str) -> Result<Option<bool>, CommandError> {
+    Ok(Terminal::open()?.agrees(question, false).ok())
+}
+
 enum Asked {
     Answered(Answers),
     /// The settings that are there stay.
@@ -125,7 +130,7 @@ fn ask(args: &InitArgs, project: &Project, proposals: &Proposals) -> Result<Aske
 
 /// What is there now: merged, and from where; or why it cannot be shown.
 fn show_existing(project: &Project) {
-    match Loaded::read(&project.root) {
+    match project.settings() {
         Ok(loaded) => {
             // Whoever cannot read the settings can still say whether they may go.
             let _ = page::print(&format!("{}\n{}\n", loaded.show(false), loaded_from(&loaded)));

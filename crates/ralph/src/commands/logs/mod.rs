@@ -10,7 +10,6 @@ use crate::error::CommandError;
 use crate::live::Live;
 use crate::project::Project;
 use crate::runs;
-use crate::settings::Loaded;
 use crate::terminal::page;
 use clap::Args;
 use log_text::{Events, Log, LogText, Origin};
@@ -215,7 +214,7 @@ impl Viewer<'_> {
             true => LogText::EventLines(events, self.origin(iteration, at)),
             false => {
                 // Settings that cannot be read are no reason not to see a log.
-                let display = Loaded::read(&self.project.root).map(|loaded| loaded.display()).unwrap_or_default();
+                let display = self.project.settings().map(|loaded| loaded.display()).unwrap_or_default();
                 let renderer = Renderer::new(self.global.render(&display), None);
                 LogText::Events(events, Box::new(renderer), at)
             }

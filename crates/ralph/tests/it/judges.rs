@@ -1,0 +1,187 @@
+//! What checks are made of, and who may say that it is trusted: with real files, processes and git.
+
+use crate::env;
+use ralph_testkit::TestEnv;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A project whose script judges.
+fn project(script: &str) -> TestEnv {
+    let env = env();
+    env.write("check.sh", "grep -q done work.txt\n").write("work.txt", "");
+    env.git(["add", "."]);
+    env.git(["commit", "--quiet", "-m", "Rules"]);
+    env.guardrail("sh check.sh").script(script);
+    env
+}
+
+fn judges(env: &TestEnv) -> Value {
+    env.ralph(["judges", "--json"]).run().json_lines().remove(0)
+}
+
+fn paths(check: &Value) -> Vec<&str> {
+    let there = check["judges"].as_array().unwrap().iter().filter(|judge| judge["exists"] == true);
+    there.map(|judge| judge["path"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn judges_are_listed_for_each_check_with_the_reason() {
+    let env = env();
+    env.write("Makefile", "test:\n\tsh ci/check.sh\nlint:\n\ttrue\n").write("ci/check.sh", "true\n");
+    env.write("package.json", r#"{"scripts": {"test": "node run.js", "other": "x"}}"#).write("run.js", "");
+    env.write("Cargo.toml", "[package]\nname = \"x\"\n").write("pytest.ini", "[pytest]\n").write("tests/a.py", "");
+    env.settings(json!({"guardrails": [
+        "make test",
+        {"name": "unit", "command": "npm test", "work": ["run.js"]},
+        "cargo test",
+        {"command": "true", "judges": ["tests/**"], "caches": ["out"]},
+        "sh $WHICH",
+    ]}));
+    let told = judges(&env);
+    let checks = told["checks"].as_array().unwrap();
+    assert_eq!(paths(&checks[0]), ["Makefile", "ci/check.sh"]);
+    assert_eq!(checks[0]["judges"][1]["counts"], "what test needs");
+    assert_eq!(checks[1]["check"], "unit");
+    assert_eq!(paths(&checks[1]), ["package.json"]);
+    assert!(paths(&checks[2]).contains(&"Cargo.toml"));
+    assert_eq!(paths(&checks[3]), ["tests/a.py"]);
+    assert_eq!(checks[3]["judges"][0]["why"]["why"], "declared");
+    assert_eq!(checks[3]["caches"], json!(["out"]));
+    let known: Vec<bool> = checks.iter().map(|check| check["known"].as_bool().unwrap()).collect();
+    assert_eq!((known[0], known[3], known[4]), (true, true, false));
+    assert!(checks[4]["unknown"][0]["mend"].as_str().unwrap().contains("guardrails[].judges"));
+    env.ralph(["judges"])
+        .stdout_has("Makefile  the command names it; what test needs")
+        .stdout_has("ci/check.sh  Makefile names it")
+        .stdout_has("tests/a.py  declared in guardrails[].judges")
+        .stdout_has("? not known: ")
+        .stdout_has("checks run ")
+        .run();
+    assert!(!env.exists(".ralph/.gitignore"), "nothing is written into the project");
+}
+
+#[test]
+fn judges_need_no_agent_no_check_and_no_run() {
+    let env = env();
+    env.ralph(["judges"]).stdout_has("no check is configured").run();
+    env.write(".ralph/settings.json", r#"{"guardrails": ["sh check.sh"], "verify": {"snapshot": "off"}}"#);
+    let told = judges(&env);
+    assert_eq!((&told["ground"], &told["live_because"]), (&json!("live"), &json!("verify.snapshot is off")));
+    env.write(".ralph/settings.json", r#"{"guardrails": [{"command": "x", "keep": ["/"]}]}"#);
+    env.ralph(["judges"]).stderr_has(".ralph/settings.json: guardrails[0].keep[0]: expected a folder").code(2).run();
+}
+
+#[test]
+fn what_an_agent_changed_is_trusted_only_when_a_person_outside_says_so() {
+    let env = project("file check.sh exit 0\nclaim");
+    env.ralph(["trust", "--show"]).stdout_has("nothing that judges was changed by an agent").run();
+    let refused = env.ralph(["run", "-p", "x", "-m", "1", "--json"]).code(1).run().json_lines();
+    let run = refused.last().unwrap()["run"].as_str().unwrap().to_owned();
+
+    env.script("file work.txt done\nclaim");
+    let verification = || {
+        let lines = env.ralph(["run", "-p", "x", "-m", "1", "--json"]).run().json_lines();
+        lines.last().unwrap()["verification"].clone()
+    };
+    assert_eq!((verification(), verification()), (json!("untrusted"), json!("untrusted")), "once is not enough");
+    let told = judges(&env);
+    let judge =
+        told["checks"][0]["judges"].as_array().unwrap().iter().find(|judge| judge["path"] == "check.sh").unwrap();
+    assert_eq!((&judge["trusted"], &judge["changed_by"]), (&json!(false), &json!(run)));
+    env.ralph(["judges"]).stdout_has("check.sh was changed by the agent of run").stdout_has("ralph trust --show").run();
+
+    env.ralph(["trust", "--show"])
+        .stdout_has("check.sh was changed by the agent of run")
+        .stdout_has("  -grep -q done work.txt\n  +exit 0\n")
+        .run();
+    env.ralph(["trust"])
+        .stderr_has("standard input is not a terminal")
+        .stderr_has("ralph trust --show")
+        .stderr_has("ralph trust --yes")
+        .code(2)
+        .run();
+    assert_eq!(verification(), json!("untrusted"), "looking accepts nothing");
+
+    let accepted = env.ralph(["trust", "--yes", "--json"]).run().json_lines().remove(0);
+    assert_eq!((&accepted["accepted"], &accepted["changed"][0]["path"]), (&json!(true), &json!("check.sh")));
+    assert_eq!(verification(), json!("verified"));
+    env.ralph(["trust", "--yes"]).stdout_has("nothing that judges was changed by an agent").run();
+}
+
+/// Calls by which an agent tries to accept what it changed; `RALPH` stands for the program.
+const TRICKS: [&str; 4] = [
+    "RALPH trust --yes",
+    "env -i HOME=$HOME PATH=$PATH RALPH_STATE_DIR=$RALPH_STATE_DIR RALPH trust --yes",
+    "setsid env -i HOME=$HOME PATH=$PATH RALPH_STATE_DIR=$RALPH_STATE_DIR RALPH trust --yes",
+    "unshare -Urpf --mount-proc env -i HOME=$HOME PATH=$PATH RALPH_STATE_DIR=$RALPH_STATE_DIR RALPH trust --yes",
+];
+
+#[test]
+fn an_agent_accepts_nothing_however_it_hides_where_it_comes_from() {
+    for trick in TRICKS {
+        let trick = trick.replace("RALPH trust", &format!("{} trust", env!("CARGO_BIN_EXE_ralph")));
+        let env = project(&format!("file check.sh exit 0\nrun {trick} > out.txt 2>&1; echo $? >> out.txt\nclaim"));
+        let refused = env.ralph(["run", "-p", "x", "-m", "1", "--json"]).code(1).run().json_lines();
+        assert_eq!(refused.last().unwrap()["stop_reason"], "max-iterations", "{trick}");
+        let said = env.read("out.txt");
+        // Machines without user namespaces refuse the last one themselves.
+        if !said.starts_with("unshare:") {
+            assert!(
+                said.contains("ralph trust is refused inside a run: ") && said.ends_with("\n2\n"),
+                "{trick}: {said}"
+            );
+        }
+        env.script("file work.txt done\nclaim");
+        let lines = env.ralph(["run", "-p", "x", "-m", "1", "--json"]).run().json_lines();
+        assert_eq!(lines.last().unwrap()["verification"], "untrusted", "{trick}");
+    }
+}
+
+/// Every text below a folder that holds this.
+fn holding(folder: &Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(holding(&path, text));
+        } else if String::from_utf8_lossy(&std::fs::read(&path).unwrap_or_default()).contains(text) {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
+
+#[test]
+fn a_hidden_check_is_seen_by_nobody_who_works_in_the_project() {
+    let env = env();
+    let script = env.root().join("home/s3cret.sh");
+    std::fs::write(&script, "echo sp0iler; grep -q done work.txt\n").unwrap();
+    let user = env.root().join("home/.config/ralph");
+    std::fs::create_dir_all(&user).unwrap();
+    let guardrail =
+        json!({"command": format!("sh {}", script.display()), "hidden": true, "hint": "read the task again"});
+    std::fs::write(user.join("settings.json"), json!({"guardrails": [guardrail]}).to_string()).unwrap();
+    env.write("work.txt", "").script("[1]\nprint nothing\nclaim\n[2]\nfile work.txt done\nclaim");
+    let out = env.ralph(["run", "-p", "x", "--json"]).run();
+    let lines = out.json_lines();
+    assert_eq!((&lines.last().unwrap()["verified"], &lines.last().unwrap()["iterations"]), (&json!(true), &json!(2)));
+    let mut told = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
+    assert!(told.contains("hidden check 1"));
+    let prompt = env.read(".ralph/prompt_002.txt");
+    assert!(prompt.contains("\"hidden check 1\" failed") && prompt.contains("read the task again"), "{prompt}");
+    for call in
+        [&["show", "--json"][..], &["show"], &["explain"], &["judges"], &["judges", "--json"], &["config", "show"]]
+    {
+        told.push_str(&env.ralph(call).run().stdout);
+    }
+    for secret in ["s3cret", "sp0iler"] {
+        assert!(!told.contains(secret), "{told}");
+        assert_eq!(holding(&env.project(), secret), Vec::<String>::new());
+    }
+    env.settings(json!({"guardrails": [{"command": "true", "hidden": true}]}));
+    env.ralph(["run", "-p", "x"])
+        .stderr_has("guardrails[0].hidden: expected false: the agent can read this file")
+        .stderr_has("hint: write hidden guardrails into the user's settings")
+        .code(2)
+        .run();
+}
