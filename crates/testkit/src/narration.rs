@@ -6,9 +6,10 @@
 use crate::expectation::matches_line;
 
 /// Whole lines; `[..]` is anything.
-const ORDINARY: [&str; 20] = [
+const ORDINARY: [&str; 21] = [
     "ralph [..] · project [..] · run [..] · agent [..] · task [..]",
     "limits: [..] · checks: [..]",
+    "judges: # [..] and # [..] are pinned (ralph judges)",
     "limits: [..] · until DONE in [..]",
     "resumed · [..]",
     "cancelling run [..]",

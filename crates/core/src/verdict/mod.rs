@@ -167,7 +167,7 @@ fn verification(case: &Case<'_>) -> (Verification, String) {
         let Some(unknown) = unknown(report) else { return (Verification::Verified, String::new()) };
         unpinned = format!(
             "ralph does not know {}, so an agent could have changed it; name it in guardrails[].judges",
-            unknown.what
+            unknown.told(&report.spec)
         );
     }
     (Verification::Unpinned, unpinned)

@@ -325,11 +325,12 @@ fn a_dry_run_prints_the_very_prompt_and_does_nothing() {
 }
 
 /// The fields of each line of a run, as they are promised, with their types.
-const LINES: [(&str, &[(&str, &str)]); 6] = [
+const LINES: [(&str, &[(&str, &str)]); 7] = [
     (
         "run.started",
         &[("task", "text"), ("kind", "text"), ("agent", "text"), ("max_iterations", "count"), ("resumed", "bool")],
     ),
+    ("judges.pinned", &[("files", "count"), ("programs", "count")]),
     ("iteration.started", &[("iteration", "count")]),
     ("agent.event", &[("iteration", "count"), ("event", "event")]),
     (
