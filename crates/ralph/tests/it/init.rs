@@ -229,7 +229,7 @@ fn scripts_say_what_they_know_and_take_proposals_for_the_rest() {
     let hinted = format!("ralph() {{ \"$0\" \"$@\"; }}; ralph init --yes --force {typed}");
     let init = env.ralph(["init"]).under(["sh", "-c", &hinted]);
     let init = init.stdout_has("Settings written to").stderr_has("next: ralph run -p ");
-    init.stderr_has("warning: my agent cannot be found").run();
+    init.stderr_has("warning: my agent cannot be found").stderr_has("look at them: ralph judges").run();
     let settings = written(&env);
     assert_eq!(settings["agent"], json!({ "command": "my agent", "flags": ["--model=x", "y"] }));
     assert_eq!(settings["guardrails"].as_array().unwrap().len(), 2);

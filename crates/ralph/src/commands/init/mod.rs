@@ -226,7 +226,10 @@ fn conclude(global: &Global, args: &InitArgs, project: &Project, answers: &Answe
     tell(global, args, &settings, &file)?;
     if !args.dry_run {
         warn_of_a_missing_agent(project, answers);
-        tell_judges(global, project, answers);
+        // Whoever wants none knows.
+        if !args.no_guardrails {
+            tell_judges(global, project, answers);
+        }
         page::narrate(global, "next: ralph run -p 'make the tests pass'");
     }
     Ok(exit::OK)
