@@ -18,6 +18,8 @@ use std::sync::Arc;
 pub enum Notice {
     /// A run began or goes on.
     RunStarted { run: RunId, policy: Arc<Policy>, resumed: Option<ResumeKind> },
+    /// What judges is pinned: so many files that are there, and programs.
+    Pinned { files: usize, programs: usize },
     /// An iteration begins.
     IterationStarted {
         iteration: u32,

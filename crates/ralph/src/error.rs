@@ -58,6 +58,11 @@ impl CommandError {
         self
     }
 
+    /// What happened and why, on one line.
+    pub fn words(&self) -> String {
+        std::iter::once(&self.message).chain(&self.causes).cloned().collect::<Vec<_>>().join(": ")
+    }
+
     /// The whole text, with its last newline.
     pub fn text(&self, suggest: &Suggest) -> String {
         let mut text = format!("error: {}\n", self.message);

@@ -6,10 +6,12 @@
 use crate::expectation::matches_line;
 
 /// Whole lines; `[..]` is anything.
-const ORDINARY: [&str; 20] = [
+const ORDINARY: [&str; 22] = [
     "ralph [..] · project [..] · run [..] · agent [..] · task [..]",
     "limits: [..] · checks: [..]",
+    "judges: # [..] and # [..] are pinned (ralph judges)",
     "limits: [..] · until DONE in [..]",
+    "note: \"[..]\" is watched once, to learn what it is made of",
     "resumed · [..]",
     "cancelling run [..]",
     "iteration #/#",

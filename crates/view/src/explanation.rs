@@ -86,6 +86,9 @@ pub fn for_people(case: &Explanation, style: &Style) -> String {
     let word = state.heading(row, paint);
     let mut page = format!("{} · {word}\n", paint.bold(&format!("run {}", row.run)));
     let _ = writeln!(page, "  {}", words::one_line(&case.message()));
+    for sentence in view.machine.doubts() {
+        let _ = writeln!(page, "  - {}", words::one_line(&sentence));
+    }
     for sentence in case.causes() {
         let _ = writeln!(page, "  - {}", words::one_line(&sentence));
     }
@@ -147,6 +150,7 @@ pub fn for_programs(case: &Explanation, asking: &str, style: &Style) -> Value {
         "grounds": case.causes(),
         "verified": row.verified(),
         "verification": row.verification.map(Verification::as_str),
+        "doubts": view.machine.doubts(),
         "exit_code": row.exit_code.filter(|_| ended),
         "iteration": row.iteration,
         "config_hash": view.machine.policy().config_hash,

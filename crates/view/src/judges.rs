@@ -99,6 +99,21 @@ impl Judging {
         self.untrusted.iter().find(|untrusted| untrusted.path == path)
     }
 
+    fn shown(&self) -> impl Iterator<Item = &CheckSpec> {
+        self.checks.iter().filter(|check| !check.terms.hidden)
+    }
+
+    /// Programs of checks that are not there, but for those of hidden ones.
+    pub fn missing_programs(&self) -> impl Iterator<Item = &str> {
+        let all = self.shown().flat_map(|check| self.programs(check));
+        all.filter(|(name, file)| file.is_none() && !is_builtin(name)).map(|(name, _)| name)
+    }
+
+    /// What is not known, but for hidden checks.
+    pub fn unknown_of_shown(&self) -> impl Iterator<Item = &str> {
+        self.shown().flat_map(|check| self.unknown(check)).map(|unknown| unknown.what.as_str())
+    }
+
     /// Where checks run, as the part of a sentence.
     fn ground(&self) -> String {
         match (self.checkout, self.live.as_str()) {
@@ -154,7 +169,11 @@ impl Judging {
         for (name, file) in self.programs(check) {
             let mark =
                 if file.and_then(|file| self.changed_by(file)).is_some() { paint.yellow("!") } else { " ".to_owned() };
-            let behind = file.map_or_else(|| paint.yellow("is not there"), |file| paint.dim(&words::one_line(file)));
+            let behind = match file {
+                Some(file) => paint.dim(&words::one_line(file)),
+                None if is_builtin(name) => paint.dim("a word of the shell"),
+                None => paint.yellow("is not there"),
+            };
             let _ = writeln!(page, "  {mark} {}  {behind}", words::one_line(name));
         }
         for path in self.known.tried.iter() {
@@ -245,6 +264,14 @@ impl Judging {
             "untrusted": self.untrusted,
         })
     }
+}
+
+/// Words that a shell knows without a program.
+fn is_builtin(name: &str) -> bool {
+    const BUILTIN: &str = ". : alias bg break builtin cd command continue declare dirs eval exec exit export fg getopts \
+                           hash jobs let local mapfile popd pushd read readonly return set shift shopt source times trap \
+                           type typeset ulimit umask unalias unset wait";
+    BUILTIN.split_whitespace().any(|builtin| builtin == name)
 }
 
 fn cache_words(cache: &Cache) -> String {

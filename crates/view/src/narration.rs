@@ -2,6 +2,7 @@
 //! that came from an agent, a check or a file goes out as it is.
 
 use crate::agent_lines::{self, RenderOptions, Renderer};
+use crate::judges;
 use crate::pieces::Pieces;
 use crate::status_line::StatusLine;
 use crate::words::{self, amounts};
@@ -108,6 +109,10 @@ impl Narrator {
                 self.policy = Some(policy.clone());
                 let resumed = resumed.map(|kind| self::resumed(kind, words::step(policy.kind.name())));
                 self.header(policy).into_iter().chain(resumed).collect()
+            }
+            Notice::Pinned { files, programs } => {
+                let told = format!("judges: {} (ralph judges)", judges::count(*files, *programs));
+                vec![self.paint().dim(&told)]
             }
             Notice::IterationStarted { iteration, attempt, prompt, .. } => {
                 self.iteration_started(at, now, (*iteration, *attempt), prompt)

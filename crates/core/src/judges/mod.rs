@@ -30,6 +30,7 @@ pub use part::counted;
 pub use premises::{Premises, Standing};
 pub use watched::{Executed, Opened, Watched, learn_watched};
 
+use crate::check::CheckSpec;
 use crate::id::CheckId;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +55,16 @@ pub struct Unknown {
     /// Whether it stays unknown whatever a watched run shows: the next run may do something else.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub varies: bool,
+}
+
+impl Unknown {
+    /// As the part of a sentence; of a hidden check only its name is told.
+    pub fn told(&self, check: &CheckSpec) -> String {
+        match check.terms.hidden {
+            true => format!("what \"{}\" is made of", check.name()),
+            false => self.what.clone(),
+        }
+    }
 }
 
 /// What checks are made of.

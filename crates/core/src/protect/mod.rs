@@ -257,6 +257,11 @@ impl Pins {
         all.map(|(path, key, print)| Standing { path: path.clone(), key, print }).collect()
     }
 
+    /// How many of the files are there; the others must stay away.
+    pub fn present(&self) -> usize {
+        self.files.iter().filter(|file| file.state != PinnedState::Nothing).count()
+    }
+
     /// Whether this is a file that can be put back.
     pub fn holds(&self, path: &str) -> bool {
         let can_be_made =

@@ -4,10 +4,11 @@
 use super::{Continuation, Phase, Run, RunStep};
 use crate::activity::{Activity, Look, Pinning, Watch};
 use crate::check::{CheckEnding, CheckReport, CheckSpec, Ground, TreePrint};
-use crate::judges::{Known, Subject};
+use crate::judges::{Known, Subject, Unknown};
 use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::Markers;
+use crate::outcome::Verification;
 use crate::protect::{OnChange, PinFailure, Pins};
 use crate::trust::Untrusted;
 use crate::words::{Cause, Note};
@@ -78,6 +79,8 @@ impl Run {
                 let open = |check: &CheckSpec| known.unknown.iter().any(|one| one.check == check.id && !one.varies);
                 let checks: Vec<CheckSpec> = self.policy.checks(0, Ground::Project).into_iter().filter(open).collect();
                 let told = match live {
+                    // Who asked for it knows it.
+                    _ if self.policy.verify.live => Step::default(),
                     "" => Step::default(),
                     why => Run::note(Note::LiveTree { why: why.to_owned() }),
                 };
@@ -119,18 +122,47 @@ impl Run {
         }
         Some(match pins {
             Ok(pins) => {
-                let unknown = pins.unknown.iter().map(|unknown| Note::Unpinned { what: unknown.what.clone() });
+                let unknown = self.told_unknown(&pins.unknown).into_iter().map(|what| Note::Unpinned { what });
                 let untrusted: Vec<String> = untrusted.iter().map(Untrusted::words).collect();
                 let told = unknown.chain(untrusted.iter().map(|what| Note::Untrusted { what: what.clone() }));
                 let told = told.fold(Step::default(), |told: RunStep, note| told.then(Run::note(note)));
                 self.integrity.pin(pins.clone(), untrusted);
-                told.then(self.open())
+                let pinned = Notice::Pinned { files: pins.present(), programs: pins.programs.len() };
+                Step::telling([pinned]).then(told).then(self.open())
             }
             Err(PinFailure { why, fault }) => {
                 let cause = Cause::PinsUnreadable { why: why.clone(), fault: *fault };
                 self.finish(cause, Continuation::NextIteration)
             }
         })
+    }
+
+    /// What is not known, as the parts of sentences. Of a hidden check only its name is told.
+    fn told_unknown(&self, unknown: &[Unknown]) -> Vec<String> {
+        let checks = self.policy.checks(0, Ground::Project);
+        let mut told: Vec<String> = Vec::new();
+        for one in unknown {
+            let check = checks.iter().find(|check| check.id == one.check);
+            let what = check.map_or_else(|| one.what.clone(), |check| one.told(check));
+            if !told.contains(&what) {
+                told.push(what);
+            }
+        }
+        told
+    }
+
+    /// Why a complete run is less than verified, as far as its checks are to blame, one sentence each.
+    pub fn doubts(&self) -> Vec<String> {
+        match self.outcome().and_then(|outcome| outcome.verification) {
+            Some(Verification::Unpinned) => {
+                let unknown = self.told_unknown(self.integrity.unknown());
+                unknown.into_iter().map(|what| format!("ralph does not know {what}: see ralph judges")).collect()
+            }
+            Some(Verification::Untrusted) => {
+                self.integrity.untrusted().iter().map(|what| format!("{what}: see ralph trust --show")).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     pub(super) fn on_first_tree(&mut self, print: &TreePrint) -> RunStep {

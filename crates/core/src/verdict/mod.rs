@@ -169,7 +169,7 @@ fn verification(case: &Case<'_>) -> (Verification, String) {
         unpinned = match unknown(report) {
             Some(unknown) => format!(
                 "ralph does not know {}, so an agent could have changed it; name it in guardrails[].judges",
-                unknown.what
+                unknown.told(&report.spec)
             ),
             // Snapshots can be made here, so that something in the tree stood in the way of this one.
             None if !report.live.is_empty() && !case.live => {

@@ -42,8 +42,9 @@ fn j08_a_changed_protected_file_is_never_accepted_until_it_is_as_it_was() {
 }
 
 #[test]
-fn c14_a_changed_script_is_not_executed() {
-    let sim = play(world(OnChange::Fail, vec![touching("check.sh", Agent::Claims), turn(Agent::Claims)]));
+fn c14_a_changed_script_is_not_executed_on_the_live_tree() {
+    let world = world(OnChange::Fail, vec![touching("check.sh", Agent::Claims), turn(Agent::Claims)]);
+    let sim = play(World { live: "no namespaces".to_owned(), ..world });
     assert_eq!(sim.checked(), ["make lint", "sh check.sh", "make lint"]);
     let reasons = &sim.told_iterations()[0].1;
     let refused = "guardrail \"sh check.sh\" could not run: its script check.sh was changed, so it was not executed";

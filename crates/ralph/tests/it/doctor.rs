@@ -197,6 +197,8 @@ fn without_settings_any_agent_will_do() {
     // The fix is one.
     env.ralph(["init", "--yes", "--agent", "claude"])
         .stdout_has("Settings written to")
+        .stderr_has("note: no check was found or given")
+        .stderr_has("add one: ralph init --yes --force --guardrail ")
         .stderr_has("next: ralph run -p ")
         .run();
     assert_eq!(look(&env, &[("ANTHROPIC_API_KEY", "x")], 0).check("agent").0, "ok");

@@ -160,7 +160,10 @@ fn settings_that_are_there_are_shown_and_kept_unless_their_owner_says_otherwise(
         .env("PATH", own_path(&env))
         .stdout_has("cannot be read")
         .stdout_has("hint: settings are plain JSON");
-    let terminal = terminal.stdout_has("warning: x cannot be found").spawn_on_terminal(120, 40);
+    let terminal = terminal
+        .stdout_has("warning: x cannot be found")
+        .stdout_has("note: no check was found or given")
+        .spawn_on_terminal(120, 40);
     let talk = [("Overwrite? (y/N): ", "y"), (AGENT, "x"), (FLAGS, ""), (ITERATIONS, ""), (RESPONSE, "")];
     answer(&terminal, &talk);
     answer(&terminal, &[(GUARDRAIL, ""), (SCM, "")]);
@@ -205,7 +208,12 @@ fn scripts_say_what_they_know_and_take_proposals_for_the_rest() {
     let yes = |more: &[&str]| more.iter().fold(env.ralph(["init", "--yes"]), |init, flag| init.arg(flag));
     yes(&["--dry-run"]).stdout_has("\"command\": \"claude\"").stdout_has("go test ./...").run();
     assert!(!env.exists(".ralph"));
-    yes(&[]).stdout("\nSettings written to .ralph/settings.json\n").stderr("next: ralph run [..]\n").run();
+    yes(&[])
+        .stdout("\nSettings written to .ralph/settings.json\n")
+        .stderr_has("are pinned when a run begins; look at them: ralph judges")
+        .stderr_has("note: ralph does not know ")
+        .stderr_has("next: ralph run ")
+        .run();
     assert_eq!(written(&env)["guardrails"][1]["command"], "go vet ./...");
     let again = "error: [PROJECT]/.ralph/settings.json is there already\nhint: look at it: ralph config show --origin\n\
                  hint: write it anew: ralph init --yes --force";
@@ -221,7 +229,7 @@ fn scripts_say_what_they_know_and_take_proposals_for_the_rest() {
     let hinted = format!("ralph() {{ \"$0\" \"$@\"; }}; ralph init --yes --force {typed}");
     let init = env.ralph(["init"]).under(["sh", "-c", &hinted]);
     let init = init.stdout_has("Settings written to").stderr_has("next: ralph run -p ");
-    init.stderr_has("warning: my agent cannot be found").run();
+    init.stderr_has("warning: my agent cannot be found").stderr_has("look at them: ralph judges").run();
     let settings = written(&env);
     assert_eq!(settings["agent"], json!({ "command": "my agent", "flags": ["--model=x", "y"] }));
     assert_eq!(settings["guardrails"].as_array().unwrap().len(), 2);

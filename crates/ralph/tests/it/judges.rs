@@ -90,6 +90,10 @@ fn what_an_agent_changed_is_trusted_only_when_a_person_outside_says_so() {
     assert_eq!((&judge["trusted"], &judge["changed_by"]), (&json!(false), &json!(run)));
     env.ralph(["judges"]).stdout_has("check.sh was changed by the agent of run").stdout_has("ralph trust --show").run();
 
+    env.ralph(["explain"])
+        .stdout_has("check.sh was changed by the agent of run")
+        .stdout_has("ralph trust --show")
+        .run();
     env.ralph(["trust", "--show"])
         .stdout_has("check.sh was changed by the agent of run")
         .stdout_has("  -grep -q done work.txt\n  +exit 0\n")
@@ -178,6 +182,14 @@ fn a_hidden_check_is_seen_by_nobody_who_works_in_the_project() {
         assert!(!told.contains(secret), "{told}");
         assert_eq!(holding(&env.project(), secret), Vec::<String>::new());
     }
+    let unknown = json!({"command": format!("sh {} && sh \"$(cat which-s3cret)\"", script.display()), "hidden": true});
+    std::fs::write(user.join("settings.json"), json!({"guardrails": [unknown]}).to_string()).unwrap();
+    std::fs::write(env.path("which-s3cret"), "check.sh").unwrap();
+    env.write("check.sh", "true\n");
+    let told = env.ralph(["run", "-p", "x", "-m", "1", "--json"]).run().json_lines();
+    let told = told.iter().map(Value::to_string).collect::<String>() + &env.ralph(["explain"]).run().stdout;
+    assert!(!told.contains("s3cret"), "{told}");
+    std::fs::remove_dir_all(&user).unwrap();
     env.settings(json!({"guardrails": [{"command": "true", "hidden": true}]}));
     env.ralph(["run", "-p", "x"])
         .stderr_has("guardrails[0].hidden: expected false: the agent can read this file")

@@ -325,11 +325,12 @@ fn a_dry_run_prints_the_very_prompt_and_does_nothing() {
 }
 
 /// The fields of each line of a run, as they are promised, with their types.
-const LINES: [(&str, &[(&str, &str)]); 6] = [
+const LINES: [(&str, &[(&str, &str)]); 7] = [
     (
         "run.started",
         &[("task", "text"), ("kind", "text"), ("agent", "text"), ("max_iterations", "count"), ("resumed", "bool")],
     ),
+    ("judges.pinned", &[("files", "count"), ("programs", "count")]),
     ("iteration.started", &[("iteration", "count")]),
     ("agent.event", &[("iteration", "count"), ("event", "event")]),
     (
@@ -415,7 +416,7 @@ fn the_json_lines_of_a_run_have_every_promised_field_in_its_type() {
     let order: Vec<&str> =
         lines.iter().map(|line| line["type"].as_str().unwrap()).filter(|kind| *kind != "agent.event").collect();
     let iteration = ["iteration.started", "check.finished", "iteration.finished"];
-    assert_eq!(order, [&["run.started"][..], &iteration, &iteration, &["run.finished"]].concat());
+    assert_eq!(order, [&["run.started", "judges.pinned"][..], &iteration, &iteration, &["run.finished"]].concat());
     let kinds: Vec<&str> = lines.iter().filter_map(|line| line["event"]["kind"].as_str()).collect();
     assert!(["tool_start", "tool_end", "text", "result"].iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
     let end = lines.last().unwrap();

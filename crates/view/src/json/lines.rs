@@ -23,6 +23,7 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice, suggest: &Suggest) 
                 "resumed": resumed.is_some(),
             }),
         ),
+        Notice::Pinned { files, programs } => ("judges.pinned", json!({ "files": files, "programs": programs })),
         Notice::IterationStarted { iteration, attempt, agent, .. } => {
             ("iteration.started", json!({ "iteration": iteration, "attempt": attempt, "agent": agent }))
         }

@@ -3,6 +3,7 @@
 
 mod agents;
 mod asking;
+mod checks;
 mod git;
 mod isolation;
 mod login;
@@ -59,6 +60,7 @@ pub fn run(global: &Global, args: &DoctorArgs) -> Result<u8, CommandError> {
         storage::findings(&project),
         runs::findings(&project),
         git.findings(&answers, &project),
+        checks::findings(&project, setup.usable()),
         isolation.findings(&answers),
     ];
     let report = Report(findings.into_iter().flatten().collect());

@@ -8,6 +8,7 @@ mod terminal;
 
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::judging;
 use crate::project::{self, Project};
 use crate::settings::{Flags, Loaded};
 use crate::terminal::page;
@@ -225,6 +226,10 @@ fn conclude(global: &Global, args: &InitArgs, project: &Project, answers: &Answe
     tell(global, args, &settings, &file)?;
     if !args.dry_run {
         warn_of_a_missing_agent(project, answers);
+        // Whoever wants none knows.
+        if !args.no_guardrails {
+            tell_judges(global, project, answers);
+        }
         page::narrate(global, "next: ralph run -p 'make the tests pass'");
     }
     Ok(exit::OK)
@@ -238,6 +243,24 @@ fn tell(global: &Global, args: &InitArgs, settings: &Value, file: &str) -> Resul
         page::print(file)
     } else {
         page::print(&format!("\nSettings written to {FILE}\n"))
+    }
+}
+
+/// What the new checks are made of; or that there is none.
+fn tell_judges(global: &Global, project: &Project, answers: &Answers) {
+    if answers.guardrails.is_empty() {
+        page::say("note: no check was found or given, so nothing but the agent's word will stand behind a claim");
+        page::say("add one: ralph init --yes --force --guardrail 'make test'");
+        return;
+    }
+    let looked = project.settings().and_then(|loaded| loaded.check_without_agent()).map_err(Into::into);
+    // Whoever cannot look now is told so by the run, or by doctor.
+    let Ok(found) = looked.and_then(|settings| judging::look(project, &settings)) else { return };
+    let pins = &found.judging.pins;
+    let told = ralph_view::judges::count(pins.present(), pins.programs.len());
+    page::narrate(global, &format!("checks: {told} when a run begins; look at them: ralph judges"));
+    for what in found.judging.unknown_of_shown() {
+        page::narrate(global, &format!("note: ralph does not know {}", text::for_terminal(what)));
     }
 }
 
