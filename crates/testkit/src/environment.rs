@@ -70,6 +70,11 @@ impl TestEnv {
         self
     }
 
+    /// Checks run in the project itself, so that what they write there can be seen.
+    pub fn live(&self) -> &TestEnv {
+        self.settings(json!({ "verify": { "snapshot": "off" } }))
+    }
+
     /// Adds a guardrail with fail action APPEND.
     pub fn guardrail(&self, command: &str) -> &TestEnv {
         let mut guardrails = self.settings.lock().unwrap().get("guardrails").cloned().unwrap_or_else(|| json!([]));

@@ -164,21 +164,23 @@ fn verification(case: &Case<'_>) -> (Verification, String) {
         return (Verification::Untrusted, why);
     }
     let unknown = |report: &CheckReport| case.unknown.iter().find(|unknown| unknown.check == report.spec.id);
-    let mut unpinned = String::new();
+    let mut doubt = (Verification::Claimed, String::new());
     for report in supporting {
-        unpinned = match unknown(report) {
-            Some(unknown) => format!(
-                "ralph does not know {}, so an agent could have changed it; name it in guardrails[].judges",
-                unknown.told(&report.spec)
-            ),
+        doubt = match unknown(report) {
+            Some(unknown) => {
+                let what = unknown.told(&report.spec);
+                let why = format!("ralph does not know {what}, so an agent could have changed it");
+                (Verification::Unpinned, format!("{why}; name it in guardrails[].judges"))
+            }
             // Snapshots can be made here, so that something in the tree stood in the way of this one.
             None if !report.live.is_empty() && !case.live => {
-                format!("guardrail \"{}\" had to run on the live tree: {}", report.spec.name(), report.live)
+                let why = format!("guardrail \"{}\" had to run on the live tree: {}", report.spec.name(), report.live);
+                (Verification::Unseen, why)
             }
             None => return (Verification::Verified, String::new()),
         };
     }
-    (Verification::Unpinned, unpinned)
+    doubt
 }
 
 /// A failed check as the next prompt tells it.

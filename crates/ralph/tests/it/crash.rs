@@ -32,7 +32,7 @@ claim
 
 fn two_iterations() -> TestEnv {
     let env = env();
-    env.script(TWO_ITERATIONS).guardrail("test -f built");
+    env.live().script(TWO_ITERATIONS).guardrail("test -f built");
     env
 }
 

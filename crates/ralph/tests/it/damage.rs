@@ -177,7 +177,9 @@ fn d12_a_damaged_database_is_put_aside_whole_and_all_that_is_proven_is_kept() {
         for run in &left {
             let run = run["run"].as_str().unwrap();
             assert!(ids.iter().any(|id| id == run), "{what}");
-            env.ralph(["show", run]).stdout_has(" · complete · verified").run();
+            let shown = env.ralph(["show", run]).any_end().run().stdout;
+            let cut = shown.contains("the journal was damaged and repaired");
+            assert!(shown.contains(" · complete · verified") || cut && !all_survive, "{what}: {shown}");
         }
         // Whatever is not in the journal any more is named with what is left of it.
         let named = told["lost"].as_array().unwrap();

@@ -15,7 +15,7 @@ const UNSEEN: &str = "the tree could not be looked at";
 
 fn small_run() -> TestEnv {
     let env = env();
-    env.script(SCRIPT).guardrail("test -f built");
+    env.live().script(SCRIPT).guardrail("test -f built");
     env
 }
 
@@ -55,7 +55,8 @@ fn is_honest(env: &TestEnv, run: &Finished, speaks: bool) {
         0 => {
             assert_eq!(story(env)["stop_reason"], "complete", "{text}");
             // Where the tree could not be looked at, nothing is called verified.
-            let unseen = run.stdout.contains("claimed, not verified") && run.stdout.contains(UNSEEN);
+            let why = [UNSEEN, "had to run on the live tree"].iter().any(|why| run.stdout.contains(why));
+            let unseen = run.stdout.contains("claimed, not verified") && why;
             assert!(run.stdout.contains("complete · verified") || unseen, "{text}");
         }
         // The journal or what lies beside it, by its path; or what the system lacks.

@@ -365,7 +365,7 @@ fn a18_when_ralph_and_its_keeper_are_killed_together_resume_ends_what_they_left(
 #[test]
 fn f05_an_agent_and_a_guardrail_inherit_nothing_but_their_streams() {
     let env = env();
-    env.script("fds\nclaim").guardrail("ls /proc/self/fd > check-fds");
+    env.live().script("fds\nclaim").guardrail("ls /proc/self/fd > check-fds");
     let leaky = ["sh", "-c", "exec 5</dev/null 7>extra 9</etc/passwd; exec \"$@\"", "sh"];
     env.ralph(["run", "-p", "x"]).under(leaky).stdout_has("fds: 0 1 2\n").stderr_has("checking again: check-fds").run();
     // The third is `ls` reading the folder.
@@ -455,7 +455,7 @@ pub fn guarded(env: &TestEnv, command: &str, timeout_ms: u64, code: i32) -> (Val
     // What a check writes is no change of the tree: it would be checked again.
     env.write(".gitignore", "*.pid\n");
     let guardrail = json!({ "command": command, "failAction": "APPEND", "timeoutMs": timeout_ms });
-    env.settings(json!({ "guardrails": [guardrail] })).script("claim");
+    env.live().settings(json!({ "guardrails": [guardrail] })).script("claim");
     let run = run(env, &["-m", "1"], code);
     (only(&run, "check.finished"), run)
 }

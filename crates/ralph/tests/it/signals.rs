@@ -43,7 +43,7 @@ fn nobody_is_left(env: &TestEnv) {
 fn h01_h02_one_signal_lets_the_agent_finish_and_nothing_more_is_started() {
     for number in [SIGINT, SIGTERM, SIGHUP] {
         let env = env();
-        env.guardrail("touch checked");
+        env.live().guardrail("touch checked");
         let running = at_work(&env, PATIENT);
         running.signal(number);
         running.wait_for_stderr(SHUTTING_DOWN);
@@ -97,7 +97,7 @@ fn h01_two_signals_end_a_guardrail_too() {
         ["touch ready; sleep 600", "trap 'sleep 600 & exit' TERM; touch ready; while :; do sleep 0.02; done"]
     {
         let env = env();
-        env.script("claim").guardrail(guardrail);
+        env.live().script("claim").guardrail(guardrail);
         let invocation = env.ralph(["run", "-p", "x"]).stdout_has("interrupted").stderr_has(SHUTTING_DOWN).code(130);
         let running = invocation.spawn();
         running.wait_for_file("ready");
