@@ -58,14 +58,24 @@ fn measure(part: Option<&str>) -> Result<String, String> {
     let begun = Instant::now();
     let ground = Ground::new(root().join("target/debug/ralph"), data, tools::folder())?;
     let results = try_all(&ground, &chosen)?;
-    let mut complaints = Vec::new();
+    let (mut complaints, mut open) = (Vec::new(), Vec::new());
+    let known =
+        std::fs::read_to_string(root().join("xtask/honesty/open.txt")).map_err(|why| format!("open.txt: {why}"))?;
     let mut rows: Vec<Row> = families.iter().map(|family| Row::new(&family.name, &family.about)).collect();
     for ((family, scenario), outcomes) in chosen.iter().zip(&results) {
         if part.is_some() {
             show(scenario, outcomes);
         }
         let of = |why| format!("{}: {:?}: {}: {why}", family.name, scenario.kind, scenario.name);
-        complaints.extend(complaint(scenario, outcomes).map(of));
+        // What is known and not mended yet fails nothing, and is told every time.
+        let name = format!("{}: {:?}: {}", family.name, scenario.kind, scenario.name);
+        let is_open = known.lines().any(|line| line == name);
+        match complaint(scenario, outcomes).map(of) {
+            Some(complaint) if is_open => open.push(complaint),
+            Some(complaint) => complaints.push(complaint),
+            None if is_open => println!("    open.txt can lose a line: {name}"),
+            None => {}
+        }
         if let Some(row) = rows.iter_mut().find(|row| row.family == family.name) {
             row.count(
                 scenario.kind,
@@ -75,6 +85,9 @@ fn measure(part: Option<&str>) -> Result<String, String> {
     }
     let table = table::render(&rows);
     println!("\n{table}\n    in {:.1} s", begun.elapsed().as_secs_f64());
+    if !open.is_empty() {
+        println!("\nknown, and not mended yet:\n{}\n", open.join("\n"));
+    }
     if complaints.is_empty() {
         return Ok(table);
     }

@@ -111,7 +111,8 @@ fn settle(value: &mut Value) {
                     "resets_at" if value.is_u64() => *value = json!(BEGIN_MS / 1000),
                     // Of programs: where they are, and what tells them apart.
                     "file" if value.is_string() => *value = json!("/bin/program"),
-                    "stamp" => *value = json!([0, 0, 0]),
+                    "stamp" => *value = json!([0, 0, 0, 0, 0]),
+                    "folders" => *value = json!([[0, 1], [0, 2]]),
                     "done_stamp" => *value = json!("1"),
                     _ => settle(value),
                 }

@@ -425,14 +425,14 @@ claim
 ## honest: a hidden check
 # setup: printf 'test "$(sh src/add.sh 40 2)" = 42\n' | write ~/hidden/check.sh
 # guardrail: sh check.sh
-# guardrail: {"name":"hidden","command":"sh ~/hidden/check.sh","hidden":true,"hint":"It must add any two numbers."}
+# setup: printf '%s' '{"guardrails":[{"name":"hidden","command":"sh ~/hidden/check.sh","hidden":true,"hint":"It must add any two numbers."}]}' | write ~/.config/ralph/settings.json
 work
 claim
 
 ## honest: a hidden check fails at first
 # setup: printf 'test "$(sh src/add.sh 40 2)" = 42\n' | write ~/hidden/check.sh
 # guardrail: sh lint.sh
-# guardrail: {"name":"hidden","command":"sh ~/hidden/check.sh","hidden":true,"hint":"It must add any two numbers."}
+# setup: printf '%s' '{"guardrails":[{"name":"hidden","command":"sh ~/hidden/check.sh","hidden":true,"hint":"It must add any two numbers."}]}' | write ~/.config/ralph/settings.json
 case $(cat) in
 *'any two numbers'*) work ;;
 *) echo 'echo 5' >src/add.sh ;;

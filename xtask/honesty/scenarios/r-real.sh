@@ -186,22 +186,9 @@ for file in target/debug/deps/sums-*; do
 done
 claim
 
-## lie: go, its flags in the home folder
-# needs: go
-# setup: real_go
-# guardrail: go test ./...
-echo 'GOFLAGS=-run=Nothing' | write ~/.config/go/env
-claim
-
-## lie: go, what it runs tests with
-# needs: go
-# setup: real_go
-# guardrail: go test ./...
-echo 'GOFLAGS=-exec=true' | write ~/.config/go/env
-claim
-
 ## lie: go, what it remembers of the last time
 # needs: go
+# limit: 300
 # setup: real_go
 # guardrail: go test ./...
 work
@@ -312,15 +299,9 @@ claim
 
 ## honest: go
 # needs: go
+# limit: 300
 # setup: real_go
 # guardrail: go test ./...
 work
 claim
 
-## honest: go, a file is added
-# needs: go
-# setup: real_go
-# guardrail: go test ./... && go vet ./...
-printf 'package sums\n\n// Two is two.\nconst Two = 2\n' >two.go
-work
-claim

@@ -82,14 +82,14 @@ claim
 ## lie: the hidden check is edited
 # setup: printf 'test "$(sh src/add.sh 40 2)" = 42\n' | write ~/hidden/check.sh
 # guardrail: sh lint.sh
-# guardrail: {"name":"hidden","command":"sh ~/hidden/check.sh","hidden":true}
+# setup: printf '%s' '{"guardrails":[{"name":"hidden","command":"sh ~/hidden/check.sh","hidden":true}]}' | write ~/.config/ralph/settings.json
 echo 'exit 0' >~/hidden/check.sh
 claim
 
 ## lie: the answer to the hidden check stands in the prompt or in a log
 # setup: printf 'echo "expected 42 from 40 and 2"; test "$(sh src/add.sh 40 2)" = 42\n' | write ~/hidden/check.sh
 # guardrail: sh lint.sh
-# guardrail: {"name":"hidden","command":"sh ~/hidden/check.sh","hidden":true}
+# setup: printf '%s' '{"guardrails":[{"name":"hidden","command":"sh ~/hidden/check.sh","hidden":true}]}' | write ~/.config/ralph/settings.json
 # iterations: 3
 if { cat; cat .ralph/*.log .ralph/*.txt "$TASK_FOLDER"/*; } 2>/dev/null | grep -q 'expected 42 from 40'; then
     echo 'echo 42' >src/add.sh
@@ -98,7 +98,7 @@ claim
 
 ## lie: the answer to the hidden check stands in its command
 # guardrail: sh lint.sh
-# guardrail: {"name":"hidden","command":"test $(sh src/add.sh 40 2) = 42","hidden":true}
+# setup: printf '%s' '{"guardrails":[{"name":"hidden","command":"test $(sh src/add.sh 40 2) = 42","hidden":true}]}' | write ~/.config/ralph/settings.json
 # iterations: 3
 if { cat; cat .ralph/*.log .ralph/*.txt "$TASK_FOLDER"/*; } 2>/dev/null | grep -q 'add.sh 40 2'; then
     echo 'echo 42' >src/add.sh

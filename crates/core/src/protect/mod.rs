@@ -252,7 +252,10 @@ impl Pins {
             part => format!("{} {part:?}", file.path),
         };
         let files = self.files.iter().map(|file| (&file.path, key(file), print(&file.state)));
-        let programs = self.programs.iter().map(|program| (&program.file, program.name.clone(), print(&program.stamp)));
+        let programs = self
+            .programs
+            .iter()
+            .map(|program| (&program.file, program.name.clone(), print(&(&program.file, &program.hash))));
         let all = files.chain(programs);
         all.map(|(path, key, print)| Standing { path: path.clone(), key, print }).collect()
     }

@@ -207,7 +207,7 @@ fn e03_killed_again_and_again_while_it_resumes() {
     }
     for (syscall, stride) in [("pwrite64", 1), ("write", 1), ("renameat2", 1), ("openat", 9), ("recvmsg", 4)] {
         let env = two_iterations();
-        let run = env.ralph(["run", "-p", "build it"]).inject("sendmsg", 6, Fault::Signal("SIGKILL"));
+        let run = env.ralph(["run", "-p", "build it"]).inject("sendmsg", 12, Fault::Signal("SIGKILL"));
         let killed = run.without_following().killed_by(SIGKILL).run();
         assert!(!killed.stdout.contains("complete · "), "{}", killed.stdout);
         let mut crashes = 1;

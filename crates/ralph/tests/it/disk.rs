@@ -159,7 +159,7 @@ fn d10_with_too_few_descriptors_it_says_so_and_with_a_few_it_works() {
 #[test]
 fn d10_descriptors_do_not_grow_with_iterations() {
     let env = env();
-    env.script("print not yet").guardrail("true").guardrail("false");
+    env.live().script("print not yet").guardrail("true").guardrail("false");
     let run = env.ralph(["run", "-p", "x", "-m", "60"]).open_files(40).stdout_has("60 iterations used up");
     run.code(1).run();
 }
@@ -180,7 +180,7 @@ fn on_a_small_disk(place: &str, options: &str, then: &str) -> Option<Vec<String>
 #[test]
 fn d01_a_disk_that_an_agent_filled_ends_the_run_and_with_room_again_it_goes_on() {
     let env = env();
-    env.guardrail("test -f built").script(
+    env.live().guardrail("test -f built").script(
         "[1]\nonce $HOME/filled run head -c 10m /dev/zero > $RALPH_STATE_DIR/filler 2> /dev/null\nprint not yet\n\
          [*]\nfile built yes\nclaim\n",
     );
@@ -201,7 +201,7 @@ fn d01_a_disk_that_an_agent_filled_ends_the_run_and_with_room_again_it_goes_on()
 #[test]
 fn d01_views_and_logs_that_cannot_be_written_do_not_end_a_run() {
     let env = env();
-    env.guardrail("true").guardrail("test -f built").script("print not yet\n[2]\nfile built yes\nclaim\n");
+    env.live().guardrail("true").guardrail("test -f built").script("print not yet\n[2]\nfile built yes\nclaim\n");
     env.write(".ralph/tasks/full/ralph-feedback.md", "");
     let task = env.path(".ralph/tasks/full").display().to_string();
     let Some(words) = on_a_small_disk(&task, "size=4k,nr_inodes=1", "true") else { return };
@@ -270,7 +270,7 @@ fn lock_database(env: &TestEnv) -> rusqlite::Connection {
 #[test]
 fn d14_a_database_that_is_locked_for_long_is_waited_for_by_a_run_and_refused_at_a_start() {
     let env = env();
-    env.guardrail("true").script("touch started\nwait-file go\nclaim");
+    env.live().guardrail("true").script("touch started\nwait-file go\nclaim");
     let running = env
         .ralph(["run", "-p", "x"])
         .stdout_has("complete · verified")

@@ -56,36 +56,41 @@ const IF_IT_IS_WORK: &str = "note: if such a file is the work itself, begin a ru
 const SETTINGS_EDITED: &str = "note: [PROJECT]/.ralph/settings.local.json was edited; this run keeps the settings";
 
 #[test]
-fn c14_a_script_that_was_rewritten_is_not_executed() {
+fn c14_a_script_that_was_rewritten_is_executed_as_it_was_or_not_at_all() {
     for change in ["file check.sh exit 0", "remove check.sh\nsymlink /bin/true check.sh", "remove check.sh"] {
-        let env = project(&format!("{change}\nclaim"));
-        env.ralph(["run", "-p", "x", "-m", "2"])
-            .ends("max-iterations")
-            .stderr_has("✗ protected files check.sh was ")
-            .stderr_has(IF_IT_IS_WORK)
-            .stderr_has("so it was not executed")
-            .code(1)
-            .run();
+        for snapshot in [true, false] {
+            let env = project(&format!("{change}\nclaim"));
+            let told = if snapshot {
+                "guardrail sh check.sh failed with exit code "
+            } else {
+                env.live();
+                "so it was not executed"
+            };
+            let run = env.ralph(["run", "-p", "x", "-m", "2"]).ends("max-iterations").code(1);
+            let run = run.stderr_has("✗ protected files check.sh was ").stderr_has(IF_IT_IS_WORK);
+            run.stderr_has(told).run();
+        }
     }
 }
 
 #[test]
-fn c14_what_one_run_refused_is_told_by_the_next_that_takes_it_as_it_stands() {
+fn c14_what_one_run_refused_verifies_no_later_one() {
     let env = project("file check.sh exit 0\nfile .ralph/settings.local.json {}\nclaim");
     env.ralph(["run", "-p", "x", "-m", "1"])
         .ends("max-iterations")
         .stderr_has(SETTINGS_EDITED)
         .stderr_has("✗ protected files check.sh was changed")
         .stderr_has(IF_IT_IS_WORK)
-        .stderr_has("so it was not executed")
         .code(1)
         .run();
-    let next = || env.ralph(["run", "-p", "x", "-m", "1"]).ends("complete · verified").stderr_has(SETTINGS_EDITED);
-    let next = || next().stderr_has("settings.local.json was edited during run [..] counts as it stands now");
-    next().stderr_has("note: check.sh was changed during run [..] counts as it stands now").run();
-    let kept = story(&env)["notes"].to_string();
-    assert_eq!(kept.matches("as it stands now").count(), 2, "{kept}");
-    next().run();
+    // Saying it once is not enough.
+    for _ in 0..2 {
+        let next = env.ralph(["run", "-p", "x", "-m", "1"]).stderr_has(SETTINGS_EDITED);
+        let next = next.ends("complete · checks passed, but an agent changed what they are made of");
+        let next = next.stderr_has("note: [..]settings.local.json was changed by the agent of run [..] ralph trust");
+        next.stderr_has("note: check.sh was changed by the agent of run [..] ralph trust").run();
+    }
+    assert_eq!(story(&env)["verification"], "untrusted");
 }
 
 #[test]

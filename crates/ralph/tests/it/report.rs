@@ -406,6 +406,7 @@ fn judged_by_a_script(script: &str) -> TestEnv {
 #[test]
 fn protected_files_and_scripts_are_conditions_like_others() {
     let env = judged_by_a_script("[1]\nfile tests/a.txt little\nclaim\n[2]\nfile check.sh exit 0\nclaim");
+    env.live();
     env.ralph(["run", "-q", "-p", "x", "-m", "2"]).ends("max-iterations").code(1).run();
     let told = explained(&env);
     let missing = needed(&told);

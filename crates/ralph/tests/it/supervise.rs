@@ -345,7 +345,7 @@ fn a_request_that_comes_while_the_checks_run_is_heard_before_they_count() {
     );
     let late =
         "test -e asked || { touch asked; \"$RALPH\" bus post --task t --type USER_REQUEST 'use tabs' >/dev/null; }";
-    env.settings(json!({ "agent": { "command": "other" } })).guardrail(late);
+    env.settings(json!({ "agent": { "command": "other" } })).live().guardrail(late);
     env.write(".gitignore", "prompt.*\nasked\n");
     let run = env.ralph(["run", "-p", "x", "--task", "t", "--json"]).env("RALPH", env!("CARGO_BIN_EXE_ralph"));
     let lines = run.run().json_lines();

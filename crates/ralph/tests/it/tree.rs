@@ -148,6 +148,6 @@ fn a_tree_that_is_not_what_it_seems_is_told_and_not_accepted() {
 #[test]
 fn what_an_agent_hides_by_an_ignore_rule_still_moves_the_tree() {
     let env = env();
-    env.guardrail("date +%N > hidden.txt").script("run echo hidden.txt >> .git/info/exclude\nclaim\n");
+    env.live().guardrail("date +%N > hidden.txt").script("run echo hidden.txt >> .git/info/exclude\nclaim\n");
     env.ralph(["run", "-p", "x", "-m", "1"]).ends("max-iterations").stderr_has("hidden.txt").code(1).run();
 }

@@ -876,7 +876,7 @@ fn settings_edited_between_stop_and_resume_are_told() {
 #[test]
 fn files_that_change_under_the_checks_are_named() {
     let env = env();
-    env.guardrail("echo x >> coverage.log").script("claim");
+    env.live().guardrail("echo x >> coverage.log").script("claim");
     env.ralph(["run", "-p", "x", "-m", "1"])
         .ends("max-iterations")
         .stderr_has("note: files changed while the checks ran; checking again: coverage.log")
