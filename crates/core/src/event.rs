@@ -59,7 +59,7 @@ pub enum Event {
     /// The files whose state counts were looked at before the first iteration.
     Pinned {
         /// All of them, or why they cannot be kept an eye on; the run cannot begin then.
-        pins: Result<Pins, PinFailure>,
+        pins: Result<Box<Pins>, PinFailure>,
         /// What judges and was changed by an agent of an earlier run.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         untrusted: Vec<Untrusted>,

@@ -14,7 +14,9 @@ use ralph_core::observation::ProcessFacts;
 use ralph_core::text;
 use ralph_core::time::Millis;
 use sha2::{Digest, Sha256};
-use std::fs::File;
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use tokio::sync::mpsc;
 
@@ -37,6 +39,17 @@ pub struct CheckPlace<'a> {
 
 /// How long git may take to list what it tracks.
 const PATIENCE: Millis = Millis::from_secs(600);
+
+/// The folder of a run for the logs of hidden checks: agents have no business there.
+const HIDDEN: &str = "hidden";
+
+/// The log of a hidden check, and where it is.
+pub fn hidden_log(run_folder: &Path, name: &str) -> (String, io::Result<File>) {
+    let folder = run_folder.join(HIDDEN);
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    let file = folder.join(name);
+    (file.display().to_string(), made.and_then(|()| File::create(&file)))
+}
 
 /// The shell that runs checks.
 pub fn shell(command: &str, root: &Path) -> Command {

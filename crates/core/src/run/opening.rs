@@ -116,7 +116,11 @@ impl Run {
         Some(self.watch_next(checks))
     }
 
-    pub(super) fn on_pinned(&mut self, pins: &Result<Pins, PinFailure>, untrusted: &[Untrusted]) -> Option<RunStep> {
+    pub(super) fn on_pinned(
+        &mut self,
+        pins: &Result<Box<Pins>, PinFailure>,
+        untrusted: &[Untrusted],
+    ) -> Option<RunStep> {
         if self.phase != Phase::Opening(Opening::Pins) {
             return None;
         }
@@ -126,7 +130,7 @@ impl Run {
                 let untrusted: Vec<String> = untrusted.iter().map(Untrusted::words).collect();
                 let told = unknown.chain(untrusted.iter().map(|what| Note::Untrusted { what: what.clone() }));
                 let told = told.fold(Step::default(), |told: RunStep, note| told.then(Run::note(note)));
-                self.integrity.pin(pins.clone(), untrusted);
+                self.integrity.pin((**pins).clone(), untrusted);
                 let pinned = Notice::Pinned { files: pins.present(), programs: pins.programs.len() };
                 Step::telling([pinned]).then(told).then(self.open())
             }

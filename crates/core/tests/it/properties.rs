@@ -15,7 +15,6 @@ use ralph_core::notice::{Notice, VerdictWord};
 use ralph_core::observation::{Ending, FailureClass, Marker, Markers, Observation};
 use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::policy::Limits;
-use ralph_core::protect::Pins;
 use ralph_core::run::{Run, RunStep};
 use ralph_core::scm::{Pending, ScmReport};
 use ralph_core::time::{Millis, WallTime};
@@ -299,7 +298,7 @@ fn fitting(running: Option<&Activity>, event: Event) -> Event {
         Some(Activity::Learn(..)) => Event::Learned { known: Box::default(), live: String::new() },
         Some(Activity::Watch(watch)) => Event::CheckEnded(Box::new(report(&watch.spec, PASS))),
         Some(Activity::LookAtPending { .. }) => Event::ScmLooked { pending: Pending::Unknown },
-        Some(Activity::Pin(_)) => Event::Pinned { pins: Ok(Pins::default()), untrusted: Vec::new() },
+        Some(Activity::Pin(_)) => Event::Pinned { pins: Ok(Box::default()), untrusted: Vec::new() },
         Some(Activity::RestorePinned { .. }) => Event::PinnedRestored { problems: Vec::new() },
         Some(Activity::CheckOut { .. }) => {
             Event::CheckedOut { commit: Ok("c".to_owned()), fault: false, uncommitted: Vec::new(), pinned: Vec::new() }

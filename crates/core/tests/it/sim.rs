@@ -596,7 +596,11 @@ impl Sim {
                 let protected = pinning.globs.iter().map(|path| pinned(path, &[]));
                 let files = scripts.chain(protected).collect();
                 Event::Pinned {
-                    pins: Ok(Pins { files, tree_seen: self.world.baseline != Look::Unknown, ..Pins::default() }),
+                    pins: Ok(Box::new(Pins {
+                        files,
+                        tree_seen: self.world.baseline != Look::Unknown,
+                        ..Pins::default()
+                    })),
                     untrusted: Vec::new(),
                 }
             }

@@ -204,7 +204,8 @@ pub fn events() -> impl Strategy<Value = Event> {
         }),
         1 => any::<bool>().prop_map(|ok| Event::Pinned {
             pins: if ok {
-                Ok(Pins { files: vec![pinned("a", &[check_of(CHECKS[0]).id])], tree_seen: true, ..Pins::default() })
+                let files = vec![pinned("a", &[check_of(CHECKS[0]).id])];
+                Ok(Box::new(Pins { files, tree_seen: true, ..Pins::default() }))
             } else {
                 Err(PinFailure { why: "too many".to_owned(), fault: false })
             },

@@ -16,16 +16,13 @@ use ralph_host::process::drive::Order;
 use ralph_host::snapshot::{Place, Plan, Snapshots};
 use ralph_host::{tree, watching};
 use std::ffi::OsString;
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 /// Where caches that a variable names stand in a check's snapshot; the live tree has no such folder.
 const CACHES: &str = ".ralph-caches";
-/// The folder of a run for the logs of hidden checks.
-const HIDDEN: &str = "hidden";
 
 /// What checks are made of, by reading them, and whether they can have snapshots.
 pub(super) async fn learn(hands: &mut RunHands<'_>, subjects: Vec<Subject>, ground: Ground) -> Event {
@@ -79,7 +76,7 @@ pub(super) async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event
         Err(why) => return failed(PinFailure { why, fault: true }),
     };
     let told = |glob: String| Event::Noted { note: Note::GlobWithoutFiles { glob } };
-    unmatched.into_iter().map(told).chain([Event::Pinned { pins: Ok(pins), untrusted }]).collect()
+    unmatched.into_iter().map(told).chain([Event::Pinned { pins: Ok(Box::new(pins)), untrusted }]).collect()
 }
 
 async fn look_at_all(hands: &RunHands<'_>, pinning: Pinning) -> Result<(Pins, Vec<String>), PinFailure> {
@@ -182,10 +179,7 @@ fn log(hands: &mut RunHands<'_>, spec: &CheckSpec) -> (String, io::Result<File>)
             hands.folder.create_log(&spec.log_name).map_err(io::Error::other),
         );
     }
-    let folder = hands.run_folder.join(HIDDEN);
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-    let file = folder.join(&spec.log_name);
-    (file.display().to_string(), made.and_then(|()| File::create(&file)))
+    checks::hidden_log(&hands.run_folder, &spec.log_name)
 }
 
 /// The cache folders of a check in its snapshot, and the variables by which its tools find them.
