@@ -3,7 +3,7 @@
 mod pinning;
 
 pub(crate) use pinning::changes;
-pub use pinning::{Pinning, pin};
+pub use pinning::{Pinning, filters_of, pin};
 
 use crate::process::drive::{Chunk, Job, Sink, Streams, drive};
 use crate::process::{Command, Keeper};

@@ -22,6 +22,7 @@ mod walk;
 
 pub(crate) use head::folders as git_folders;
 pub use head::{git_root, head};
+pub(crate) use links::way_of;
 pub(crate) use repository::{blocking, blocking_anywhere, identity, leading};
 pub use repository::{damage, parts};
 pub(crate) use repository::{part, shown_in};

@@ -125,6 +125,9 @@ impl Run {
     pub(super) fn on_scm_ended(&mut self, report: &ScmReport) -> Option<RunStep> {
         let mut at = self.inspecting(|step| matches!(step, Inspect::Scm(spec) if spec.index == report.spec.index))?;
         let commits = scm::is_commit(&report.spec.task);
+        // What git itself names as new is left out on purpose, and told.
+        let hides_work =
+            commits && report.ending.succeeded() && !at.committing.leaves_out && !report.left_out.is_empty();
         let detail = if report.nothing {
             Ok("nothing to commit".to_owned())
         } else if !report.differs.is_empty() {
@@ -132,6 +135,9 @@ impl Run {
             Err(format!(
                 "the commit is not what was checked{files}: a hook or filter changed it; look at it by git show"
             ))
+        } else if hides_work {
+            let files = named(&report.left_out);
+            Err(format!("the commit leaves out new work that git was told to ignore{files}: add it by git add --force"))
         } else if report.ending.succeeded() {
             Ok(commits.then(|| at.committing.message.clone()).flatten().unwrap_or_default())
         } else {
@@ -144,7 +150,7 @@ impl Run {
         if report.ending.succeeded() && commits && (at.committing.leaves_out || !report.left_out.is_empty()) {
             told = told.then(Run::note(Note::NewFilesLeftOut { files: report.left_out.clone() }));
         }
-        if report.went_well() {
+        if report.went_well() && !hides_work {
             at.committing.done.push(report.spec.index);
         } else {
             // What follows a failed command was meant for its success: nothing is pushed that was not committed. It

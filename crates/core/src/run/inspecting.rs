@@ -383,7 +383,12 @@ impl Run {
                 Moment::BeforeChecks | Moment::AfterChecks => Note::FilesMoved { files },
             });
         }
-        told.then(self.tell_protected(&at)).then(self.begin_round(at))
+        told = told.then(self.tell_protected(&at));
+        // Whoever opens a pipe waits for it, checks as well as git.
+        if at.violations.iter().any(|change| matches!(change.how, Change::Blocks { .. })) {
+            return told.then(self.conclude(&at));
+        }
+        told.then(self.begin_round(at))
     }
 
     /// Says once that the tree cannot be seen, and what that means for the word verified.

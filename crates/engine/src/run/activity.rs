@@ -200,7 +200,8 @@ async fn check_out(hands: &mut RunHands<'_>, pins: &Pins) -> Event {
     let Some(git_root) = hands.git_root.clone() else { return refused("not a git repository".to_owned(), false) };
     let inside = hands.root.strip_prefix(&git_root).unwrap_or(Path::new("")).to_owned();
     let folder = hands.run_folder.join("checkout");
-    let made = Checkout::make(&mut hands.keeper, &git_root, &inside, &folder, &[]).await;
+    let filters = git::filters_of(&pins.git);
+    let made = Checkout::make(&mut hands.keeper, &git_root, &inside, &folder, &filters).await;
     let uncommitted = checkout::uncommitted(&mut hands.keeper, &hands.root).await;
     match (made, uncommitted) {
         (Ok((checkout, commit)), Ok(uncommitted)) => {
@@ -240,7 +241,9 @@ async fn scm_task(
     let mut told = None;
     if commits && !report.ending.succeeded() {
         report.nothing = ScmPolicy::is_nothing(look_at_pending(hands, &program).await);
-    } else if let Some(root) = checked.filter(|_| commits) {
+    }
+    // Where git sees nothing to commit, the last commit must hold what was checked.
+    if let Some(root) = checked.filter(|_| report.ending.succeeded() || report.nothing) {
         let own = hands.own_folders();
         let inquiry = Inquiry { root: &root, pins, scratch: &hands.run_folder, patience: GIT_TIMEOUT, own: &own };
         report.differs = before.changed(&root);
@@ -250,6 +253,7 @@ async fn scm_task(
                 report.differs.extend(committed.differs);
                 report.differs.extend(committed.changes.iter().map(PinnedChange::words));
                 report.left_out = committed.left_out;
+                report.nothing &= report.differs.is_empty();
             }
             Err(error) => {
                 let text = format!("the commit could not be compared with what was checked: {error}");

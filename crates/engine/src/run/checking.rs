@@ -151,8 +151,11 @@ pub(super) async fn check(
         (Ok(()), Some(Ok(snapshots))) => {
             let inside = hands.git_root.as_deref().and_then(|root| hands.root.strip_prefix(root).ok());
             let (caches, environment) = caches(&hands.root, &spec, pins);
-            let judges = hands.pinned_files.puts(&pins.files, inside.unwrap_or(Path::new("")));
-            Some(Plan { snapshots, checkout, judges, caches, environment })
+            let (files, inside) = (&hands.pinned_files, inside.unwrap_or(Path::new("")));
+            let judges = files.puts(&pins.files, inside);
+            let fixed = files.fixed(&pins.files, &spec, inside);
+            let hides_own = !files.speaks_of_own_files(&pins.files, &spec);
+            Some(Plan { snapshots, checkout, judges, fixed, hides_own, caches, environment })
         }
         _ => None,
     };

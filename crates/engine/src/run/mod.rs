@@ -145,7 +145,10 @@ pub struct RunHands<'a> {
 impl RunHands<'_> {
     /// Folders that go with the run, or that only ralph writes to: nothing of the tree may lead there.
     fn own_folders(&self) -> Vec<PathBuf> {
-        self.temp.iter().map(|temp| temp.path().to_owned()).chain([self.state.clone()]).collect()
+        // The folder that holds the state of all projects, unless it holds the projects themselves.
+        let all = self.state.parent().filter(|all| !self.root.starts_with(all)).map(Path::to_owned);
+        let temp = self.temp.iter().map(|temp| temp.path().to_owned());
+        temp.chain([self.state.clone()]).chain(all).collect()
     }
 
     /// Writes the readable views. The journal holds all of it, so a full disk or a deleted folder

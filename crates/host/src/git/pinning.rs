@@ -64,6 +64,10 @@ async fn look(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, GitErr
     let attributes = user_file(keeper, place, &settings, "core.attributesfile", "attributes").await?;
     let mut pinned = hooks(root, &hook_folders)?;
     pinned.extend(attributes_files(root).into_iter().chain(attributes));
+    let filters = settings.iter().filter(|setting| setting.name.starts_with("filter."));
+    pinned.extend(filters.flat_map(|filter| named_files(place, &filter.value)));
+    pinned.sort_unstable();
+    pinned.dedup();
     let mut git = GitPins {
         settings_files,
         hook_folders: hook_folders.iter().map(|folder| tree::shown_in(root, folder)).collect(),
@@ -83,6 +87,21 @@ async fn look(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, GitErr
     }
     git.settings = settings.into_iter().filter(counts).map(without_secret).collect();
     Ok(git)
+}
+
+/// The variables by which another git transforms contents as the repository did at the start: a clone has its objects,
+/// but none of its settings.
+pub fn filters_of(git: &GitPins) -> Vec<(OsString, OsString)> {
+    const ENDS_OF_LINES: [&str; 3] = ["core.autocrlf", "core.eol", "core.symlinks"];
+    let transforms = |one: &&GitSetting| one.name.starts_with("filter.") || ENDS_OF_LINES.contains(&one.name.as_str());
+    let mut variables: Vec<(OsString, OsString)> = Vec::new();
+    for (index, one) in git.settings.iter().filter(transforms).enumerate() {
+        variables.push((format!("GIT_CONFIG_KEY_{index}").into(), one.name.clone().into()));
+        variables.push((format!("GIT_CONFIG_VALUE_{index}").into(), one.value.clone().into()));
+    }
+    let count = variables.len() / 2;
+    variables.extend((count > 0).then(|| ("GIT_CONFIG_COUNT".into(), count.to_string().into())));
+    variables
 }
 
 /// What of git is not as it was.
@@ -279,6 +298,17 @@ fn hooks(root: &Path, folders: &[PathBuf]) -> Result<Vec<PathBuf>, GitError> {
 /// The repository's own rules about which contents are transformed.
 fn attributes_files(root: &Path) -> Option<PathBuf> {
     tree::git_folders(root).map(|(_, common)| common.join("info/attributes"))
+}
+
+/// The files that a command names by a path: programs and scripts, and what they are given. git executes filters in the
+/// root of the work tree.
+fn named_files(place: Pinning<'_>, command: &str) -> Vec<PathBuf> {
+    let words = shlex::split(command).unwrap_or_default();
+    let paths = words.iter().filter_map(|word| match word.strip_prefix("~/").or(word.strip_prefix("$HOME/")) {
+        Some(below) => (place.variable)("HOME").map(|home| PathBuf::from(home).join(below)),
+        None => Some(place.root.join(word)),
+    });
+    paths.filter(|path| path.is_file() && path.to_str().is_some()).collect()
 }
 
 /// A file of the user: where the setting says, or where git looks without one.

@@ -17,7 +17,7 @@ pub use premises::Machine;
 use crate::aside::Stop;
 use crate::look::is_fault_of_the_machine;
 use crate::plain_file::{self, Links};
-use crate::tree::Walk;
+use crate::tree::{self, Walk};
 use folders::Folders;
 use ralph_core::judges::{Judge, Known, Part, Subject, Why, counted};
 use ralph_core::protect::{self, Change, PinFailure, Pinned, PinnedChange, PinnedState};
@@ -157,28 +157,26 @@ impl PinnedFiles {
         Ok(changes)
     }
 
-    /// Where the path of something leads through a link: what stands there, and the link itself if it is not the last
-    /// part of the path.
+    /// Where the path of something leads through links: each of them but the path itself, and what stands at the end,
+    /// or that nothing does.
     fn behind_links(&self, wanted: &Wanted) -> Vec<Wanted> {
-        let whole = self.root.join(&wanted.path);
-        let also = |path: &Path, part: &Part| {
-            let path = path.strip_prefix(&self.root).unwrap_or(path).to_str()?.to_owned();
-            let (part, why) = (part.clone(), wanted.why.clone());
-            (!path.is_empty()).then(|| Wanted { path, part, why, of: wanted.of.clone(), mode: wanted.mode })
-        };
-        let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
-        let inside: &Path = whole.strip_prefix(&self.root).unwrap_or(Path::new(""));
-        let mut folders = inside.ancestors().filter(|folder| !folder.as_os_str().is_empty());
-        let Some(link) = folders.find(|path| is_link(&self.root.join(path))).map(|path| self.root.join(path)) else {
-            return Vec::new();
-        };
         // The root may be reached through a link of its own.
-        let real = whole.canonicalize().ok().map(|real| match (self.root.canonicalize(), &real) {
-            (Ok(root), real) => real.strip_prefix(root).map(|inside| self.root.join(inside)).unwrap_or(real.clone()),
-            (Err(_), real) => real.clone(),
-        });
-        let link = Some(link).filter(|link| *link != whole).and_then(|link| also(&link, &Part::Whole));
-        real.and_then(|real| also(&real, &wanted.part)).into_iter().chain(link).collect()
+        let real_root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+        let also = |path: &Path, part: &Part| {
+            let path = path.strip_prefix(&real_root).unwrap_or(path).to_str()?.to_owned();
+            let (part, why) = (part.clone(), wanted.why.clone());
+            let is_new = !path.is_empty() && path != wanted.path;
+            is_new.then(|| Wanted { path, part, why, of: wanted.of.clone(), mode: wanted.mode })
+        };
+        if Path::new(&wanted.path).is_absolute() {
+            return Vec::new();
+        }
+        let (end, links) = tree::way_of(&real_root, Path::new(&wanted.path));
+        if links.is_empty() {
+            return Vec::new();
+        }
+        let links = links.iter().filter_map(|link| also(link, &Part::Whole));
+        links.chain(also(&end, &wanted.part)).collect()
     }
 
     fn look(&self, path: &str, part: &Part) -> io::Result<Standing> {

@@ -2,7 +2,8 @@
 
 use super::{PinnedFiles, Standing};
 use crate::snapshot::{Judge, Put};
-use ralph_core::judges::Part;
+use ralph_core::check::CheckSpec;
+use ralph_core::judges::{Part, Why};
 use ralph_core::protect::{Pinned, PinnedState};
 use serde_json::{Map, Value};
 use std::ffi::OsStr;
@@ -10,7 +11,12 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Files that are fixed for a check: each is a mount.
+const MOST_FIXED: usize = 2000;
+/// Folders that checks fill by themselves: with packages and with what they build.
+const GENERATED: [&str; 9] = ["node_modules", ".venv", "venv", "vendor", "dist", "build", "out", "target", ".tox"];
 
 impl PinnedFiles {
     /// Puts files back as they were; says what could not be.
@@ -42,6 +48,36 @@ impl PinnedFiles {
             Some(Put { path: inside.join(&file.path), what })
         };
         pinned.iter().filter_map(put).collect()
+    }
+
+    /// Judges that a check has no reason to write: it may not, for what it executes could swap them and put them back
+    /// while nobody looks. Those of the check itself come first; `inside` is as for [`PinnedFiles::puts`].
+    pub fn fixed(&self, pinned: &[Pinned], check: &CheckSpec, inside: &Path) -> Vec<PathBuf> {
+        let words: Vec<&str> =
+            check.command.split(|char: char| char.is_whitespace() || ";&|()'\"".contains(char)).collect();
+        let sets_modes = words.contains(&"chmod");
+        let is_fixed = |file: &&Pinned| {
+            // A package manager writes what it installed and the description of the package.
+            let is_written_by_people = matches!(file.why, Why::Declared | Why::Protected | Why::Named { .. })
+                && file.part == Part::Whole
+                && !file.path.starts_with('/')
+                && !file.path.split('/').any(|name| GENERATED.contains(&name));
+            let is_told_to_change = sets_modes && words.iter().any(|word| word.trim_start_matches("./") == file.path);
+            is_written_by_people && !is_told_to_change && matches!(file.state, PinnedState::File { .. })
+        };
+        let mut fixed: Vec<&Pinned> = pinned.iter().filter(is_fixed).collect();
+        fixed.sort_by_key(|file| !file.of.contains(&check.id));
+        fixed.into_iter().take(MOST_FIXED).map(|file| inside.join(&file.path)).collect()
+    }
+
+    /// Whether a check reads ralph's own files in the project: its command or one of its judges speaks of them.
+    pub fn speaks_of_own_files(&self, pinned: &[Pinned], check: &CheckSpec) -> bool {
+        let speaks = |text: &[u8]| memchr::memmem::find(text, b".ralph").is_some();
+        let judges = pinned.iter().filter(|file| file.of.contains(&check.id) || matches!(file.why, Why::Protected));
+        let mut contents = judges.filter_map(|file| self.content(file));
+        speaks(check.command.as_bytes())
+            || pinned.iter().any(|file| file.path.starts_with(".ralph/") && file.of.contains(&check.id))
+            || contents.any(|content| speaks(&content))
     }
 
     /// Writes a file beside its place and renames it, so that nothing that stands there is written through.

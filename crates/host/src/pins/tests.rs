@@ -340,3 +340,67 @@ fn a_plugin_that_announces_itself_counts_and_another_package_does_not() {
         assert_eq!(pins.changes(&pinned).unwrap().len(), expected, "{package}");
     }
 }
+
+#[test]
+fn every_link_on_the_way_is_pinned_and_so_is_an_end_that_is_not_there() {
+    for (lead_elsewhere, changed) in [
+        (&["project/mid/add", "project/easy"][..], "mid/add"),
+        (&["project/current", "v2"], "current"),
+        (&["project/nowhere"], "nowhere"),
+    ] {
+        let project = Project::new();
+        for folder in ["mid", "v1/golden", "v2/golden"] {
+            std::fs::create_dir_all(project.at("project").join(folder)).unwrap();
+        }
+        for file in ["golden", "easy", "v1/golden/x", "v2/golden/x"] {
+            std::fs::write(project.at("project").join(file), file).unwrap();
+        }
+        for (target, link) in [
+            ("../mid/add", "tests/add"),
+            ("../golden", "mid/add"),
+            ("../current/golden/x", "tests/x"),
+            ("v1", "current"),
+            ("../nowhere", "tests/override"),
+        ] {
+            symlink(target, project.at("project").join(link)).unwrap();
+        }
+        let pins = project.pins();
+        let pinned = pins.pin(&globs(&["tests/**"]), &[], &Known::default(), &Stop::default()).unwrap();
+        assert!(pins.changes(&pinned).unwrap().is_empty());
+        match lead_elsewhere {
+            [link, target] => {
+                std::fs::remove_file(project.at(link)).unwrap();
+                symlink(target, project.at(link)).unwrap();
+            }
+            [file, ..] => std::fs::write(project.at(file), "exit 0").unwrap(),
+            [] => {}
+        }
+        let changes: Vec<String> = pins.changes(&pinned).unwrap().into_iter().map(|change| change.path).collect();
+        assert_eq!(changes, [changed]);
+    }
+}
+
+#[test]
+fn what_people_wrote_is_fixed_for_a_check_and_what_tools_write_is_not() {
+    let project = Project::new();
+    let pins = project.pins();
+    for path in ["dist/t.js", "node_modules/.bin/jest"] {
+        std::fs::create_dir_all(project.at("project").join(path).parent().unwrap()).unwrap();
+        std::fs::write(project.at("project").join(path), "").unwrap();
+    }
+    std::fs::write(project.at("project/package.json"), "{}").unwrap();
+    let package = Part::Package { scripts: vec!["test".to_owned()], sections: Vec::new() };
+    let whole = ["check.sh", "dist/t.js", "node_modules/.bin/jest", "absent"].map(|path| judge(path, Part::Whole));
+    let known = known(whole.into_iter().chain([judge("package.json", package)]).collect());
+    let pinned = pins.pin(&globs(&["tests/*.rs"]), &[], &known, &Stop::default()).unwrap();
+    let fixed = |command: &str| {
+        let check = ralph_core::check::CheckSpec::new(CheckId::new("1"), command);
+        pins.fixed(&pinned, &check, Path::new("in"))
+    };
+    assert_eq!(fixed("sh check.sh"), [Path::new("in/check.sh"), Path::new("in/tests/a.rs")]);
+    assert_eq!(fixed("chmod +x ./check.sh && ./check.sh"), [Path::new("in/tests/a.rs")]);
+    let speaks = |command: &str| {
+        pins.speaks_of_own_files(&pinned, &ralph_core::check::CheckSpec::new(CheckId::new("1"), command))
+    };
+    assert!(speaks("! grep -q TODO .ralph/tasks/t/plan.md") && !speaks("sh check.sh"));
+}

@@ -13,6 +13,7 @@ use rustix::fs::{FileType, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::thread::CapabilitySet;
+use std::collections::BTreeSet;
 use std::ffi::{CString, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -54,9 +55,15 @@ fn obey(folder: &Path, status: &mut File) -> Result<(), String> {
         put_over(&tree, &order.tree, put)
             .map_err(|error| format!("{} could not be put over the copy: {error}", put.path.display()))?;
     }
+    if rights.can_rename_folders() {
+        pin_folders(&tree, &order).map_err(|error| told("the folders of judges could not be kept in place", &error))?;
+    }
     for cache in &order.caches {
         mount_cache(&tree, cache)
             .map_err(|error| format!("the cache {} could not be mounted: {error}", cache.to.display()))?;
+    }
+    for judge in order.fixed.iter().map(Path::new) {
+        fix(&tree, judge).map_err(|error| format!("{} could not be made read-only: {error}", judge.display()))?;
     }
     for sealed in order.sealed.iter().map(Path::new) {
         seal(sealed).map_err(|error| format!("{} could not be made read-only: {error}", sealed.display()))?;
@@ -104,6 +111,11 @@ impl Rights {
         rustix::mount::mount_change("/", MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC)
             .map_err(|errno| why(errno.into()))?;
         Ok(rights)
+    }
+
+    /// Whether folders of the live tree can be renamed in the copy.
+    fn can_rename_folders(&self) -> bool {
+        std::ptr::eq(self.options, OPTIONS)
     }
 
     /// Makes sure that the check can do no more than without a snapshot. An ordinary user loses everything with the
@@ -220,9 +232,35 @@ fn mount_cache(tree: &Rooted, cache: &Cache) -> io::Result<()> {
 /// Makes a folder read-only for all in this namespace.
 fn seal(folder: &Path) -> io::Result<()> {
     rustix::mount::mount_bind_recursive(folder, folder)?;
-    // What the mount forbids already must stay forbidden, or the kernel refuses.
-    let flags = MountFlags::BIND | MountFlags::RDONLY | forbidden_in(folder)?;
-    Ok(rustix::mount::mount_remount(folder, flags, "")?)
+    make_read_only(folder)
+}
+
+/// Makes the mount at a path read-only. What it forbids already must stay forbidden, or the kernel refuses.
+fn make_read_only(mounted: &Path) -> io::Result<()> {
+    let flags = MountFlags::BIND | MountFlags::RDONLY | forbidden_in(mounted)?;
+    Ok(rustix::mount::mount_remount(mounted, flags, "")?)
+}
+
+/// Makes a file of the copy one that can be neither written nor replaced. What is no plain file is left alone.
+fn fix(tree: &Rooted, path: &Path) -> io::Result<()> {
+    let Some(file) = tree.place(path)? else { return Ok(()) };
+    rustix::mount::mount_bind(name_of(&file), name_of(&file))?;
+    // Opened again, for the first look is at what lies below the mount.
+    let Some(file) = tree.place(path)? else { return Ok(()) };
+    make_read_only(Path::new(&name_of(&file)))
+}
+
+/// Makes every folder above a fixed file a mount: one that is mounted cannot be renamed, and its files with it.
+fn pin_folders(tree: &Rooted, order: &Order) -> io::Result<()> {
+    let above = order.fixed.iter().flat_map(|path| Path::new(path).ancestors().skip(1));
+    // In the order of paths a folder stands before what is in it.
+    let folders: BTreeSet<&Path> = above.filter(|folder| !folder.as_os_str().is_empty()).collect();
+    for folder in folders {
+        // One that is not there, or is a link, holds no judge.
+        let Ok(folder) = tree.folder(folder, Parents::Needed) else { continue };
+        rustix::mount::mount_bind(name_of(&folder), name_of(&folder))?;
+    }
+    Ok(())
 }
 
 /// What the mount that a folder lies in forbids: a program on a disk for data stays one that cannot be executed.

@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! ralph ── keeper ── ralph __snapshot FOLDER  →  exec sh -c CHECK
-//!                    1. namespace  2. overlays  3. judges  4. caches  5. trusted state read-only
+//!                    1. namespace  2. overlays  3. judges, read-only  4. caches  5. trusted state read-only
 //! ```
 //!
 //! Home, `/tmp`, the network and everything else outside the tree stay what they are, and so do sockets in the tree at
@@ -67,8 +67,10 @@ const LIVE: &str = "live";
 const SNAPSHOTS: &str = "snapshots";
 /// The folder of a project's trusted state that holds caches.
 const CACHES: &str = "caches";
+/// The folder of a project with ralph's own files.
+const OWN_FILES: &str = ".ralph";
 /// Folders of which nothing is ever carried back.
-const OWN: [&str; 2] = [".git", ".ralph"];
+const OWN: [&str; 2] = [".git", OWN_FILES];
 /// How long the helper may take to try: it needs some milliseconds.
 const PATIENCE: Millis = Millis(20_000);
 
@@ -103,6 +105,11 @@ pub struct Plan<'a> {
     pub checkout: Option<&'a Checkout>,
     /// What must stand at these paths; what does already is not touched.
     pub judges: Vec<Put>,
+    /// Judges below the tree's root that the check itself cannot change: what it executes could swap them and put them
+    /// back while nobody looks.
+    pub fixed: Vec<PathBuf>,
+    /// Whether ralph's own files in the project are hidden: they are no part of the work.
+    pub hides_own: bool,
     /// Cache folders that were recognised, below the project; those of the check's terms are added.
     pub caches: Vec<PathBuf>,
     /// Variables for the check.
@@ -148,7 +155,7 @@ impl Snapshots {
         if self.store.starts_with(&self.place.tree) {
             return Err(format!("what checks write would lie in the project itself, in {}", self.store.display()));
         }
-        let snapshot = self.begin(None, &[], &[], &[]).map_err(|error| error.to_string())?;
+        let snapshot = self.begin(None, &[], &[]).map_err(|error| error.to_string())?;
         let nothing = Command::of_own_binary(Vec::new(), &self.place.project);
         let command = snapshot.command(&nothing);
         let (_silent, mut orders) = mpsc::unbounded_channel();
@@ -167,14 +174,10 @@ impl Snapshots {
         }
     }
 
-    /// Prepares a snapshot; an empty program only tries.
-    fn begin(
-        &self,
-        checkout: Option<&Checkout>,
-        judges: &[Put],
-        caches: &[Cache],
-        program: &[OsString],
-    ) -> io::Result<Snapshot> {
+    /// Prepares a snapshot; without a plan and a program it only tries.
+    fn begin(&self, plan: Option<&Plan<'_>>, caches: &[Cache], program: &[OsString]) -> io::Result<Snapshot> {
+        let checkout = plan.and_then(|plan| plan.checkout);
+        let (judges, fixed) = plan.map(|plan| (plan.judges.as_slice(), plan.fixed.as_slice())).unwrap_or_default();
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let folder = self.store.join(format!("{}-{number}", std::process::id()));
         make_private(&folder)?;
@@ -196,7 +199,12 @@ impl Snapshots {
             // The copy has the permissions of what it is a copy of.
             std::fs::set_permissions(layer.upper(), layer.lower.metadata()?.permissions())?;
         }
-        for cache in caches {
+        let mut caches = caches.to_vec();
+        // A commit holds of them what people put there.
+        if plan.is_some_and(|plan| plan.hides_own) && checkout.is_none() {
+            caches.extend(self.place.without_own_files(&snapshot.folder)?);
+        }
+        for cache in &caches {
             make_private(&cache.from)?;
         }
         let (mut puts, mut sealed) = (judges.to_vec(), vec![self.place.state.clone().into_os_string()]);
@@ -220,7 +228,8 @@ impl Snapshots {
             aside,
             sockets,
             puts,
-            caches: caches.to_vec(),
+            fixed: fixed.iter().map(|path| path.clone().into_os_string()).collect(),
+            caches,
             sealed,
             program: program.to_vec(),
             start: self.place.project.clone(),
@@ -274,7 +283,7 @@ impl Plan<'_> {
         folders.sort_by_key(|path| path.components().count());
         let caches: Vec<Cache> = folders.into_iter().map(|to| Cache { from: place.cache(spec, &to), to }).collect();
         let program: Vec<OsString> = std::iter::once(&command.program).chain(&command.args).cloned().collect();
-        self.snapshots.begin(self.checkout, &self.judges, &caches, &program)
+        self.snapshots.begin(Some(self), &caches, &program)
     }
 }
 
@@ -282,6 +291,25 @@ impl Place {
     /// The project's place in the tree.
     fn inside(&self) -> &Path {
         self.project.strip_prefix(&self.tree).unwrap_or(Path::new(""))
+    }
+
+    /// A folder with nothing but settings in it that stands in the place of the project's `.ralph`, if it has one.
+    fn without_own_files(&self, folder: &Path) -> io::Result<Option<Cache>> {
+        let own = self.project.join(OWN_FILES);
+        if !own.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            return Ok(None);
+        }
+        let from = folder.join("own");
+        make_private(&from)?;
+        for entry in own.read_dir()? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let is_settings = name.to_str().is_some_and(|name| name.starts_with("settings") && name.ends_with(".json"));
+            if is_settings && entry.file_type()?.is_file() {
+                std::fs::copy(entry.path(), from.join(name))?;
+            }
+        }
+        Ok(Some(Cache { from, to: self.inside().join(OWN_FILES) }))
     }
 
     /// Where a check's cache lies. Each check has its own: what one leaves there must not reach another that judges.

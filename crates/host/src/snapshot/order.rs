@@ -18,6 +18,8 @@ pub(super) struct Order {
     /// Sockets that are the live ones.
     pub(super) sockets: Vec<OsString>,
     pub(super) puts: Vec<Put>,
+    /// Files below the tree's root that cannot be changed from inside.
+    pub(super) fixed: Vec<OsString>,
     pub(super) caches: Vec<Cache>,
     /// Folders that cannot be written to from inside.
     pub(super) sealed: Vec<OsString>,

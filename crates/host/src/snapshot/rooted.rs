@@ -76,6 +76,22 @@ impl Rooted {
         }
     }
 
+    /// A plain file as a place for mounts; `None` if none stands there.
+    #[cfg(target_os = "linux")]
+    pub(super) fn place(&self, path: &Path) -> io::Result<Option<OwnedFd>> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = self
+            .parent(path, Parents::Needed)
+            .and_then(|(folder, name)| Ok(rustix::fs::openat(&folder, name, flags, Mode::empty())?));
+        let file = match opened {
+            Ok(file) => file,
+            Err(error) if is_absence(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let is_plain = FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) == FileType::RegularFile;
+        Ok(is_plain.then_some(file))
+    }
+
     /// Opens a plain file for reading.
     pub(super) fn file(&self, path: &Path) -> io::Result<File> {
         let (folder, name) = self.parent(path, Parents::Needed)?;

@@ -17,9 +17,17 @@ pub(super) struct End {
 
 /// Follows a path from a folder that is named without links. What is not there is followed by its name.
 pub(super) fn end_of(folder: &Path, target: &Path) -> End {
+    let (path, links) = way_of(folder, target);
+    // One that goes in circles ends nowhere.
+    let stat = (links.len() <= LONGEST_CHAIN).then(|| rustix::fs::lstat(&path).ok()).flatten();
+    End { stat, path }
+}
+
+/// The same with every link on the way, each named without links.
+pub(crate) fn way_of(folder: &Path, target: &Path) -> (PathBuf, Vec<PathBuf>) {
     let mut at = folder.to_owned();
     let mut left: Vec<PathBuf> = parts(target);
-    let mut links = 0;
+    let mut links = Vec::new();
     while let Some(part) = left.pop() {
         if part == Path::new("/") {
             at = part;
@@ -31,15 +39,15 @@ pub(super) fn end_of(folder: &Path, target: &Path) -> End {
         }
         at.push(&part);
         if let Ok(next) = std::fs::read_link(&at) {
-            links += 1;
-            if links > LONGEST_CHAIN {
-                return End { path: at, stat: None };
+            links.push(at.clone());
+            if links.len() > LONGEST_CHAIN {
+                break;
             }
             at.pop();
             left.extend(parts(&next));
         }
     }
-    End { stat: rustix::fs::lstat(&at).ok(), path: at }
+    (at, links)
 }
 
 /// The parts of a path, the first one last.

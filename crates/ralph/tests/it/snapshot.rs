@@ -34,6 +34,8 @@ struct Bench {
 struct Extras<'a> {
     checkout: Option<&'a Checkout>,
     judges: Vec<Put>,
+    fixed: Vec<PathBuf>,
+    hides_own: bool,
     caches: Vec<PathBuf>,
     environment: Vec<(OsString, OsString)>,
 }
@@ -107,8 +109,8 @@ impl Bench {
     }
 
     async fn try_check(&mut self, spec: CheckSpec, extras: Extras<'_>) -> (CheckReport, Option<String>) {
-        let Extras { checkout, judges, caches, environment } = extras;
-        let plan = Plan { snapshots: &self.snapshots, checkout, judges, caches, environment };
+        let Extras { checkout, judges, fixed, hides_own, caches, environment } = extras;
+        let plan = Plan { snapshots: &self.snapshots, checkout, judges, fixed, hides_own, caches, environment };
         let root = checkout.map_or(self.tree.as_path(), Checkout::project);
         let place = CheckPlace {
             root,
@@ -163,6 +165,43 @@ fn spec(command: &str) -> CheckSpec {
 
 fn file(path: &str, content: &str) -> Put {
     Put { path: path.into(), what: Judge::File { content: content.into(), executable: false } }
+}
+
+#[tokio::test]
+async fn a_check_cannot_swap_a_fixed_judge_by_any_name() {
+    let Some(mut bench) = Bench::new().await else { return };
+    fs::create_dir_all(bench.tree.join("tests/inner")).unwrap();
+    fs::write(bench.tree.join("tests/inner/judge"), "strict\n").unwrap();
+    let attempts = [
+        "echo x > tests/inner/judge",
+        "rm tests/inner/judge",
+        "echo x > new && mv new tests/inner/judge",
+        "mv tests/inner/judge away",
+        "mv tests away",
+        "mv tests/inner tests/away",
+        "rm -rf tests",
+        "ln -f f tests/inner/judge",
+    ];
+    for attempt in attempts {
+        let fixed = vec![PathBuf::from("tests/inner/judge"), PathBuf::from("missing/judge")];
+        let command = format!("({attempt}) 2>/dev/null; cat tests/inner/judge; echo y > tests/inner/beside");
+        let report = bench.check_as(spec(&command), Extras { fixed, ..Extras::default() }).await;
+        assert_eq!(passed(&report), "strict\n", "{attempt}");
+    }
+}
+
+#[tokio::test]
+async fn a_check_sees_settings_and_nothing_else_of_ralphs_own_files() {
+    let Some(mut bench) = Bench::new().await else { return };
+    fs::create_dir_all(bench.tree.join(".ralph/tasks/t")).unwrap();
+    for name in ["settings.json", "settings.local.json", "sum.sh", "tasks/t/sum.sh"] {
+        fs::write(bench.tree.join(".ralph").join(name), "{}").unwrap();
+    }
+    let extras = Extras { hides_own: true, ..Extras::default() };
+    let report = bench.check_as(spec("ls .ralph; echo x > .ralph/written"), extras).await;
+    assert_eq!(passed(&report), "settings.json\nsettings.local.json\n");
+    assert!(!bench.tree.join(".ralph/written").exists());
+    assert!(passed(&bench.check("ls .ralph").await).contains("tasks"));
 }
 
 #[tokio::test]
@@ -619,6 +658,8 @@ async fn a_file_system_below_the_project_is_copied_too_or_nothing_is() {
         snapshots: &bench.snapshots,
         checkout: None,
         judges: Vec::new(),
+        fixed: Vec::new(),
+        hides_own: false,
         caches: Vec::new(),
         environment: Vec::new(),
     };
