@@ -636,3 +636,21 @@ async fn ten_thousand_files_are_looked_at_as_before() {
     std::fs::set_permissions(place.root.join("a.txt"), std::fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(place.words().await, [""; 0]);
 }
+
+#[tokio::test]
+async fn the_program_of_a_filter_is_pinned_and_a_checkout_has_the_filters_of_the_start() {
+    let start = "printf '#!/bin/sh\\ncat\\n' > tidy; chmod +x tidy; git config filter.tidy.clean './tidy %f'
+                 git config filter.tidy.smudge \"sh '$HOME/smudge.sh'\"; echo cat > ~/smudge.sh
+                 echo '*.txt filter=tidy' > .gitattributes; git add -A; git commit -q -m filter";
+    let place = Place::pinned(start).await;
+    assert_eq!(place.words().await, [""; 0]);
+    let filters = filters_of(&place.pins.git);
+    assert!(filters.contains(&("GIT_CONFIG_COUNT".into(), "2".into())), "{filters:?}");
+    assert!(filters.iter().any(|(_, value)| value == "./tidy %f"), "{filters:?}");
+    for script in ["echo 'sed s/a/b/' >> tidy", "echo 'sed s/a/b/' > ~/smudge.sh"] {
+        let place = Place::pinned(start).await;
+        place.sh(script);
+        assert_eq!(place.words().await.len(), 1, "{script}");
+    }
+    assert_eq!(filters_of(&Place::pinned("").await.pins.git), []);
+}
