@@ -72,11 +72,15 @@ const SHAPES: &[(Says, &str)] = &[
     (Says::None, r"(?i:all (?:tests|examples|specs) (?:were |have been )?(?:excluded|skipped|filtered))"),
     (Says::None, r"(?i:tests are skipped)"), (Says::None, r"Running 0 tests"), (Says::None, r"0 scenarios$"),
     (Says::None, r"Tests:?\s+no tests"), (Says::None, r"Result: NOTESTS"), (Says::None, r"1\.\.0\b"),
+    (Says::None, r"g?make: Nothing to be done for ['`][\w-]*(?:test|check|spec|verify)[\w-]*'"),
+    (Says::None, r"g?make: ['`][\w-]*(?:test|check|spec|verify)[\w-]*' is up to date"),
     // cargo, nextest, forge
     (Says::Before, CARGO_RESULT), (Says::Before, r"Summary \["),
     (Says::Begins, r"(?:Running .*\(.*[/\\]deps[/\\].*\)|Doc-tests \S+)$"),
     // pytest, unittest, Django, trial, bun, Clojure
     (Says::Before, r"=*\s*[0-9]+ (?:passed|failed|skipped|deselected|xfailed|xpassed|errors?|warnings?|rerun|tests? collected)\b.* in [0-9.]+"),
+    // bun counts those that it left out, too.
+    (Says::None, r"Ran [0-9]+ tests? across "),
     (Says::Before, r"Ran [0-9]+ tests?\b"), (Says::Less, r"(?:OK|PASSED) \(.*skip(?:ped|s)=[0-9]+"),
     // Jest, Vitest, Pest; Mocha, Cypress; Playwright, bun; Deno; AVA; web-test-runner; Jasmine, Ginkgo; Karma
     (Says::Before, r"Tests:?\s+[0-9]+ (?:passed|failed|skipped|todo|pending)"), (Says::Before, r"[0-9]+ passing\b"),
@@ -267,6 +271,8 @@ mod tests {
         // Ruby, PHP, Elixir, C++, Swift, Dart and others
         (TestsRan::None, "No examples found.\n\n0 examples, 0 failures"), (TestsRan::None, "All examples were filtered out\n0 examples, 0 failures"), (TestsRan::Some, "5 examples, 0 failures, 1 pending"),
         (TestsRan::None, "3 examples, 0 failures, 3 pending"), (TestsRan::None, "0 runs, 0 assertions, 0 failures, 0 errors, 0 skips"), (TestsRan::Some, "2 runs, 4 assertions, 0 failures, 0 errors, 0 skips"),
+        (TestsRan::None, " 0 pass\n 4 skip\n 0 fail\nRan 4 tests across 1 file. [5.00ms]"), (TestsRan::Some, " 4 pass\n 0 fail\nRan 4 tests across 1 file."),
+        (TestsRan::None, "make: 'test' is up to date."), (TestsRan::None, "make: Nothing to be done for 'check'."), (TestsRan::Unsaid, "make: 'lib.a' is up to date.\nall well"),
         (TestsRan::None, "No tests executed!"), (TestsRan::Some, "OK (5 tests, 7 assertions)"), (TestsRan::None, "OK, but some tests were skipped!\nTests: 3, Assertions: 0, Skipped: 3."),
         (TestsRan::None, "There are no tests to run"), (TestsRan::Some, "3 doctests, 2 tests, 0 failures, 1 excluded"), (TestsRan::None, "2 tests, 0 failures, 2 excluded"),
         (TestsRan::None, "No tests were found!!!"), (TestsRan::Some, "100% tests passed, 0 tests failed out of 5"), (TestsRan::None, "[  PASSED  ] 0 tests."), (TestsRan::Some, "[  PASSED  ] 2 tests."),

@@ -2,7 +2,7 @@
 
 use super::learn::{Context, Learner, shown};
 use super::premises::{UNKNOWN, is_known, name};
-use super::shell::Call;
+use super::shell::{Call, reads_files};
 use super::table::{self, Kit};
 use super::{Part, Standing, Why};
 use crate::evidence::{
@@ -15,7 +15,8 @@ impl Learner<'_> {
         let by = &context.setting.by;
         let Some((first, args)) = call.words.split_first() else { return };
         if !is_known(first) {
-            return self.unknown(format!("what `{}` in {} executes", call.raw, shown(by)), false);
+            let varies = reads_files(&call.raw);
+            return self.unknown(format!("what `{}` in {} executes", call.raw, shown(by)), varies);
         }
         let program = program_name(first);
         if self.is_function(first, context) {
@@ -33,13 +34,38 @@ impl Learner<'_> {
                 return self.script(&path, None, args, call, context);
             }
             self.at_path(&path, program, context);
+            if self.own_text(&path, program, args, call, context) {
+                return;
+            }
         } else {
-            self.by_name(first, program, call, context);
+            let file = self.by_name(first, program, call, context);
+            let is_installed = |path: &String| path.contains('/') && name(path) == first;
+            match file {
+                Some(file) if self.own_text(&file, program, args, call, context) => return,
+                // The product, which the check installs before it tries it.
+                None if !has_meaning(program, args) && context.made.iter().any(is_installed) => return,
+                _ => {}
+            }
         }
         self.by_meaning(program, args, call, context);
         for input in &call.inputs {
             self.input(input, program, context);
         }
+    }
+
+    /// Follows a program that is a shell's text; tells whether nothing else needs to be known of it. Of one that has a
+    /// meaning of its own, what is not understood is nobody's loss.
+    fn own_text(&mut self, file: &str, program: &str, args: &[String], call: &Call, context: &Context<'_>) -> bool {
+        let has_meaning = has_meaning(program, args);
+        if is_manager(program) {
+            return false;
+        }
+        let unknown = self.known.unknown.len();
+        let is_text = self.program_text(file, args, call, context);
+        if has_meaning {
+            self.known.unknown.truncate(unknown);
+        }
+        is_text && !has_meaning
     }
 
     /// A call that may be none: what is not understood of it is nobody's loss.
@@ -71,36 +97,47 @@ impl Learner<'_> {
                 self.judge(path, Part::Whole, why, true);
                 self.installed_at(path, program);
                 if let Some(text) = self.premises.read(path).filter(|text| text.starts_with("#!")) {
-                    self.names(text.lines().next().unwrap_or_default());
+                    let first = text.lines().next().unwrap_or_default();
+                    self.names(first, context.setting);
+                    self.interpreter_at_path(first, program);
                 }
             }
         }
     }
 
-    /// A program that is found by its name.
-    fn by_name(&mut self, word: &str, program: &str, call: &Call, context: &Context<'_>) {
+    /// The interpreter that a program's first line names, if it lies where an agent can write.
+    fn interpreter_at_path(&mut self, first: &str, program: &str) {
+        let word = first.trim_start_matches("#!").split_whitespace().next().unwrap_or_default();
+        let path = self.below("", word);
+        if word.starts_with('/') && !path.starts_with('/') {
+            self.judge(&path, Part::Whole, Why::Installed { runner: program.to_owned() }, true);
+        } else if word.starts_with('/') && !self.is_of_the_system(&path) {
+            self.known.program(&path, &self.subject.id);
+        }
+    }
+
+    /// A program that is found by its name; gives its file.
+    fn by_name(&mut self, word: &str, program: &str, call: &Call, context: &Context<'_>) -> Option<String> {
         if let Some(path) = self.local_program(word, &call.folder, context.setting) {
-            // A nearer one would be taken instead.
-            let folders = super::premises::upward(context.setting.package.as_deref().unwrap_or_default());
-            let bins = folders.map(|folder| self.below(folder, &format!("node_modules/.bin/{word}")));
-            let nearer: Vec<String> = bins.take_while(|bin| *bin != path).collect();
-            for bin in nearer.iter().filter(|_| path.contains("node_modules/.bin/")) {
-                self.judge(bin, Part::Whole, Why::Configures { runner: program.to_owned() }, false);
-            }
-            return self.at_path(&path, program, context);
+            self.nearer(word, context.setting);
+            self.at_path(&path, program, context);
+            return Some(path);
         }
         let found = self.premises.find(word);
         let is_runner = table::runner(program).is_some_and(|row| row.kit != Kit::None || row.keeps.len() > 1);
         match found {
             Some(file) => {
                 self.known.program(word, &self.subject.id);
+                self.nearer(word, context.setting);
                 let file = self.behind_shim(&file, &call.folder);
                 self.installed_at(&file, program);
+                Some(file)
             }
             None if is_runner && !context.setting.installs => {
                 self.unknown(format!("what `{word}` will be, which is not installed yet"), true);
+                None
             }
-            None => {}
+            None => None,
         }
     }
 
@@ -118,7 +155,8 @@ impl Learner<'_> {
                 return;
             }
             "eval" => {
-                return self.unknown(format!("what `{}` in {} runs", call.raw, shown(&context.setting.by)), false);
+                let varies = reads_files(&call.raw);
+                return self.unknown(format!("what `{}` in {} runs", call.raw, shown(&context.setting.by)), varies);
             }
             "make" | "gmake" => return self.make(args, &folder, context),
             "just" => return self.just(args, &folder, context),
@@ -145,6 +183,13 @@ impl Learner<'_> {
                 return self.behind_options(program, args, call, context);
             }
             "find" | "fd" => return self.found(args, call, context),
+            "git" => {
+                // A command that git does not know is a program of the search path.
+                let verb = positionals("git", args).first().map(|verb| format!("git-{verb}"));
+                if let Some(program) = verb.filter(|program| self.premises.find(program).is_some()) {
+                    return self.again(&[program], call, context);
+                }
+            }
             _ => {}
         }
         if table::interpreter(program).is_some() {
@@ -291,12 +336,14 @@ impl Learner<'_> {
                 self.sourced(&path, call, context);
             }
         }
+        self.profiles(args, call);
         match shell_input(args) {
             ShellInput::Line { line, arguments, .. } => {
                 let mut scope = self.scope(&call.folder);
                 scope.arguments = Some(arguments.get(1..).unwrap_or_default().to_vec());
                 if !is_known(line) {
-                    return self.unknown(format!("what `{}` in {} runs", call.raw, shown(&context.setting.by)), false);
+                    let varies = reads_files(&call.raw);
+                    return self.unknown(format!("what `{}` in {} runs", call.raw, shown(&context.setting.by)), varies);
                 }
                 self.text(line, &scope, context.setting);
             }
@@ -305,6 +352,29 @@ impl Learner<'_> {
                 self.script(&path, Some("sh"), arguments, call, context);
             }
             ShellInput::Nothing => self.comes_in("sh", args, call, context),
+        }
+    }
+
+    /// What a shell reads before anything else because of how it is called.
+    fn profiles(&mut self, args: &[String], call: &Call) {
+        let options: Vec<&String> = args.iter().take_while(|word| word.starts_with(['-', '+'])).collect();
+        let has = |letter: char, long: &str| {
+            options.iter().any(|word| *word == long || !word.starts_with("--") && word.contains(letter))
+        };
+        let shell = program_name(call.words.first().map(String::as_str).unwrap_or_default());
+        let (is_login, is_interactive) = (has('l', "--login"), has('i', "--interactive"));
+        let mut files: Vec<&str> = Vec::new();
+        if shell == "zsh" {
+            files.push(".zshenv");
+            files.extend(is_login.then_some([".zprofile", ".zlogin"]).into_iter().flatten());
+            files.extend(is_interactive.then_some(".zshrc"));
+        } else {
+            files.extend(is_login.then_some([".bash_profile", ".bash_login", ".profile"]).into_iter().flatten());
+            files.extend((is_login || is_interactive).then_some(".bashrc"));
+        }
+        for file in files {
+            let path = self.home(file);
+            self.configured(&path, &Part::Whole, shell);
         }
     }
 
@@ -578,4 +648,15 @@ fn is_manager(program: &str) -> bool {
         program,
         "make|gmake|just|task|go-task|npm|pnpm|yarn|bun|deno|cargo|go|rake|composer|tox|nox|pre-commit|env|timeout|xargs|find",
     )
+}
+
+/// Whether more is known of a program than its text.
+fn has_meaning(program: &str, args: &[String]) -> bool {
+    table::runner(program).is_some()
+        || table::is_interpreter(program)
+        || table::is_plain(program)
+        || table::compares(program)
+        || table::is_elsewhere(program)
+        || is_manager(program)
+        || wrapped(program, args).is_some()
 }

@@ -78,7 +78,7 @@ impl Learner<'_> {
     }
 
     /// What the system's own package manager installs, no ordinary agent can write.
-    fn is_of_the_system(&self, path: &str) -> bool {
+    pub(super) fn is_of_the_system(&self, path: &str) -> bool {
         let local = path.starts_with("/usr/local/");
         !local && ["/usr/", "/bin/", "/sbin/", "/lib/", "/nix/", "/snap/"].iter().any(|folder| path.starts_with(folder))
     }

@@ -187,14 +187,14 @@ impl Learner<'_> {
                 )
             })
             .collect();
-        let setting = Setting { by: path.to_owned(), package: None, ..context.setting.clone() };
+        let setting = Setting { by: path.to_owned(), ..context.setting.clone() };
         for block in &file.blocks {
             for word in ["import ", "import? ", "mod "] {
                 if let Some(inner) = block.head.strip_prefix(word).filter(|_| block.recipe.is_empty()) {
                     let inner = place(self.premises.root(), &folder, inner.trim().trim_matches(['"', '\'']));
                     self.judge(&inner, Part::Whole, named(path), false);
                     if let Some(text) = self.premises.read(&inner) {
-                        self.names(&text);
+                        self.names(&text, &setting);
                     }
                 }
             }
@@ -209,12 +209,12 @@ impl Learner<'_> {
             // A recipe with a first line of its own is one script.
             if block.body.first().is_some_and(|line| line.starts_with("#!")) {
                 let lines: Vec<String> = block.body.iter().skip(1).map(fill).collect();
-                self.names(block.body.first().map_or("", String::as_str));
+                self.names(block.body.first().map_or("", String::as_str), &setting);
                 let is_shell = block.body.first().is_some_and(|line| line.ends_with("sh"));
                 if is_shell {
                     self.text(&lines.join("\n"), &scope, &setting);
                 } else {
-                    self.names(&lines.join("\n"));
+                    self.names(&lines.join("\n"), &setting);
                 }
                 continue;
             }

@@ -64,6 +64,8 @@ pub(super) struct Setting {
     pub(super) package: Option<String>,
     /// The virtual environment that is active.
     pub(super) venv: Option<String>,
+    /// Folders that the texts around it put into the search path.
+    pub(super) paths: Vec<String>,
     /// Whether the check installs what it uses.
     pub(super) installs: bool,
 }
@@ -120,7 +122,7 @@ impl<'a> Learner<'a> {
     }
 
     /// Every word of a text that is the name of a program: who stands before it in the search path decides.
-    pub(super) fn names(&mut self, text: &str) {
+    pub(super) fn names(&mut self, text: &str, setting: &Setting) {
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || "._+-[".contains(letter);
         let words = text
             .split(|letter| !is_part(letter))
@@ -129,8 +131,41 @@ impl<'a> Learner<'a> {
         for word in words.into_iter().take(MOST_NAMES) {
             if self.premises.find(word).is_some() {
                 self.known.program(word, &self.subject.id);
+                self.nearer(word, setting);
             }
         }
+    }
+
+    /// What must stay away, because it would be found before the program that a name leads to.
+    pub(super) fn nearer(&mut self, word: &str, setting: &Setting) {
+        if setting.installs {
+            return;
+        }
+        let bins = setting.package.iter().flat_map(|package| upward(package));
+        let bins = bins.map(|folder| self.below(folder, "node_modules/.bin"));
+        let environment = setting.venv.iter().filter(|venv| !venv.is_empty()).map(|venv| format!("{venv}/bin"));
+        let places: Vec<String> = bins
+            .chain(environment)
+            .chain(setting.paths.iter().cloned())
+            .map(|folder| self.below(&folder, word))
+            .take_while(|path| self.premises.standing(path) != Standing::File)
+            .collect();
+        for path in places {
+            self.configured(&path, &Part::Whole, word);
+        }
+    }
+
+    /// The folders that a text puts into the search path, without those that are in it anyway.
+    fn added_paths(&self, calls: &[Call]) -> Vec<String> {
+        let usual = self.premises.variable("PATH").unwrap_or_default();
+        let usual: BTreeSet<String> = usual.split(':').map(|folder| self.below("", folder)).collect();
+        let mut added: Vec<String> = Vec::new();
+        for folder in calls.iter().flat_map(|call| &call.paths) {
+            if !usual.contains(folder) && !added.contains(folder) {
+                added.push(folder.clone());
+            }
+        }
+        added
     }
 
     /// Follows a shell text.
@@ -139,7 +174,6 @@ impl<'a> Learner<'a> {
             return self.unknown(format!("what is behind {}", shown(&setting.by)), false);
         }
         self.depth += 1;
-        self.names(text);
         let reading = shell::read(text, scope);
         for line in &reading.unread {
             self.unknown(format!("what `{line}` in {} runs", shown(&setting.by)), false);
@@ -149,8 +183,10 @@ impl<'a> Learner<'a> {
         let setting = Setting {
             installs: setting.installs || installs,
             venv: activated.or_else(|| setting.venv.clone()),
+            paths: self.added_paths(&reading.calls).into_iter().chain(setting.paths.iter().cloned()).collect(),
             ..setting.clone()
         };
+        self.names(text, &setting);
         for path in reading.named.iter().filter(|path| self.premises.standing(path) == Standing::File) {
             self.named(path, &setting.by, false);
         }
@@ -254,7 +290,7 @@ impl<'a> Learner<'a> {
     }
 
     /// A file below the home folder, or where a variable says that it is instead.
-    fn home(&self, below: &str) -> String {
+    pub(super) fn home(&self, below: &str) -> String {
         const ELSEWHERE: [(&str, &str); 4] = [
             (".cargo/", "CARGO_HOME"),
             (".config/", "XDG_CONFIG_HOME"),
@@ -270,7 +306,7 @@ impl<'a> Learner<'a> {
         if is_known(&path) { super::premises::place(self.premises.root(), "", &path) } else { path }
     }
 
-    fn configured(&mut self, path: &str, part: &Part, program: &str) {
+    pub(super) fn configured(&mut self, path: &str, part: &Part, program: &str) {
         self.judge(path, part.clone(), Why::Configures { runner: program.to_owned() }, false);
     }
 

@@ -11,6 +11,8 @@ use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+/// The tool of a Makefile that is one of several: each may use the variables of the others.
+pub(super) const INCLUDING: &str = "make with others";
 /// Expansions inside expansions.
 const DEEPEST: usize = 12;
 
@@ -231,7 +233,7 @@ impl Makefile {
 }
 
 /// What of a Makefile counts for these goals.
-pub(super) fn counted(text: &str, goals: &[String]) -> String {
+pub(super) fn counted(text: &str, goals: &[String], tool: &str) -> String {
     let file = Makefile::read(text, "Makefile", "", &[]);
     let wanted = file.closure(goals);
     let mut kept = BTreeSet::new();
@@ -242,7 +244,7 @@ pub(super) fn counted(text: &str, goals: &[String]) -> String {
                 targets.iter().any(|target| is_wanted(target, &wanted) || is_special(target) || !is_known(target))
             }
             Item::Include { .. } | Item::Other { .. } => true,
-            Item::Variable { name, .. } => of_the_environment(name),
+            Item::Variable { name, .. } => tool == INCLUDING || of_the_environment(name),
         };
         if counts {
             kept.insert(at);
@@ -349,15 +351,16 @@ impl Learner<'_> {
         counting.sort();
         counting.dedup();
         if !counting.is_empty() {
-            let part = Part::Recipes { tool: "make".to_owned(), goals: counting };
+            let tool = if included.is_empty() { "make" } else { INCLUDING };
+            let part = Part::Recipes { tool: tool.to_owned(), goals: counting };
             self.judge(path, part.clone(), named(&context.setting.by), false);
             for inner in included {
                 self.judge(&inner, part.clone(), named(path), false);
             }
         }
-        let setting = Setting { by: path.to_owned(), package: None, ..context.setting.clone() };
+        let setting = Setting { by: path.to_owned(), ..context.setting.clone() };
         for text in file.variables.values().filter(|value| value.contains("$(shell")) {
-            self.names(text);
+            self.names(text, &setting);
         }
         let phony: BTreeSet<&String> =
             file.rules(&BTreeSet::from([".PHONY".to_owned()])).flat_map(|(_, needs, _)| needs).collect();
@@ -388,7 +391,7 @@ impl Learner<'_> {
             }
         }
         if let Some(shell) = file.variables.get("SHELL") {
-            self.names(shell);
+            self.names(shell, &setting);
         }
     }
 

@@ -16,7 +16,7 @@ pub fn counted<'a>(part: &Part, content: &'a [u8]) -> Cow<'a, [u8]> {
         Part::Whole | Part::Ending { .. } | Part::Announced { .. } => None,
         Part::Package { scripts, sections } => text().and_then(|text| package(text, scripts, sections)),
         Part::Recipes { tool, goals } => text().and_then(|text| match tool.as_str() {
-            "make" => Some(make::counted(text, goals)),
+            "make" | make::INCLUDING => Some(make::counted(text, goals, tool)),
             "just" => Some(just::counted(text, goals)),
             "task" => Some(taskfile::counted(text, goals)),
             _ => None,

@@ -2,12 +2,15 @@
 
 use super::learn::{Context, Learner, Setting, shown};
 use super::premises::{is_known, name, parent, place};
-use super::shell::Call;
+use super::shell::{Call, reads_files};
 use super::word::Scope;
 use super::{Part, Standing, Why, table};
 use crate::evidence::{is_one_of, positionals, purposes};
 use regex::Regex;
 use std::sync::LazyLock;
+
+/// Lines of a program that only leads to others.
+const LONGEST_WRAPPER: usize = 60;
 
 /// A pattern that is known to be one.
 pub(super) fn pattern(text: &str) -> Option<Regex> {
@@ -51,7 +54,8 @@ impl Learner<'_> {
             let among_tests = call.words.iter().any(|word| table::is_among_tests(word));
             let is_pattern = call.words.iter().any(|word| word.contains('*'));
             if !(among_tests && is_pattern) {
-                self.unknown(format!("which file `{}` in {} executes", call.raw, shown(by)), false);
+                let varies = reads_files(&call.raw);
+                self.unknown(format!("which file `{}` in {} executes", call.raw, shown(by)), varies);
             }
             return;
         }
@@ -87,6 +91,18 @@ impl Learner<'_> {
         self.follow(&Script { path, text: &text, is_shell, by_program }, args, call, context);
     }
 
+    /// What a program leads to that is a short text of a shell, wherever it was found; tells whether it is one. What the
+    /// system installs is left alone.
+    pub(super) fn program_text(&mut self, file: &str, args: &[String], call: &Call, context: &Context<'_>) -> bool {
+        if self.is_of_the_system(file) {
+            return false;
+        }
+        let is_wrapper = |text: &String| is_shell_text(None, text) && text.lines().nth(LONGEST_WRAPPER).is_none();
+        let Some(text) = self.premises.read(file).filter(is_wrapper) else { return false };
+        self.follow(&Script { path: file, text: &text, is_shell: true, by_program: None }, args, call, context);
+        true
+    }
+
     /// What a script leads to.
     fn follow(&mut self, script: &Script<'_>, args: &[String], call: &Call, context: &Context<'_>) {
         let Script { path, text, is_shell, by_program } = *script;
@@ -95,7 +111,7 @@ impl Learner<'_> {
         }
         let first = text.lines().next().unwrap_or_default();
         if first.starts_with("#!") {
-            self.names(first);
+            self.names(first, context.setting);
         }
         let setting = Setting { by: path.to_owned(), ..context.setting.clone() };
         if is_shell {
@@ -105,7 +121,7 @@ impl Learner<'_> {
             return self.text(text, &scope, &setting);
         }
         // What another language does with its words is not read; which programs of that name there are counts anyway.
-        self.names(text);
+        self.names(text, &setting);
         let language = by_program.map_or_else(|| first.to_owned(), str::to_owned);
         self.helpers(text, path, &language, &call.folder, &Context { setting: &setting, ..*context });
     }
@@ -158,7 +174,7 @@ impl Learner<'_> {
                 self.named(path, by, false);
                 // Its commands were read where it is read in; names of programs count wherever they stand.
                 if let Some(text) = self.premises.read(path).filter(|_| self.is_new(format!("sourced {path}"))) {
-                    self.names(&text);
+                    self.names(&text, context.setting);
                 }
             }
             // `[ -f .env ] && . ./.env`: what is not there must stay away.
@@ -288,7 +304,7 @@ impl Learner<'_> {
             let path = place(self.premises.root(), folder, &file);
             self.judge(&path, Part::Whole, Why::Configures { runner: "rake".to_owned() }, false);
             if let Some(text) = self.premises.read(&path).filter(|_| self.is_new(format!("rake {path}"))) {
-                self.names(&text);
+                self.names(&text, context.setting);
                 let setting = Setting { by: path.clone(), ..context.setting.clone() };
                 self.helpers(&text, &path, "ruby", folder, &Context { setting: &setting, ..*context });
             }
@@ -334,7 +350,7 @@ impl Learner<'_> {
                 }
                 "tox" => self.tox(&text, &scope, &setting),
                 _ => {
-                    self.names(&text);
+                    self.names(&text, context.setting);
                     self.helpers(&text, &path, "python", folder, &Context { setting: &setting, ..*context });
                     for runner in
                         ["pytest", "mypy", "ruff", "flake8"].into_iter().filter(|runner| text.contains(runner))

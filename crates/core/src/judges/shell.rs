@@ -7,7 +7,7 @@ use super::pieces::pieces;
 use super::premises::{UNKNOWN, is_known};
 use super::table;
 use super::word::Scope;
-use crate::evidence::{bodies, parse};
+use crate::evidence::{bodies, is_one_of, parse};
 use brush_parser::ast::{
     Assignment, AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand,
     CompoundList, FunctionDefinition, IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, RedirectList,
@@ -19,6 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const DEEPEST: usize = 8;
 /// Combinations of what a command's words may stand for.
 const MOST_COMBINATIONS: usize = 64;
+/// Calls of functions that are followed: functions that call each other several times multiply.
+const MOST_BODIES: usize = 500;
 /// Commands of one text.
 const MOST_CALLS: usize = 4000;
 
@@ -88,6 +90,27 @@ pub(super) fn plain_commands(text: &str) -> Option<Vec<Vec<String>>> {
     pipelines.map(words).collect()
 }
 
+/// Whether what a command is depends on what a file holds, so that the next run may do something else.
+pub(super) fn reads_files(raw: &str) -> bool {
+    const READING: &str = "cat|head|tail|sed|awk|grep|cut|jq|yq|<";
+    let substituted = raw.split("$(").skip(1).chain(raw.split('`').skip(1).step_by(2));
+    substituted.into_iter().any(|text| {
+        let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '<');
+        words.any(|word| is_one_of(word, READING))
+    })
+}
+
+/// The files that a substituted text prints and nothing else.
+fn printed_files(text: &str, scope: &Scope<'_>) -> Option<Vec<String>> {
+    let by_shell = text.trim().strip_prefix('<').map(|file| vec![vec!["cat".to_owned(), file.trim().to_owned()]]);
+    let commands = by_shell.or_else(|| plain_commands(text))?;
+    let files = commands.iter().map(|words| match words.split_first() {
+        Some((name, files)) if name == "cat" => files.iter().map(|file| Some(scope.place(&scope.one(file)?))).collect(),
+        _ => None,
+    });
+    files.collect::<Option<Vec<Vec<String>>>>().map(|files| files.concat())
+}
+
 /// What the comparing commands of a text look at.
 #[derive(Default, Clone)]
 struct Compares {
@@ -103,6 +126,8 @@ struct Reader {
     /// Whether the member of a pipeline that is walked is not its first.
     fed: bool,
     depth: usize,
+    /// Bodies of functions that were walked through.
+    bodies: usize,
 }
 
 impl Reader {
@@ -171,7 +196,11 @@ impl Reader {
     }
 
     fn body(&mut self, function: &FunctionDefinition, scope: &mut Scope<'_>, compared: bool) {
-        if self.depth < DEEPEST {
+        self.bodies += 1;
+        if self.bodies == MOST_BODIES {
+            self.reading.unread.push(format!("{}()", function.fname.value));
+        }
+        if self.depth < DEEPEST && self.bodies < MOST_BODIES {
             self.depth += 1;
             self.compound(&function.body.0, scope, compared);
             self.depth -= 1;
@@ -310,7 +339,7 @@ impl Reader {
             self.note_compared(&raw, scope);
         }
         self.inner(&inner, scope, compared || is_comparing);
-        if words.is_empty() {
+        if words.is_empty() || first == "eval" && self.evaluated(&inner, scope, compared) {
             return;
         }
         for words in combinations(&words) {
@@ -320,6 +349,17 @@ impl Reader {
                 self.call(Call { words, folder, compared: is_compared, inputs, fed: self.fed, paths, raw }, scope);
             }
         }
+    }
+
+    /// `eval "$(cat FILE)"`: what the file holds is run as if it stood there. Tells whether that is all.
+    fn evaluated(&mut self, inner: &[String], scope: &Scope<'_>, compared: bool) -> bool {
+        let files: Option<Vec<Vec<String>>> = inner.iter().map(|text| printed_files(text, scope)).collect();
+        let files = files.unwrap_or_default().concat();
+        let texts: Option<Vec<String>> = files.iter().map(|file| scope.premises.read(file)).collect();
+        let Some(texts) = texts.filter(|texts| !texts.is_empty()) else { return false };
+        self.reading.named.extend(files);
+        self.inner(&texts, scope, compared);
+        true
     }
 
     fn assign(&mut self, assignment: &Assignment, scope: &mut Scope<'_>) {

@@ -99,7 +99,7 @@ pub(super) const RUNNERS: &[Runner] = &[
     row("typos|taplo|cargo-deny|cargo-machete", Kit::None, "{.,_,}typos.toml {.,}taplo.toml {.,}deny.toml", ""),
     row("go|gofmt|gotestsum|ginkgo|staticcheck|goimports|mage", Kit::None, "^go.work ~/.config/go/env go.mod#gomod:replace,exclude staticcheck.conf magefile.go magefiles/", "=GOCACHE"),
     row("golangci-lint", Kit::None, "^.golangci.{yml,yaml,toml,json}", "=GOLANGCI_LINT_CACHE"),
-    row("cmake|ctest|cpack", Kit::None, "CMakeLists.txt CMakePresets.json CMakeUserPresets.json CTestConfig.cmake CTestCustom.cmake cmake/", "build"),
+    row("cmake|ctest|cpack", Kit::None, "CMakeLists.txt CMakePresets.json CMakeUserPresets.json CTestConfig.cmake CTestCustom.cmake CTestTestfile.cmake cmake/", "build"),
     row("meson|ninja", Kit::None, "meson.build meson_options.txt meson.options", "builddir"),
     row("clang-format|clang-tidy|cppcheck|cpplint", Kit::None, "^.clang-format ^_clang-format .clang-format-ignore ^.clang-tidy CPPLINT.cfg", ""),
     row("zig", Kit::None, "build.zig", ".zig-cache zig-cache"),

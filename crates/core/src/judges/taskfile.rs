@@ -105,14 +105,14 @@ impl Learner<'_> {
             let part = Part::Recipes { tool: "task".to_owned(), goals: counting };
             self.judge(&path, part, named(&context.setting.by), false);
         }
-        self.included_taskfiles(&file.outside, &path, folder);
-        let setting = Setting { by: path.clone(), package: None, ..context.setting.clone() };
+        let setting = Setting { by: path.clone(), ..context.setting.clone() };
+        self.included_taskfiles(&file.outside, &path, folder, &setting);
         for (_, lines) in file.tasks.iter().filter(|(name, _)| wanted.contains(name)) {
             self.task(lines, folder, &setting);
         }
     }
 
-    fn included_taskfiles(&mut self, outside: &str, path: &str, folder: &str) {
+    fn included_taskfiles(&mut self, outside: &str, path: &str, folder: &str, setting: &Setting) {
         let mut inside = false;
         for line in outside.lines() {
             inside = if line.starts_with([' ', '\t']) { inside } else { line.starts_with("includes:") };
@@ -121,7 +121,7 @@ impl Learner<'_> {
             for inner in [target.clone(), format!("{target}/Taskfile.yml"), format!("{target}/Taskfile.yaml")] {
                 if let Some(text) = self.premises.read(&inner) {
                     self.judge(&inner, Part::Whole, named(path), false);
-                    self.names(&text);
+                    self.names(&text, setting);
                 }
             }
         }

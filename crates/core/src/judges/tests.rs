@@ -209,7 +209,9 @@ fn what_is_executed_or_interpreted_by_name_judges() {
         ("node -e \"require('./tools/check')\"", &[]),
         ("cat check.sh | sh", &["? what comes into `sh` in the command"]),
         ("bash -c \"$(cat app.sh)\"", &["? what `bash -c \"$(cat app.sh)\"` in the command runs"]),
-        ("eval \"$(cat app.sh)\"", &["? what `eval \"$(cat app.sh)\"` in the command runs"]),
+        ("eval \"$(cat app.sh)\"", &["app.sh"]),
+        ("eval \"$(sed 1d app.sh)\"", &["? what `eval \"$(sed 1d app.sh)\"` in the command runs"]),
+        ("mkdir -p ~/bin && cp app.sh ~/bin/add-two && add-two 2 3 | grep -qx 5", &[]),
         ("python3 - <<'E'\nprint(1)\nE\nsh check.sh", &["check.sh"]),
         ("run-parts checks.d", &["? what `run-parts` in the command is configured by"]),
         ("find checks.d -name '*.sh' | xargs -n1 sh", &["? which scripts `xargs -n1 sh` in the command executes"]),
@@ -827,4 +829,52 @@ fn a_watched_run_shows_what_reading_could_not() {
         all_known,
         "what tests start is the work"
     );
+}
+
+#[test]
+fn what_would_be_found_before_a_program_must_stay_away() {
+    let world = World::of(&[
+        ("package.json", r#"{"scripts":{"test":"sh check.sh"}}"#),
+        ("check.sh", "grep -q done work.txt"),
+        ("first.sh", "PATH=$PWD/tools:$PATH\nbash check.sh\n"),
+        ("Makefile", "export PATH := $(CURDIR)/tools:$(PATH)\ntest:\n\tbash check.sh\n"),
+    ]);
+    for (command, path) in [
+        ("npm test", "node_modules/.bin/sh"),
+        ("npm test", "node_modules/.bin/grep"),
+        ("sh first.sh", "tools/bash"),
+        ("make test", "tools/bash"),
+    ] {
+        let known = world.learn(command);
+        assert!(known.judges.iter().any(|judge| judge.path == path), "{command}: {path}");
+    }
+    assert!(!world.learn("sh check.sh").judges.iter().any(|judge| judge.path.contains("node_modules")));
+}
+
+#[test]
+fn what_a_shell_reads_at_its_start_and_lists_of_tests_judge() {
+    let world = World::of(&[("check.sh", "true"), ("CTestTestfile.cmake", "add_test(all sh check.sh)")]);
+    for (command, path) in [
+        ("bash -l check.sh", "/home/me/.bash_profile"),
+        ("bash -lc 'sh check.sh'", "/home/me/.profile"),
+        ("ctest", "CTestTestfile.cmake"),
+    ] {
+        assert!(world.learn(command).judges.iter().any(|judge| judge.path == path), "{command}: {path}");
+    }
+}
+
+#[test]
+fn variables_of_an_included_makefile_count_for_the_one_that_includes_it() {
+    let world =
+        World::of(&[("Makefile", "include common.mk\ntest:\n\t$(RUN) check.sh\n"), ("common.mk", "RUN = sh\n")]);
+    let known = world.learn("make test");
+    let part = &known.judges.iter().find(|judge| judge.path == "common.mk").unwrap().part;
+    assert!(counts(part, "RUN = sh\n", "RUN = :\n"));
+    assert!(!counts(part, "RUN = sh\n", "RUN = sh\nclean:\n\trm -f x\n"));
+}
+
+#[test]
+fn functions_that_call_each_other_are_read_in_bounded_time() {
+    let all: String = (0..30).map(|at| format!("f{at}() {{ f{0}; f{0}; f{0}; f{0}; }}\n", at + 1)).collect();
+    World::of(&[("check.sh", &format!("{all}f0\n"))]).learn("sh check.sh");
 }
