@@ -868,9 +868,13 @@ fn variables_of_an_included_makefile_count_for_the_one_that_includes_it() {
     let world =
         World::of(&[("Makefile", "include common.mk\ntest:\n\t$(RUN) check.sh\n"), ("common.mk", "RUN = sh\n")]);
     let known = world.learn("make test");
-    let part = &known.judges.iter().find(|judge| judge.path == "common.mk").unwrap().part;
-    assert!(counts(part, "RUN = sh\n", "RUN = :\n"));
-    assert!(!counts(part, "RUN = sh\n", "RUN = sh\nclean:\n\trm -f x\n"));
+    let included: Vec<&Part> =
+        known.judges.iter().filter(|judge| judge.path == "common.mk").map(|judge| &judge.part).collect();
+    assert_eq!(included.len(), 1);
+    for part in included {
+        assert!(counts(part, "RUN = sh\n", "RUN = :\n"));
+        assert!(!counts(part, "RUN = sh\n", "RUN = sh\nclean:\n\trm -f x\n"));
+    }
 }
 
 #[test]
