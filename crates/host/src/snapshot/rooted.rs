@@ -30,6 +30,7 @@ pub(super) enum New<'a> {
     /// The rest of this file, with these permissions.
     File(File, Mode),
     /// These bytes, with these permissions.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only there judges are put into a copy"))]
     Bytes(&'a [u8], Mode),
     Link(&'a OsStr),
 }
