@@ -4,7 +4,7 @@
 //!
 //! On Linux a snapshot is an overlay in a private mount namespace, mounted over the tree's own path: absolute paths stay
 //! true, nothing is copied before it is written, and the kernel removes it with the last process inside. What is written
-//! lands in a folder in trusted state, from which [`carry`] takes what people asked to have, and which is then removed.
+//! lands in a folder in trusted state, from which `carry` takes what people asked to have, and which is then removed.
 //!
 //! ```text
 //! ralph ── keeper ── ralph __snapshot FOLDER  →  exec sh -c CHECK

@@ -31,6 +31,7 @@ fn a_happy_run_is_complete_and_verified() {
         .stderr(
             "ralph [..] · project project · run [..] · agent [..]scripted-agent · task prompt-08cf56f9\n\
              limits: 10 iterations, 1h00m · checks: test -f built\n\
+             judges: 0 files and [..] programs are pinned (ralph judges)\n\
              iteration 1/10\n  \
              ✗ guardrail test -f built failed with exit code 1 ([..]) · APPEND to the next prompt\n      \
              all of it: .ralph/guardrail_001_test_f_built.log\n\
