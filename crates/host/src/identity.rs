@@ -153,10 +153,13 @@ fn boot_id() -> String {
 /// Linux tells everything in /proc.
 #[cfg(target_os = "linux")]
 mod os {
-    use super::{Pid, Signal};
+    use super::{Duration, Pid, Signal};
     use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
     use std::io::Read as _;
 
+    /// How often, and how far apart, the environment of a process is read that is changing its program.
+    const EXEC_LOOKS: u32 = 50;
+    const EXEC_POLL: Duration = Duration::from_millis(1);
     /// More than the kernel lets an environment be.
     const LARGEST_ENVIRONMENT: u64 = 8 << 20;
 
@@ -220,10 +223,24 @@ mod os {
     }
 
     pub(super) fn carries(pid: i32, marker: &[u8]) -> bool {
-        let Ok(environ) = std::fs::File::open(format!("/proc/{pid}/environ")) else { return false };
-        let mut bytes = Vec::new();
-        let read = environ.take(LARGEST_ENVIRONMENT).read_to_end(&mut bytes);
-        read.is_ok() && holds_entry(&bytes, marker)
+        for _ in 0..EXEC_LOOKS {
+            let Ok(environ) = std::fs::File::open(format!("/proc/{pid}/environ")) else { return false };
+            let mut bytes = Vec::new();
+            let read = environ.take(LARGEST_ENVIRONMENT).read_to_end(&mut bytes);
+            if !bytes.is_empty() || !is_in_exec(pid) {
+                return read.is_ok() && holds_entry(&bytes, marker);
+            }
+            std::thread::sleep(EXEC_POLL);
+        }
+        false
+    }
+
+    /// Whether it is changing its program: it has memory by then, but neither arguments nor an environment. A thread of
+    /// the kernel and a process that ended have no memory.
+    fn is_in_exec(pid: i32) -> bool {
+        let read = |name: &str| std::fs::read(format!("/proc/{pid}/{name}"));
+        read("cmdline").is_ok_and(|arguments| arguments.is_empty())
+            && read("statm").is_ok_and(|memory| !memory.starts_with(b"0 "))
     }
 
     /// Whether a variable of this name is set for a process.

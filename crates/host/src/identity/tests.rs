@@ -111,6 +111,22 @@ fn e05_an_old_tree_is_ended_with_its_daemons_and_nobody_else() {
 }
 
 #[test]
+fn a_process_that_changes_its_program_is_not_overlooked() {
+    let run = new_run();
+    // Nothing but exec: most looks meet it on its way.
+    let again = "exec sh -c \"$1\" sh \"$1\"";
+    let mut ring = Command::new("sh");
+    let mut ring = ring.args(["-c", again, "sh", again]).env(MARK_VARIABLE, run.as_str()).spawn().unwrap();
+    let mut seen = 0;
+    for _ in 0..300 {
+        seen += usize::from(os::carries(pid(&ring), &marker(&run)));
+    }
+    ring.kill().unwrap();
+    ring.wait().unwrap();
+    assert_eq!(seen, 300);
+}
+
+#[test]
 fn e05_a_resume_from_inside_the_run_does_not_end_itself() {
     let Ok(run) = std::env::var("HOST_TEST_INNER_RUN") else {
         let run = new_run();
