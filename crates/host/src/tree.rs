@@ -29,9 +29,9 @@ pub(crate) use repository::{part, shown_in};
 
 use crate::aside::Stop;
 use crate::clock::Clock;
-use crate::own_output;
 use crate::plain_file::{self, Links};
 use crate::spool::Spool;
+use crate::{own_output, snapshot};
 use cache::{Cache, Damaged, Entry, Merge};
 use ralph_core::check::TreePrint;
 use ralph_core::protect::{Change, PinnedChange};
@@ -638,8 +638,19 @@ impl Fingerprinter {
         let read = plain_file::open(folder, name, Links::Refuse).and_then(|file| {
             // The state from before the reading: a change meanwhile makes the next look read again.
             let state = FileState::of(&rustix::fs::fstat(&file)?);
-            Ok((state, self.hash(file, look.stop)?))
+            Ok((state, snapshot::hides_from_checks(&file), self.hash(file, look.stop)?))
         });
+        let read = match read {
+            Ok((_, true, _)) => {
+                let path = shown(path);
+                return Err(Trouble::Fault(format!(
+                    "{path} carries a mark (overlay.metacopy or overlay.whiteout) that hides it from checks; remove it \
+                     with setfattr -x"
+                )));
+            }
+            Ok((state, false, content)) => Ok((state, content)),
+            Err(error) => Err(error),
+        };
         match read {
             Ok((_, None)) => Err(Trouble::Stopped),
             Ok((state, Some(content))) => {

@@ -370,6 +370,25 @@ fn c08_a_pipe_in_the_place_of_a_file_does_not_block() {
 }
 
 #[test]
+fn a_file_that_carries_a_mark_which_hides_it_from_checks_is_not_taken_for_seen() {
+    let place = Repo::new();
+    let mut fingerprinter = Fingerprinter::default();
+    seen(&place.print(&mut fingerprinter));
+    let whose = if rustix::process::geteuid().is_root() { "trusted" } else { "user" };
+    let name = format!("{whose}.overlay.metacopy");
+    let marked = rustix::fs::setxattr(place.at("a.txt"), name.as_str(), b"", rustix::fs::XattrFlags::empty());
+    if marked.is_err() {
+        return; // This file system has no such marks.
+    }
+    settle();
+    let TreePrint::Unknown { why, .. } = place.print(&mut fingerprinter) else { panic!("the file was taken for seen") };
+    assert!(why.contains("a.txt carries a mark") && why.contains("setfattr -x"), "{why}");
+    rustix::fs::removexattr(place.at("a.txt"), name.as_str()).unwrap();
+    settle();
+    seen(&place.print(&mut fingerprinter));
+}
+
+#[test]
 fn k09_a_listing_that_makes_no_sense_is_not_guessed() {
     let place = Repo::new();
     for broken in ["H 100644 abc 0 no tab\0", "x\0", "? \0", "? a.t"] {
