@@ -108,6 +108,9 @@ pub struct ScmReport {
     /// Of a commit that was made: files that it holds otherwise than they were checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differs: Vec<String>,
+    /// Why a commit that was made could not be compared with what was checked; empty if it could.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub uncompared: String,
     /// Of a commit that was made: files of the work that it does not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
@@ -123,7 +126,7 @@ fn is_no(flag: &bool) -> bool {
 impl ScmReport {
     /// Whether it did what there was to do.
     pub fn went_well(&self) -> bool {
-        self.ending.succeeded() && self.differs.is_empty() || self.nothing
+        (self.ending.succeeded() && self.differs.is_empty() || self.nothing) && self.uncompared.is_empty()
     }
 
     /// The line that says why it failed: the first that calls itself an error, for git puts advice behind it;
@@ -203,9 +206,16 @@ mod tests {
                 advice: String::new(),
                 nothing: false,
                 differs: Vec::new(),
+                uncompared: String::new(),
                 left_out: Vec::new(),
             };
             assert_eq!(report.why(), why, "{output}");
+            let made = ScmReport { ending: CheckEnding::Exited { code: 0 }, ..report };
+            assert!(made.went_well());
+            let nothing = ScmReport { nothing: true, ..made.clone() };
+            let uncompared = "git was killed".to_owned();
+            assert!(!ScmReport { uncompared: uncompared.clone(), ..made }.went_well());
+            assert!(!ScmReport { uncompared, ..nothing }.went_well());
         }
     }
 

@@ -67,15 +67,15 @@ pub async fn look_at_pending(keeper: &mut Keeper, project: &Path, patience: Mill
 const MOST_COMPARED: usize = 10_000;
 
 /// What the files hold that wait to be committed in this work tree: whoever commits them must leave them alone.
-pub async fn contents(keeper: &mut Keeper, root: &Path, patience: Millis) -> Contents {
-    if blocked(root).is_some() {
-        return Contents::default();
+pub async fn contents(keeper: &mut Keeper, root: &Path, patience: Millis) -> Result<Contents, GitError> {
+    if let Some(why) = blocked(root) {
+        return Err(GitError::Refused(why));
     }
     let args =
         ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", ":/", ":(exclude).ralph"];
-    let listing = git::run(keeper, root, &args, patience).await.unwrap_or_default();
+    let listing = git::run(keeper, root, &args, patience).await?;
     let paths = listing.split(|byte| *byte == 0).filter_map(|entry| entry.get(3..)).take(MOST_COMPARED);
-    Contents(paths.map(|path| (path.to_vec(), content(root, path))).collect())
+    Ok(Contents(paths.map(|path| (path.to_vec(), content(root, path))).collect()))
 }
 
 /// What some files held at one moment.
@@ -138,6 +138,7 @@ pub async fn run(
             duration: Millis::ZERO,
             output,
             differs: Vec::new(),
+            uncompared: String::new(),
             left_out: Vec::new(),
         };
     }
@@ -164,6 +165,7 @@ pub async fn run(
     let advice = locks.map_or(String::new(), |locks| locks.after_task(&before));
     ScmReport {
         differs: Vec::new(),
+        uncompared: String::new(),
         left_out: Vec::new(),
         spec,
         ending: CheckEnding::from(facts.ending),

@@ -130,6 +130,8 @@ impl Run {
             commits && report.ending.succeeded() && !at.committing.leaves_out && !report.left_out.is_empty();
         let detail = if report.nothing {
             Ok("nothing to commit".to_owned())
+        } else if !report.uncompared.is_empty() {
+            Err(format!("it could not be compared with what was checked: {}", report.uncompared))
         } else if !report.differs.is_empty() {
             let files = named(&report.differs);
             Err(format!(

@@ -311,6 +311,7 @@ fn fitting(running: Option<&Activity>, event: Event) -> Event {
             advice: String::new(),
             nothing: false,
             differs: Vec::new(),
+            uncompared: String::new(),
             left_out: Vec::new(),
         })),
         Some(Activity::Wait { .. } | Activity::Rest { .. }) => Event::Woke,

@@ -691,6 +691,7 @@ impl Sim {
             advice: String::new(),
             nothing: false,
             differs: Vec::new(),
+            uncompared: String::new(),
             left_out: Vec::new(),
         }
     }
@@ -838,7 +839,7 @@ impl Sim {
 /// A file as it was pinned.
 pub fn pinned(path: &str, of: &[CheckId]) -> Pinned {
     let state = PinnedState::File { executable: Some(false), hash: "1".to_owned() };
-    Pinned { path: path.to_owned(), part: Part::Whole, state, why: Why::Protected, of: of.to_vec() }
+    Pinned { path: path.to_owned(), part: Part::Whole, state, why: Why::Protected, accepted: None, of: of.to_vec() }
 }
 
 /// The same file with another content.

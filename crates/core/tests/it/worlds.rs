@@ -275,6 +275,7 @@ fn scm_reports() -> impl Strategy<Value = ScmReport> {
             advice: String::new(),
             nothing: false,
             differs: Vec::new(),
+            uncompared: String::new(),
             left_out: Vec::new(),
         }
     })

@@ -233,12 +233,11 @@ async fn scm_task(
     let checked = hands.git_root.clone().filter(|_| commits && pins.tree_seen && scm::is_git(&spec.program));
     let before = match &checked {
         Some(root) => scm::contents(&mut hands.keeper, root, GIT_TIMEOUT).await,
-        None => Contents::default(),
+        None => Ok(Contents::default()),
     };
     let place = ScmPlace { root: &hands.root, note: &hands.scm_note };
     let program = spec.program.clone();
     let mut report = scm::run(&mut hands.keeper, spec, place, orders).await;
-    let mut told = None;
     if commits && !report.ending.succeeded() {
         report.nothing = ScmPolicy::is_nothing(look_at_pending(hands, &program).await);
     }
@@ -246,22 +245,20 @@ async fn scm_task(
     if let Some(root) = checked.filter(|_| report.ending.succeeded() || report.nothing) {
         let own = hands.own_folders();
         let inquiry = Inquiry { root: &root, pins, scratch: &hands.run_folder, patience: GIT_TIMEOUT, own: &own };
-        report.differs = before.changed(&root);
         // Files that were ignored at the start are nobody's work.
-        match scm::committed(&mut hands.keeper, inquiry, WallTime(i64::MAX)).await {
-            Ok(committed) => {
+        let committed = scm::committed(&mut hands.keeper, inquiry, WallTime(i64::MAX)).await;
+        match before.and_then(|before| Ok((before, committed?))) {
+            Ok((before, committed)) => {
+                report.differs = before.changed(&root);
                 report.differs.extend(committed.differs);
                 report.differs.extend(committed.changes.iter().map(PinnedChange::words));
                 report.left_out = committed.left_out;
                 report.nothing &= report.differs.is_empty();
             }
-            Err(error) => {
-                let text = format!("the commit could not be compared with what was checked: {error}");
-                told = Some(Event::Noted { note: Note::Machine { text } });
-            }
+            Err(error) => report.uncompared = error.to_string(),
         }
     }
-    told.into_iter().chain(heard_before(hands, Event::ScmEnded(Box::new(report)))).collect()
+    heard_before(hands, Event::ScmEnded(Box::new(report)))
 }
 
 async fn look_at_pending(hands: &mut RunHands<'_>, program: &str) -> Pending {
