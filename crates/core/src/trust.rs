@@ -87,6 +87,11 @@ impl Trust {
         now.iter().filter(differs).map(|standing| standing.path.clone()).collect()
     }
 
+    /// The print of the state that a person accepted last.
+    pub fn accepted(&self, key: &str) -> Option<&String> {
+        self.accepted.get(key)
+    }
+
     /// How HEAD moved while an iteration was open.
     pub fn moves(&self) -> &[Move] {
         &self.moves

@@ -9,7 +9,7 @@ use rustix::fs::CWD;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const NAME: &str = "trust.json";
 /// Files that git is asked about; of more than this nobody stands behind any.
@@ -24,7 +24,23 @@ pub fn read(state: &Path) -> io::Result<Trust> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Trust::default()),
         Err(error) => return Err(error),
     };
-    serde_json::from_slice(&bytes).map_err(io::Error::other)
+    serde_json::from_slice(&bytes).map_err(|error| {
+        let said =
+            format!("{NAME} is damaged ({error}); look at what judges, then accept it as it stands: ralph trust --yes");
+        io::Error::new(io::ErrorKind::InvalidData, said)
+    })
+}
+
+/// Puts a damaged record out of the way, so that a new one begins; tells where it is then.
+pub fn set_aside(state: &Path) -> io::Result<Option<PathBuf>> {
+    match read(state) {
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            let aside = state.join(format!("{NAME}.damaged"));
+            std::fs::rename(state.join(NAME), &aside).map(|()| Some(aside))
+        }
+        Err(error) => Err(error),
+        Ok(_) => Ok(None),
+    }
 }
 
 /// Keeps it, whole or not at all.

@@ -165,6 +165,15 @@ pub enum Why {
 }
 
 impl Known {
+    /// What is known where nobody could read what these checks are made of.
+    pub fn nothing_of(subjects: &[Subject]) -> Known {
+        let unknown = subjects.iter().map(|check| {
+            let what = format!("what `{}` is made of, because reading it failed", check.command);
+            Unknown { check: check.id.clone(), what, varies: true }
+        });
+        Known { unknown: unknown.collect(), ..Known::default() }
+    }
+
     /// Adds a judge, or the check and what counts for it to one that is known.
     pub(crate) fn judge(&mut self, judge: Judge) {
         let mut same = self.judges.iter_mut().filter(|known| known.path == judge.path);

@@ -882,3 +882,11 @@ fn functions_that_call_each_other_are_read_in_bounded_time() {
     let all: String = (0..30).map(|at| format!("f{at}() {{ f{0}; f{0}; f{0}; f{0}; }}\n", at + 1)).collect();
     World::of(&[("check.sh", &format!("{all}f0\n"))]).learn("sh check.sh");
 }
+
+#[test]
+fn where_reading_failed_no_check_is_known() {
+    let subject = subject("true");
+    let known = Known::nothing_of(std::slice::from_ref(&subject));
+    assert!(!known.knows(&subject.id));
+    assert!(Known::nothing_of(&[]).unknown.is_empty());
+}

@@ -47,9 +47,12 @@ pub fn learn_watched(subject: &Subject, known: &Known, watched: &Watched, premis
     if known.knows(&subject.id) {
         return known;
     }
+    let made: Vec<String> = watched.made.iter().map(|path| place(premises.root(), "", path)).collect();
+    let is_made = |path: &String| made.contains(path);
     let is_own = |path: &str| {
         let path = place(premises.root(), "", path);
-        let is_work = known.tried.contains(&path) || premises.matches(&subject.work, &path);
+        // What the check itself made is its output.
+        let is_work = known.tried.contains(&path) || premises.matches(&subject.work, &path) || is_made(&path);
         let is_product = table::is_made(&path) && !table::sounds_like_a_judge(&path);
         (!path.starts_with('/')
             && !path.is_empty()

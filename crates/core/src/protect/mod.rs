@@ -94,6 +94,10 @@ pub struct Pinned {
     pub part: Part,
     pub state: PinnedState,
     pub why: Why,
+    /// Where an agent of an earlier run changed it: the print of the state that a person accepted. Putting that back is no
+    /// violation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<String>,
     /// The checks that it judges for; none for a file that is only protected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub of: Vec<CheckId>,
@@ -188,6 +192,30 @@ pub enum Change {
     Anew { commit: String },
     /// It was changed, added or deleted, and a command undoes that.
     Undoable { did: String, undo: String },
+    /// An agent of an earlier run had changed it, and it is again as a person accepted it.
+    PutBack,
+}
+
+impl PinnedState {
+    /// Equal for equal states, and short: what is remembered over many runs.
+    pub fn print(&self) -> String {
+        text::hash(format!("{self:?}").as_bytes())
+    }
+}
+
+impl Pinned {
+    /// What tells it from other parts of the same file.
+    pub fn key(&self) -> String {
+        match &self.part {
+            Part::Whole => self.path.clone(),
+            part => format!("{} {part:?}", self.path),
+        }
+    }
+
+    /// Whether a person accepted another state of it than the one that is pinned.
+    pub fn is_untrusted(&self) -> bool {
+        self.accepted.as_ref().is_some_and(|accepted| *accepted != self.state.print())
+    }
 }
 
 impl PinnedChange {
@@ -217,6 +245,7 @@ impl PinnedChange {
                 )
             }
             Change::Undoable { did, undo } => format!("was {did}; undo it: {undo}"),
+            Change::PutBack => "was put back as a person accepted it".to_owned(),
         };
         text::without_controls(&format!("{} {how}", self.path))
     }
@@ -227,7 +256,11 @@ impl PinnedChange {
         let of_the_system = ["/usr/", "/bin/", "/sbin/", "/lib/", "/opt/", "/nix/", "/snap/"]
             .iter()
             .any(|folder| self.path.starts_with(folder));
-        self.how != Change::Program || !of_the_system || self.path.starts_with("/usr/local/")
+        match self.how {
+            Change::PutBack => false,
+            Change::Program => !of_the_system || self.path.starts_with("/usr/local/"),
+            _ => true,
+        }
     }
 }
 
@@ -246,18 +279,13 @@ impl Pins {
 
     /// What judges, as it stands, for whoever remembers it over many runs.
     pub fn standings(&self) -> Vec<Standing> {
-        let print = |state: &dyn std::fmt::Debug| text::hash(format!("{state:?}").as_bytes());
-        let key = |file: &Pinned| match &file.part {
-            Part::Whole => file.path.clone(),
-            part => format!("{} {part:?}", file.path),
-        };
-        let files = self.files.iter().map(|file| (&file.path, key(file), print(&file.state)));
-        let programs = self
-            .programs
-            .iter()
-            .map(|program| (&program.file, program.name.clone(), print(&(&program.file, &program.hash))));
-        let all = files.chain(programs);
-        all.map(|(path, key, print)| Standing { path: path.clone(), key, print }).collect()
+        let files = self.files.iter();
+        let files = files.map(|file| Standing { path: file.path.clone(), key: file.key(), print: file.state.print() });
+        let programs = self.programs.iter().map(|program| {
+            let print = text::hash(format!("{} {}", program.file, program.hash).as_bytes());
+            Standing { path: program.file.clone(), key: program.name.clone(), print }
+        });
+        files.chain(programs).collect()
     }
 
     /// How many of the files are there; the others must stay away.
@@ -313,6 +341,7 @@ mod tests {
             path: "Makefile".to_owned(),
             part,
             state: PinnedState::File { executable: None, hash: hash.to_owned() },
+            accepted: None,
             why: Why::Declared,
             of: Vec::new(),
         };

@@ -302,7 +302,7 @@ impl Run {
         let mut at = self.inspecting(|step| *step == Inspect::CheckOut)?;
         // The commit is what is executed, so its scripts count too; what git does not hold is not in it.
         let counts = self.policy.protect.on_change != OnChange::Allow;
-        let changed = pinned.iter().find(|change| counts && change.how != Change::Deleted);
+        let changed = pinned.iter().find(|change| counts && !matches!(change.how, Change::Deleted | Change::PutBack));
         let why = commit.as_ref().err().cloned().or(changed.map(|change| format!("in the commit {}", change.words())));
         let said =
             if fault { "the commit could not be checked out on this machine" } else { "the commit cannot be judged" };
@@ -343,6 +343,7 @@ impl Run {
         if first_look && at.edited.is_none() {
             at.edited = changed.map(<[String]>::to_vec);
         }
+        self.integrity.see_put_back(pinned);
         let pinned = self.pins().violations(print, pinned);
         // Files that git ignores are pinned too, so both looks are compared.
         let moved = at.tree.replace(print.clone()).is_some_and(|before| print.differs_from_checked(&before))

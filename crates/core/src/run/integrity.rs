@@ -3,7 +3,8 @@
 use super::{Run, RunStep};
 use crate::id::CheckId;
 use crate::judges::{Known, Unknown};
-use crate::protect::Pins;
+use crate::protect::{Change, PinnedChange, Pins};
+use crate::trust::Untrusted;
 use crate::words::Note;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,8 +19,10 @@ pub(super) struct Integrity {
     known: Option<Arc<Known>>,
     /// Why checks run on the live tree; empty if each gets a snapshot.
     live: String,
-    /// What judges and was changed by an agent of an earlier run, one part of a sentence each.
-    untrusted: Vec<String>,
+    /// What judges and was changed by an agent of an earlier run.
+    untrusted: Vec<Untrusted>,
+    /// What of that was not put back, one part of a sentence each.
+    doubted: Vec<String>,
     /// Which checks passed before the first iteration, if that was wanted.
     baseline: Option<BTreeMap<CheckId, bool>>,
     way_out_told: bool,
@@ -57,8 +60,21 @@ impl Integrity {
         !self.live.is_empty()
     }
 
-    pub(super) fn pin(&mut self, pins: Pins, untrusted: Vec<String>) {
+    /// What was put back as a person accepted it, with all its parts, counts again, as long as it stays so.
+    pub(super) fn see_put_back(&mut self, changes: &[PinnedChange]) {
+        let Some(pins) = &self.pins else { return };
+        let is_back = |path: &str| {
+            let changed = pins.files.iter().filter(|file| file.path == path && file.is_untrusted()).count();
+            let back = changes.iter().filter(|change| change.how == Change::PutBack && change.path == path).count();
+            changed > 0 && changed == back
+        };
+        let doubted = self.untrusted.iter().filter(|untrusted| !is_back(&untrusted.path));
+        self.doubted = doubted.map(Untrusted::words).collect();
+    }
+
+    pub(super) fn pin(&mut self, pins: Pins, untrusted: Vec<Untrusted>) {
         self.pins = Some(Arc::new(pins));
+        self.doubted = untrusted.iter().map(Untrusted::words).collect();
         self.untrusted = untrusted;
     }
 
@@ -67,8 +83,9 @@ impl Integrity {
         self.pins.as_deref().map(|pins| pins.unknown.as_slice()).unwrap_or_default()
     }
 
+    /// What judges and no person stands behind, one part of a sentence each.
     pub(super) fn untrusted(&self) -> &[String] {
-        &self.untrusted
+        &self.doubted
     }
 
     pub(super) const fn baseline(&self) -> Option<&BTreeMap<CheckId, bool>> {

@@ -98,10 +98,10 @@ impl Run {
     fn watch_next(&mut self, checks: Vec<CheckSpec>) -> RunStep {
         let Some(spec) = checks.first().cloned() else { return self.open() };
         self.phase = Phase::Opening(Opening::Watching(checks));
-        let started = Notice::CheckStarted { iteration: self.count.iteration(), name: spec.name().to_owned() };
+        // It judges nothing, so that nobody is told how it ended.
+        let told = Run::note(Note::Watching { check: spec.name().to_owned() });
         let known = self.integrity.known().unwrap_or_default();
         let watch = Watch { subject: spec.subject(), spec, known };
-        let told = Step::telling([started]).then(Run::note(Note::Watching { check: watch.spec.name().to_owned() }));
         told.then(Step::start(Activity::Watch(Box::new(watch))))
     }
 
@@ -127,10 +127,9 @@ impl Run {
         Some(match pins {
             Ok(pins) => {
                 let unknown = self.told_unknown(&pins.unknown).into_iter().map(|what| Note::Unpinned { what });
-                let untrusted: Vec<String> = untrusted.iter().map(Untrusted::words).collect();
-                let told = unknown.chain(untrusted.iter().map(|what| Note::Untrusted { what: what.clone() }));
+                let told = unknown.chain(untrusted.iter().map(|one| Note::Untrusted { what: one.words() }));
                 let told = told.fold(Step::default(), |told: RunStep, note| told.then(Run::note(note)));
-                self.integrity.pin((**pins).clone(), untrusted);
+                self.integrity.pin((**pins).clone(), untrusted.to_vec());
                 let pinned = Notice::Pinned { files: pins.present(), programs: pins.programs.len() };
                 Step::telling([pinned]).then(told).then(self.open())
             }

@@ -27,12 +27,13 @@ const CACHES: &str = ".ralph-caches";
 /// What checks are made of, by reading them, and whether they can have snapshots.
 pub(super) async fn learn(hands: &mut RunHands<'_>, subjects: Vec<Subject>, ground: Ground) -> Event {
     let machine = Machine::new(&hands.root, hands.programs.clone(), hands.variable);
-    let work = move |_: &_| judges::learn(&subjects, &machine);
-    // Whoever cannot start a thread for it waits for it.
-    let known = match Aside::start(work.clone()) {
-        Ok(mut learning) => learning.answer().await.unwrap_or_default(),
-        Err(_) => Aside::done(work).answer().await.unwrap_or_default(),
+    let nothing = Known::nothing_of(&subjects);
+    let known = match Aside::start(move |_| judges::learn(&subjects, &machine)) {
+        Ok(mut learning) => learning.answer().await,
+        Err(_) => None,
     };
+    // Where reading failed, nothing may be taken for known.
+    let known = known.unwrap_or(nothing);
     let live = snapshots(hands, ground).await.err().unwrap_or_default();
     Event::Learned { known: Box::new(known), live }
 }
@@ -71,7 +72,7 @@ pub(super) async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event
             }
         }
     }
-    let untrusted = match trusting::settle(hands, &pins).await {
+    let untrusted = match trusting::settle(hands, &mut pins).await {
         Ok(untrusted) => untrusted,
         Err(why) => return failed(PinFailure { why, fault: true }),
     };

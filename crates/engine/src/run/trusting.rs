@@ -8,7 +8,7 @@ use ralph_host::{tree, trust};
 
 /// A run begins with these pins: what of them only an agent stands behind. The rest is accepted, unless an agent itself
 /// began this run: it accepts nothing.
-pub(super) async fn settle(hands: &mut RunHands<'_>, pins: &Pins) -> Result<Vec<Untrusted>, String> {
+pub(super) async fn settle(hands: &mut RunHands<'_>, pins: &mut Pins) -> Result<Vec<Untrusted>, String> {
     let failed =
         |error: std::io::Error| format!("what people trust cannot be kept in {}: {error}", hands.state.display());
     let mut trust = trust::read(&hands.state).map_err(failed)?;
@@ -22,6 +22,9 @@ pub(super) async fn settle(hands: &mut RunHands<'_>, pins: &Pins) -> Result<Vec<
         false => trust::committers(&mut hands.keeper, &hands.root, &differing, trust.moves()).await,
     };
     let untrusted = trust.settle(&standings, |path| committers.get(path).copied().unwrap_or(Committer::Nobody));
+    for file in pins.files.iter_mut().filter(|file| untrusted.iter().any(|one| one.path == file.path)) {
+        file.accepted = trust.accepted(&file.key()).cloned();
+    }
     if hands.parent.is_none() {
         trust::write(&hands.state, &trust).map_err(failed)?;
     }
@@ -36,7 +39,7 @@ pub(super) fn close(hands: &mut RunHands<'_>, pins: &Pins) {
     let files = hands.pinned_files.changes(&pins.files);
     let changed = files.and_then(|files| Ok(files.into_iter().chain(hands.programs.changes(&pins.programs)?)));
     let closed = changed.map_err(std::io::Error::other).and_then(|changes| {
-        let paths = changes.flat_map(|change| match change.how {
+        let paths = changes.filter(|change| change.how != Change::PutBack).flat_map(|change| match change.how {
             // The next run finds the program that hides the first one.
             Change::Hidden { by } => vec![change.path, by],
             _ => vec![change.path],

@@ -116,7 +116,7 @@ impl PinnedFiles {
             let standing = self.look(&next.path, &next.part);
             let standing = standing.map_err(|error| failed(format!("{}: {error}", next.path), &error))?;
             let state = standing.state(&next.part, next.mode);
-            let file = Pinned { path: next.path, part: next.part, state, why: next.why, of: next.of };
+            let file = Pinned { path: next.path, part: next.part, state, why: next.why, accepted: None, of: next.of };
             let kept = self.keep(&file, &standing);
             kept.map_err(|error| failed(format!("{} cannot be kept: {error}", file.path), &error))?;
             pinned.push(file);
@@ -136,10 +136,12 @@ impl PinnedFiles {
                 Err(error) => Standing::unreadable(&error),
             };
             let mode = !matches!(file.state, PinnedState::File { executable: None, .. });
-            if standing.state(&file.part, mode) == file.state {
+            let state = standing.state(&file.part, mode);
+            if state == file.state {
                 return None;
             }
             let how = match (&file.state, &standing) {
+                _ if file.accepted.as_ref().is_some_and(|accepted| *accepted == state.print()) => Change::PutBack,
                 (_, Standing::Nothing) => Change::Deleted,
                 (PinnedState::Nothing, _) => Change::Added,
                 (PinnedState::Folder { .. }, Standing::Folder(_)) => Change::Content { losses: String::new() },

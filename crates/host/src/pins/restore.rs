@@ -4,7 +4,7 @@ use super::{PinnedFiles, Standing};
 use crate::snapshot::{Judge, Put};
 use ralph_core::check::CheckSpec;
 use ralph_core::judges::{Part, Why};
-use ralph_core::protect::{Pinned, PinnedState};
+use ralph_core::protect::{Change, Pinned, PinnedState};
 use serde_json::{Map, Value};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -33,7 +33,11 @@ impl PinnedFiles {
     pub fn puts(&self, pinned: &[Pinned], inside: &Path) -> Vec<Put> {
         let put = |file: &Pinned| {
             // What stands there as it did needs nothing; what cannot be seen is told by the look at the tree.
-            if file.path.starts_with('/') || self.changes(std::slice::from_ref(file)).is_ok_and(|all| all.is_empty()) {
+            if file.path.starts_with('/')
+                || self
+                    .changes(std::slice::from_ref(file))
+                    .is_ok_and(|all| all.iter().all(|change| change.how == Change::PutBack))
+            {
                 return None;
             }
             let what = match &file.state {

@@ -43,6 +43,9 @@ pub fn run(global: &Global, args: &TrustArgs) -> Result<u8, CommandError> {
     if !args.show {
         refuse_below_a_run(&project)?;
     }
+    if args.yes {
+        set_damaged_aside(&project)?;
+    }
     let settings = project.settings()?.check_without_agent()?;
     let found = judging::look(&project, &settings)?;
     let changed = changed(&found);
@@ -82,6 +85,15 @@ fn refuse_below_a_run(project: &Project) -> Result<(), CommandError> {
         Some(why) => Err(CommandError::usage(format!("ralph trust is refused inside a run: {why}"))
             .hint("a person types it in a terminal of their own: ralph trust")),
     }
+}
+
+/// Nobody can tell any more what agents changed: a person has to say that everything is as it should be.
+fn set_damaged_aside(project: &Project) -> Result<(), CommandError> {
+    let failed = |error: std::io::Error| CommandError::io("what people trust cannot be read", &error);
+    if let Some(aside) = trust::set_aside(&project.state).map_err(failed)? {
+        page::say(&format!("the damaged record of what people trust is kept as {}; a new one begins", aside.display()));
+    }
+    Ok(())
 }
 
 /// What no later run would believe, and what agents left changed that judges no more.
