@@ -159,6 +159,8 @@ mod os {
 
     /// How often, and how far apart, the environment of a process is read that is changing its program.
     const EXEC_LOOKS: u32 = 50;
+    /// How often an environment must be found empty before it is believed.
+    const EMPTY_LOOKS: u32 = 3;
     const EXEC_POLL: Duration = Duration::from_millis(1);
     /// More than the kernel lets an environment be.
     const LARGEST_ENVIRONMENT: u64 = 8 << 20;
@@ -223,14 +225,23 @@ mod os {
     }
 
     pub(super) fn carries(pid: i32, marker: &[u8]) -> bool {
+        let mut empty = 0;
         for _ in 0..EXEC_LOOKS {
             let Ok(environ) = std::fs::File::open(format!("/proc/{pid}/environ")) else { return false };
             let mut bytes = Vec::new();
             let read = environ.take(LARGEST_ENVIRONMENT).read_to_end(&mut bytes);
-            if !bytes.is_empty() || !is_in_exec(pid) {
+            if !bytes.is_empty() {
                 return read.is_ok() && holds_entry(&bytes, marker);
             }
-            std::thread::sleep(EXEC_POLL);
+            if is_in_exec(pid) {
+                std::thread::sleep(EXEC_POLL);
+                continue;
+            }
+            // It may have arrived between the two looks.
+            empty += 1;
+            if empty == EMPTY_LOOKS {
+                return false;
+            }
         }
         false
     }

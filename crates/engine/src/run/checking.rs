@@ -28,9 +28,11 @@ const CACHES: &str = ".ralph-caches";
 pub(super) async fn learn(hands: &mut RunHands<'_>, subjects: Vec<Subject>, ground: Ground) -> Event {
     let machine = Machine::new(&hands.root, hands.programs.clone(), hands.variable);
     let nothing = Known::nothing_of(&subjects);
-    let known = match Aside::start(move |_| judges::learn(&subjects, &machine)) {
+    let work = move |_: &_| judges::learn(&subjects, &machine);
+    // Whoever cannot start a thread for it waits for it.
+    let known = match Aside::start(work.clone()) {
         Ok(mut learning) => learning.answer().await,
-        Err(_) => None,
+        Err(_) => Aside::done(work).answer().await,
     };
     // Where reading failed, nothing may be taken for known.
     let known = known.unwrap_or(nothing);

@@ -118,12 +118,12 @@ fn a_process_that_changes_its_program_is_not_overlooked() {
     let mut ring = Command::new("sh");
     let mut ring = ring.args(["-c", again, "sh", again]).env(MARK_VARIABLE, run.as_str()).spawn().unwrap();
     let mut seen = 0;
-    for _ in 0..300 {
+    for _ in 0..1000 {
         seen += usize::from(os::carries(pid(&ring), &marker(&run)));
     }
     ring.kill().unwrap();
     ring.wait().unwrap();
-    assert_eq!(seen, 300);
+    assert_eq!(seen, 1000);
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn what_an_agent_takes_back_counts_again_and_nothing_else_does() {
     env.settings(json!({"guardrails": ["make a", "make b"]}));
     let lie = "a:\\n\\ttrue\\nb:\\n\\ttrue\\n";
     env.script(&format!("run printf '{lie}' > Makefile\nclaim"));
-    env.ralph(["run", "-p", "x", "-m", "1"]).code(1).run();
+    env.ralph(["run", "-p", "x", "-m", "1", "--json"]).code(1).run().json_lines();
     let verification = |script: &str| {
         env.script(script);
         let lines = env.ralph(["run", "-p", "x", "-m", "1", "--json"]).run().json_lines();
@@ -137,7 +137,7 @@ fn what_an_agent_takes_back_counts_again_and_nothing_else_does() {
 #[test]
 fn a_damaged_record_of_trust_tells_the_way_out() {
     let env = project("file work.txt done\nclaim");
-    env.ralph(["run", "-p", "x", "-m", "1"]).run();
+    env.ralph(["run", "-p", "x", "-m", "1", "--json"]).run().json_lines();
     let record = env.state().join("trust.json");
     std::fs::write(&record, "{\"accepted\": {").unwrap();
     env.ralph(["run", "-p", "x", "-m", "1"])
