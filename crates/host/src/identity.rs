@@ -160,8 +160,9 @@ mod os {
     /// How often, and how far apart, the environment of a process is read that is changing its program.
     const EXEC_LOOKS: u32 = 50;
     /// How often an environment must be found empty before it is believed.
-    const EMPTY_LOOKS: u32 = 3;
+    const EMPTY_LOOKS: u32 = 10;
     const EXEC_POLL: Duration = Duration::from_millis(1);
+    const USUAL_ENVIRONMENT: usize = 128 << 10;
     /// More than the kernel lets an environment be.
     const LARGEST_ENVIRONMENT: u64 = 8 << 20;
 
@@ -227,18 +228,16 @@ mod os {
     pub(super) fn carries(pid: i32, marker: &[u8]) -> bool {
         let mut empty = 0;
         for _ in 0..EXEC_LOOKS {
-            let Ok(environ) = std::fs::File::open(format!("/proc/{pid}/environ")) else { return false };
-            let mut bytes = Vec::new();
-            let read = environ.take(LARGEST_ENVIRONMENT).read_to_end(&mut bytes);
-            if !bytes.is_empty() {
-                return read.is_ok() && holds_entry(&bytes, marker);
+            let Ok(environ) = environ(pid) else { return false };
+            if !environ.is_empty() {
+                return holds_entry(&environ, marker);
             }
-            if is_in_exec(pid) {
-                std::thread::sleep(EXEC_POLL);
-                continue;
+            match exec(pid) {
+                Exec::Never => return false,
+                Exec::OnItsWay => std::thread::sleep(EXEC_POLL),
+                // It may have arrived after the environment was opened, which was that of its last program then.
+                Exec::Over => empty += 1,
             }
-            // It may have arrived between the two looks.
-            empty += 1;
             if empty == EMPTY_LOOKS {
                 return false;
             }
@@ -246,17 +245,39 @@ mod os {
         false
     }
 
-    /// Whether it is changing its program: it has memory by then, but neither arguments nor an environment. A thread of
-    /// the kernel and a process that ended have no memory.
-    fn is_in_exec(pid: i32) -> bool {
+    /// What one call reads is of one program: the next call would find nothing, if the process changed it in between.
+    fn environ(pid: i32) -> std::io::Result<Vec<u8>> {
+        let mut file = std::fs::File::open(format!("/proc/{pid}/environ"))?;
+        let mut bytes = vec![0; USUAL_ENVIRONMENT];
+        let length = file.read(&mut bytes)?;
+        bytes.truncate(length);
+        if length == USUAL_ENVIRONMENT {
+            file.take(LARGEST_ENVIRONMENT).read_to_end(&mut bytes)?;
+        }
+        Ok(bytes)
+    }
+
+    enum Exec {
+        /// A thread of the kernel, or a process that ended: it has no memory.
+        Never,
+        OnItsWay,
+        Over,
+    }
+
+    /// Whether a process is changing its program: it has memory by then, but no arguments yet.
+    fn exec(pid: i32) -> Exec {
         let read = |name: &str| std::fs::read(format!("/proc/{pid}/{name}"));
-        read("cmdline").is_ok_and(|arguments| arguments.is_empty())
-            && read("statm").is_ok_and(|memory| !memory.starts_with(b"0 "))
+        match (read("statm"), read("cmdline")) {
+            (Ok(memory), _) if memory.starts_with(b"0 ") => Exec::Never,
+            (Ok(_), Ok(arguments)) if arguments.is_empty() => Exec::OnItsWay,
+            (Ok(_), Ok(_)) => Exec::Over,
+            _ => Exec::Never,
+        }
     }
 
     /// Whether a variable of this name is set for a process.
     pub(super) fn names(pid: i32, variable: &str) -> bool {
-        let environ = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let environ = environ(pid).unwrap_or_default();
         environ
             .split(|byte| *byte == 0)
             .any(|entry| entry.strip_prefix(variable.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'=')))

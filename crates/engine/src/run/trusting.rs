@@ -9,8 +9,9 @@ use ralph_host::{tree, trust};
 /// A run begins with these pins: what of them only an agent stands behind. The rest is accepted, unless an agent itself
 /// began this run: it accepts nothing.
 pub(super) async fn settle(hands: &mut RunHands<'_>, pins: &mut Pins) -> Result<Vec<Untrusted>, String> {
-    let failed =
-        |error: std::io::Error| format!("what people trust cannot be kept in {}: {error}", hands.state.display());
+    let failed = |error: std::io::Error| {
+        format!("what people trust cannot be read or kept in {}: {error}", hands.state.display())
+    };
     let mut trust = trust::read(&hands.state).map_err(failed)?;
     let standings: Vec<Standing> =
         pins.standings().into_iter().chain(hands.settings.standings().iter().cloned()).collect();

@@ -114,38 +114,35 @@ fn what_an_agent_changed_is_trusted_only_when_a_person_outside_says_so() {
 
 #[test]
 fn what_an_agent_takes_back_counts_again_and_nothing_else_does() {
-    // Two parts of one file judge: one alone does not make it what it was.
-    let env = env();
-    env.write("Makefile", "a:\n\tgrep -q done work.txt\nb:\n\tgrep -q done work.txt\n").write("work.txt", "");
-    env.git(["add", "."]);
-    env.git(["commit", "--quiet", "-m", "Rules"]);
-    env.settings(json!({"guardrails": ["make a", "make b"]}));
-    let lie = "a:\\n\\ttrue\\nb:\\n\\ttrue\\n";
-    env.script(&format!("run printf '{lie}' > Makefile\nclaim"));
+    let env = project("file check.sh exit 0\nclaim");
     env.ralph(["run", "-p", "x", "-m", "1", "--json"]).code(1).run().json_lines();
-    let verification = |script: &str| {
+    let end = |script: &str, code| {
         env.script(script);
-        let lines = env.ralph(["run", "-p", "x", "-m", "1", "--json"]).run().json_lines();
-        lines.last().unwrap()["verification"].clone()
+        env.ralph(["run", "-p", "x", "-m", "1", "--json"]).code(code).run().json_lines().pop().unwrap()
     };
-    let half = "a:\\n\\tgrep -q done work.txt\\nb:\\n\\ttrue\\n";
-    assert_eq!(verification(&format!("run printf '{half}' > Makefile\nfile work.txt done\nclaim")), "untrusted");
-    assert_eq!(verification("run git checkout --quiet Makefile\nclaim"), "verified");
-    assert_eq!(verification("claim"), "verified", "it stays so");
+    assert_eq!(end("file work.txt done\nfile check.sh exit 0 # better\nclaim", 1)["verified"], false);
+    assert_eq!(end("file work.txt done\nclaim", 0)["verification"], "untrusted");
+    assert_eq!(end("run git checkout --quiet check.sh\nclaim", 0)["verification"], "verified");
+    assert_eq!(end("claim", 0)["verification"], "verified", "it stays so");
 }
 
 #[test]
 fn a_damaged_record_of_trust_tells_the_way_out() {
     let env = project("file work.txt done\nclaim");
     env.ralph(["run", "-p", "x", "-m", "1", "--json"]).run().json_lines();
-    let record = env.state().join("trust.json");
+    let record = std::fs::read_dir(env.state()).unwrap().map(|entry| entry.unwrap().path().join("trust.json"));
+    let record = record.filter(|path| path.exists()).last().unwrap();
     std::fs::write(&record, "{\"accepted\": {").unwrap();
     env.ralph(["run", "-p", "x", "-m", "1"])
-        .stderr_has("trust.json is damaged")
+        .stdout_has("trust.json is damaged")
+        .stdout_has("ralph trust --yes")
+        .code(74)
+        .run();
+    env.ralph(["trust", "--show"])
+        .stderr_has("error: what people trust cannot be read in ")
         .stderr_has("ralph trust --yes")
         .code(74)
         .run();
-    env.ralph(["trust", "--show"]).stderr_has("ralph trust --yes").code(74).run();
     env.ralph(["trust", "--yes"]).stderr_has("trust.json.damaged; a new one begins").run();
     let lines = env.ralph(["run", "-p", "x", "-m", "1", "--json"]).run().json_lines();
     assert_eq!(lines.last().unwrap()["verification"], "verified");
