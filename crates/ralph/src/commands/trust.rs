@@ -43,16 +43,14 @@ pub fn run(global: &Global, args: &TrustArgs) -> Result<u8, CommandError> {
     if !args.show {
         refuse_below_a_run(&project)?;
     }
-    if args.yes {
-        set_damaged_aside(&project)?;
-    }
+    let anew = args.yes && set_damaged_aside(&project)?;
     let settings = project.settings()?.check_without_agent()?;
     let found = judging::look(&project, &settings)?;
     let changed = changed(&found);
     if args.show {
         return tell(global, &project, &changed, false).map(|()| exit::OK);
     }
-    if changed.is_empty() {
+    if changed.is_empty() && !anew {
         // What people themselves changed is accepted by the next run anyway.
         accept(&project, &found)?;
         return tell(global, &project, &changed, true).map(|()| exit::OK);
@@ -74,6 +72,9 @@ pub fn run(global: &Global, args: &TrustArgs) -> Result<u8, CommandError> {
         }
     }
     accept(&project, &found)?;
+    if anew && !global.json {
+        return page::print("accepted: the next run is judged by what stands there now\n").map(|()| exit::OK);
+    }
     tell(global, &project, &changed, true)?;
     Ok(exit::OK)
 }
@@ -88,12 +89,13 @@ fn refuse_below_a_run(project: &Project) -> Result<(), CommandError> {
 }
 
 /// Nobody can tell any more what agents changed: a person has to say that everything is as it should be.
-fn set_damaged_aside(project: &Project) -> Result<(), CommandError> {
+fn set_damaged_aside(project: &Project) -> Result<bool, CommandError> {
     let failed = |error: std::io::Error| CommandError::io("what people trust cannot be read", &error);
-    if let Some(aside) = trust::set_aside(&project.state).map_err(failed)? {
+    let aside = trust::set_aside(&project.state).map_err(failed)?;
+    if let Some(aside) = &aside {
         page::say(&format!("the damaged record of what people trust is kept as {}; a new one begins", aside.display()));
     }
-    Ok(())
+    Ok(aside.is_some())
 }
 
 /// What no later run would believe, and what agents left changed that judges no more.

@@ -143,7 +143,10 @@ fn a_damaged_record_of_trust_tells_the_way_out() {
         .stderr_has("ralph trust --yes")
         .code(74)
         .run();
-    env.ralph(["trust", "--yes"]).stderr_has("trust.json.damaged; a new one begins").run();
+    env.ralph(["trust", "--yes"])
+        .stderr_has("trust.json.damaged; a new one begins")
+        .stdout("accepted: the next run is judged by what stands there now\n")
+        .run();
     let lines = env.ralph(["run", "-p", "x", "-m", "1", "--json"]).run().json_lines();
     assert_eq!(lines.last().unwrap()["verification"], "verified");
 }
