@@ -216,6 +216,7 @@ impl Claimed {
             lock,
             base_known: None,
             buses: buses(project, run, policy, folder.task_folder()),
+            asked_at: None,
             watch: supervision.map(|it| FolderWatch::new(folder.task_folder(), it.poll.duration())),
             folder,
             variable: project::variable,
