@@ -273,8 +273,13 @@ impl Depth {
 fn living_below(run_folder: &Path, depth: Depth) -> Vec<Child> {
     fn visit(run_folder: &Path, depth: Depth, seen: &mut HashSet<(u64, u64)>, found: &mut Vec<Child>) {
         let by_anybody = !matches!(depth, Depth::Nearest | Depth::All);
-        let started = if by_anybody { records(run_folder, STARTED) } else { Vec::new() };
-        for (run, record) in records(run_folder, CHILDREN).into_iter().chain(started) {
+        let mut all = records(run_folder, CHILDREN);
+        all.extend(by_anybody.then(|| records(run_folder, STARTED)).into_iter().flatten());
+        if all.is_empty() {
+            return;
+        }
+        seen.extend(inode_of(run_folder));
+        for (run, record) in all {
             // By its inode: one folder has many paths.
             let is_new = |folder: &PathBuf| inode_of(folder).is_some_and(|inode| seen.insert(inode));
             let Some(folder) = record.folder.filter(is_new) else { continue };
@@ -288,7 +293,7 @@ fn living_below(run_folder: &Path, depth: Depth) -> Vec<Child> {
         }
     }
     let mut found = Vec::new();
-    visit(run_folder, depth, &mut inode_of(run_folder).into_iter().collect(), &mut found);
+    visit(run_folder, depth, &mut HashSet::new(), &mut found);
     found
 }
 

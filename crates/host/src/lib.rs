@@ -35,6 +35,7 @@ pub mod spool;
 pub mod state_dir;
 pub mod temp;
 pub mod tree;
+pub mod trim;
 pub mod trust;
 pub mod views;
 pub mod watch;

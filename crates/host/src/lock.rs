@@ -45,8 +45,25 @@ pub struct WorkTreeLock {
 
 #[derive(Debug)]
 struct Held {
-    file: File,
-    folder: File,
+    file: Part,
+    folder: Part,
+}
+
+/// One of the two that are locked, and known again at its path: what is open stays what it is.
+#[derive(Debug)]
+struct Part {
+    open: File,
+    inode: Option<(u64, u64)>,
+}
+
+impl Part {
+    fn of(open: File) -> Part {
+        Part { inode: open.metadata().ok().map(|meta| (meta.dev(), meta.ino())), open }
+    }
+
+    fn is_at(&self, path: &Path) -> bool {
+        self.inode.is_some() && path.symlink_metadata().ok().map(|found| (found.dev(), found.ino())) == self.inode
+    }
 }
 
 /// Who owns a work tree, as far as people want to know; by default a lock whose text says nothing.
@@ -125,18 +142,18 @@ impl WorkTreeLock {
     /// Looks whether both parts, or a guest's ancestor, are still there, and puts a deleted part back.
     pub fn check(&mut self) -> Standing {
         let Some(held) = &mut self.held else { return self.check_as_guest() };
-        match (is_at(&held.file, &self.places.file), is_at(&held.folder, &self.places.folder)) {
+        match (held.file.is_at(&self.places.file), held.folder.is_at(&self.places.folder)) {
             (true, true) => return Standing::Firm,
             (false, false) => return Standing::Lost,
             // A contender may hold the new part for an instant; then it is taken at the next look.
             (false, true) => {
                 if let Ok(Some(file)) = lock(open_file(&self.places.file), &self.places.file) {
-                    held.file = file;
+                    held.file = Part::of(file);
                 }
             }
             (true, false) => {
                 if let Ok(Some(folder)) = lock(open_folder(&self.places.folder), &self.places.folder) {
-                    held.folder = folder;
+                    held.folder = Part::of(folder);
                 }
             }
         }
@@ -167,7 +184,7 @@ impl WorkTreeLock {
             file.rewind()?;
             file.write_all(&text)
         };
-        _ = write(&held.file);
+        _ = write(&held.file.open);
         // The copy in the folder names the owner to whoever finds the lock file deleted.
         _ = open_file(&self.places.copy()).and_then(|copy| write(&copy));
     }
@@ -177,10 +194,10 @@ impl Drop for WorkTreeLock {
     /// Only the text goes. Deleting a lock file would let two others lock two different files.
     fn drop(&mut self) {
         let Some(held) = &self.held else { return };
-        if is_at(&held.folder, &self.places.folder) {
+        if held.folder.is_at(&self.places.folder) {
             _ = std::fs::remove_file(self.places.copy());
         }
-        _ = held.file.set_len(0);
+        _ = held.file.open.set_len(0);
     }
 }
 
@@ -265,8 +282,8 @@ impl Places {
             let failed = |source| LockError::Io { path: locks_folder.to_owned(), source };
             DirBuilder::new().recursive(true).mode(0o700).create(locks_folder).map_err(failed)?;
         }
-        let Some(file) = lock(open_file(&self.file), &self.file)? else { return Ok(None) };
-        Ok(lock(open_folder(&self.folder), &self.folder)?.map(|folder| Held { file, folder }))
+        let Some(file) = lock(open_file(&self.file), &self.file)?.map(Part::of) else { return Ok(None) };
+        Ok(lock(open_folder(&self.folder), &self.folder)?.map(|folder| Held { file, folder: Part::of(folder) }))
     }
 
     fn read_owner(&self) -> Option<Owner> {
@@ -302,16 +319,9 @@ pub fn hold(folder: &Path) -> Result<Option<File>, LockError> {
 pub(crate) fn lock(opened: io::Result<File>, path: &Path) -> Result<Option<File>, LockError> {
     let file = opened.map_err(|source| LockError::Io { path: path.to_owned(), source })?;
     match file.try_lock() {
-        Ok(()) => Ok(is_at(&file, path).then_some(file)),
+        Ok(()) => Ok(Some(Part::of(file)).filter(|part| part.is_at(path)).map(|part| part.open)),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(source)) => Err(LockError::Unsupported { path: path.to_owned(), source }),
-    }
-}
-
-fn is_at(file: &File, path: &Path) -> bool {
-    match (file.metadata(), path.symlink_metadata()) {
-        (Ok(held), Ok(found)) => (held.dev(), held.ino()) == (found.dev(), found.ino()),
-        _ => false,
     }
 }
 

@@ -16,69 +16,51 @@
 mod cache;
 mod head;
 mod links;
+mod listing;
 mod repository;
 pub(crate) mod rules;
+mod seen;
 mod walk;
 
 pub(crate) use head::folders as git_folders;
 pub use head::{git_root, head};
 pub(crate) use links::way_of;
+pub(crate) use listing::{ANYWAY, FOLDER, REPOSITORY, repositories_in, rules_in};
+pub use listing::{LISTING, LIVE_RULES, Listing};
 pub(crate) use repository::{blocking, blocking_anywhere, identity, leading};
 pub use repository::{damage, parts};
 pub(crate) use repository::{part, shown_in};
+pub(crate) use seen::{Place, file_of};
+pub(crate) use walk::Walk;
 
 use crate::aside::Stop;
 use crate::clock::Clock;
-use crate::plain_file::{self, Links};
-use crate::spool::Spool;
-use crate::{own_output, snapshot};
+use crate::{own_output, plain_file};
 use cache::{Cache, Damaged, Entry, Merge};
+use listing::{Line, Lines, Listed, covered};
 use ralph_core::check::TreePrint;
 use ralph_core::protect::{Change, PinnedChange};
 use ralph_core::text;
 use ralph_core::time::WallTime;
-use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, FileType, Stat};
+use rustix::fd::{AsFd as _, OwnedFd};
+use seen::Seen;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
-use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::{self, BufRead as _, Read as _};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-pub(crate) use walk::Walk;
-
-/// What git is asked, in the root of the work tree: every path that counts, with its staged id, NUL
-/// between them. One process answers both questions. The repository's configuration cannot start a
-/// program (`core.fsmonitor`) or point elsewhere (`core.worktree`), and nothing is written.
-pub const LISTING: &[&str] = &[
-    "--no-optional-locks", "--work-tree=.", "-c", "core.fsmonitor=false", "ls-files", "-z", "-t", "--stage",
-    "--others", "--full-name",
-];
-/// The rules by which the files that are not tracked are listed, as they are now.
-pub const LIVE_RULES: &str = "--exclude-standard";
-
-/// Marks in a listing, each before a path: the listing of the repository there follows; the folder there is one that
-/// git cannot list.
-pub(crate) const REPOSITORY: &[u8] = b"/ ";
-pub(crate) const FOLDER: &[u8] = b"= ";
-/// The files that follow count whatever git says of them.
-pub(crate) const ANYWAY: &[u8] = b"+ ";
 
 /// A change within the same tick of the kernel's clock (at most 10 ms) leaves no trace in the times,
 /// so what changed this shortly before a look is read again at the next.
 const SETTLED_MILLIS: i64 = 20;
 /// Changed files that are named: a person wants examples, and the next prompt a few more.
 const CHANGED_NAMED: usize = 20;
-/// Bytes read at once: large enough that the calls do not count.
-const CHUNK: usize = 128 << 10;
 /// Changes of one look that are named.
 const TOLD: usize = 20;
 /// Files behind links to folders that are looked at; a link to more of them counts by where it leads.
 const MOST_BEHIND_LINKS: u64 = 100_000;
-/// Bytes behind links to folders that are read; beyond them a file is known by its state, which changes with its content.
-const MOST_BYTES_BEHIND_LINKS: u64 = 1 << 30;
 /// Folders inside each other, where git does not list them.
 const DEEPEST: usize = 128;
 
@@ -99,32 +81,6 @@ pub struct Fingerprinter {
     compared: bool,
     /// Why what was learned could not be kept for the next process, until somebody asks.
     problem: Option<String>,
-}
-
-type Hash = [u8; 32];
-
-/// What cannot stay the same when a content changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct FileState {
-    device: u64,
-    inode: u64,
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-/// A work tree that is looked at, as git told of it.
-#[derive(Debug)]
-pub struct Listing {
-    pub root: PathBuf,
-    /// The commit that HEAD names; empty before the first one.
-    pub head: String,
-    /// What git printed for [`LISTING`].
-    pub files: Spool,
-    /// Folders of ralph, into which nothing of the tree may lead.
-    pub own: Vec<PathBuf>,
-    /// What makes this no acceptable tree. A look adds what it finds.
-    pub changes: Vec<PinnedChange>,
 }
 
 /// One look at the whole tree.
@@ -213,21 +169,6 @@ impl From<Damaged> for Trouble {
     fn from(_: Damaged) -> Trouble {
         Trouble::Damaged
     }
-}
-
-/// A name in an open folder.
-pub(crate) type Place<'a> = (BorrowedFd<'a>, &'a OsStr);
-
-/// What tells a file from every other one, whatever its name.
-pub(crate) fn file_of(stat: &Stat) -> (u64, u64) {
-    let state = FileState::of(stat);
-    (state.device, state.inode)
-}
-
-/// What stands at a path: a letter for the kind, and bytes that differ when it differs.
-struct Seen {
-    kind: u8,
-    content: Vec<u8>,
 }
 
 impl Default for Fingerprinter {
@@ -521,164 +462,6 @@ impl Fingerprinter {
     fn is_own(&self, path: &[u8]) -> bool {
         path.strip_prefix(self.own.as_slice()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
     }
-
-    /// What stands at a listed path, and what is to be remembered of it.
-    fn see(
-        &mut self,
-        look: &Look<'_>,
-        fold: &mut Fold,
-        listed: &Listed<'_>,
-        place: Place<'_>,
-        at: &Path,
-        known: Option<&(FileState, Hash)>,
-    ) -> Result<(Seen, Option<(FileState, Hash)>), Trouble> {
-        let (folder, name) = place;
-        let stat = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => stat,
-            Err(errno) => return absent(listed.path, errno.into()),
-        };
-        let kind = FileType::from_raw_mode(stat.st_mode);
-        let seen = match kind {
-            FileType::RegularFile => {
-                if fold.round >= BEHIND_LINKS {
-                    fold.bytes_behind = fold.bytes_behind.saturating_add(FileState::of(&stat).size);
-                }
-                if fold.bytes_behind > MOST_BYTES_BEHIND_LINKS {
-                    return Ok((Seen { kind: b's', content: FileState::of(&stat).hash().to_vec() }, None));
-                }
-                return self.see_file(look, listed.path, place, &stat, known);
-            }
-            FileType::Symlink => match rustix::fs::readlinkat(folder, name, Vec::new()) {
-                Ok(target) => return self.see_link(look, fold, listed, target.as_bytes(), at, known),
-                Err(errno) => return absent(listed.path, errno.into()),
-            },
-            // Its files follow in a listing of their own.
-            FileType::Directory if listed.is_repository() => Seen { kind: b'r', content: head::fingerprint(at) },
-            other => {
-                if links::blocks(other) && !listed.staged.is_empty() {
-                    let how = Change::Blocks { what: plain_file::kind(other).to_owned() };
-                    fold.tell(&joined(&fold.section, listed.path), how);
-                }
-                Seen { kind: b'?', content: plain_file::kind(other).as_bytes().to_vec() }
-            }
-        };
-        Ok((seen, None))
-    }
-
-    fn see_file(
-        &mut self,
-        look: &Look<'_>,
-        path: &[u8],
-        place: Place<'_>,
-        stat: &Stat,
-        known: Option<&(FileState, Hash)>,
-    ) -> Result<(Seen, Option<(FileState, Hash)>), Trouble> {
-        if self.outputs.contains(&file_of(stat)) {
-            return Ok((Seen { kind: b'o', content: Vec::new() }, None));
-        }
-        let kind = if stat.st_mode & 0o111 != 0 { b'x' } else { b'f' };
-        let state = FileState::of(stat);
-        let (content, known) = match known.filter(|(before, _)| *before == state) {
-            Some((_, content)) => (*content, known.copied()),
-            None => self.content(look, path, place, state)?,
-        };
-        Ok((Seen { kind, content: content.to_vec() }, known))
-    }
-
-    /// A link, with the file that it leads to; a folder is looked at later.
-    fn see_link(
-        &mut self,
-        look: &Look<'_>,
-        fold: &mut Fold,
-        listed: &Listed<'_>,
-        target: &[u8],
-        at: &Path,
-        known: Option<&(FileState, Hash)>,
-    ) -> Result<(Seen, Option<(FileState, Hash)>), Trouble> {
-        let end = links::end_of(at.parent().unwrap_or(look.root), Path::new(OsStr::from_bytes(target)));
-        let mut link = Seen { kind: b'l', content: target.to_vec() };
-        let inside = end.path.strip_prefix(look.root).map_or(&[][..], |path| path.as_os_str().as_bytes());
-        // The settings are the only files of people in that folder.
-        let is_of_ralph = self.is_own(inside);
-        let is_settings = inside.ends_with(b"/settings.json") || inside.ends_with(b"/settings.local.json");
-        if look.is_own(&end.path) || (is_of_ralph && !is_settings) {
-            // What lies behind a link is nothing that the tree could do without.
-            if fold.round < BEHIND_LINKS {
-                fold.tell(&joined(&fold.section, listed.path), Change::Leads { to: end.path.display().to_string() });
-            }
-            return Ok((link, None));
-        }
-        let is_nobodys = is_of_ralph || links::is_of_the_kernel(&end.path);
-        let Some(stat) = end.stat.filter(|_| !is_nobodys) else { return Ok((link, None)) };
-        let kind = FileType::from_raw_mode(stat.st_mode);
-        let (behind, known) = match kind {
-            FileType::RegularFile => {
-                self.see_file(look, listed.path, (rustix::fs::CWD, end.path.as_os_str()), &stat, known)?
-            }
-            other => {
-                if other == FileType::Directory {
-                    fold.linked.insert(end.path);
-                }
-                (Seen { kind: b'?', content: plain_file::kind(other).as_bytes().to_vec() }, None)
-            }
-        };
-        link.content.extend([0, behind.kind]);
-        link.content.extend(behind.content);
-        Ok((link, known))
-    }
-
-    /// Reads a file. Its content is remembered if its state will tell whether it changes.
-    fn content(
-        &mut self,
-        look: &Look<'_>,
-        path: &[u8],
-        (folder, name): Place<'_>,
-        state: FileState,
-    ) -> Result<(Hash, Option<(FileState, Hash)>), Trouble> {
-        let read = plain_file::open(folder, name, Links::Refuse).and_then(|file| {
-            // The state from before the reading: a change meanwhile makes the next look read again.
-            let state = FileState::of(&rustix::fs::fstat(&file)?);
-            Ok((state, snapshot::hides_from_checks(&file), self.hash(file, look.stop)?))
-        });
-        let read = match read {
-            Ok((_, true, _)) => {
-                let path = shown(path);
-                return Err(Trouble::Fault(format!(
-                    "{path} carries a mark (overlay.metacopy or overlay.whiteout) that hides it from checks; remove it \
-                     with setfattr -x"
-                )));
-            }
-            Ok((state, false, content)) => Ok((state, content)),
-            Err(error) => Err(error),
-        };
-        match read {
-            Ok((_, None)) => Err(Trouble::Stopped),
-            Ok((state, Some(content))) => {
-                let settled = state.changed_millis() < look.settled.0;
-                Ok((content, settled.then_some((state, content))))
-            }
-            Err(error) if plain_file::is_fault(&error) => {
-                Err(Trouble::Fault(format!("{} cannot be read: {error}", shown(path))))
-            }
-            // What may not be read is known by its state, which changes with its content.
-            Err(_) => Ok((state.hash(), None)),
-        }
-    }
-
-    /// The hash of a file's content; nothing if it was told to stop.
-    fn hash(&mut self, mut file: File, stop: &Stop) -> io::Result<Option<Hash>> {
-        self.chunk.resize(CHUNK, 0);
-        let mut hasher = Sha256::new();
-        while !stop.is_set() {
-            match file.read(&mut self.chunk) {
-                Ok(0) => return Ok(Some(hasher.finalize().into())),
-                Ok(count) => hasher.update(self.chunk.get(..count).unwrap_or_default()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(None)
-    }
 }
 
 /// Names a changed file, unless enough are named or there was nothing to compare with.
@@ -686,20 +469,6 @@ fn note(changed: &mut Vec<String>, names: bool, path: &[u8]) {
     let name = shown(path.strip_suffix(b"/").unwrap_or(path));
     if names && changed.len() < CHANGED_NAMED && !changed.iter().any(|other| *other == name) {
         changed.push(name.into_owned());
-    }
-}
-
-/// What could not be looked at is not there, unless the machine is why.
-fn absent(path: &[u8], error: io::Error) -> Result<(Seen, Option<(FileState, Hash)>), Trouble> {
-    if plain_file::is_fault(&error) {
-        return Err(Trouble::Fault(format!("{} cannot be looked at: {error}", shown(path))));
-    }
-    Ok((Seen::nothing(), None))
-}
-
-impl Seen {
-    fn nothing() -> Seen {
-        Seen { kind: b'-', content: Vec::new() }
     }
 }
 
@@ -714,159 +483,12 @@ impl Look<'_> {
     }
 }
 
-impl FileState {
-    #[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]
-    fn of(stat: &Stat) -> FileState {
-        FileState {
-            device: stat.st_dev as u64,
-            inode: stat.st_ino as u64,
-            size: stat.st_size as u64,
-            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as i64),
-            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
-        }
-    }
-
-    /// For what is not read.
-    fn hash(&self) -> Hash {
-        Sha256::digest(format!("{self:?}")).into()
-    }
-
-    fn changed_millis(&self) -> i64 {
-        self.changed.0.saturating_mul(1000).saturating_add(self.changed.1 / 1_000_000)
-    }
-}
-
-/// One line of the listing: `? path`, or `H 100644 <id> 0<TAB>path`.
-struct Listed<'a> {
-    /// Mode, id and stage; empty for what is not tracked.
-    staged: &'a [u8],
-    path: &'a [u8],
-    nested: bool,
-}
-
-impl<'a> Listed<'a> {
-    fn parse(line: &'a [u8]) -> Option<Listed<'a>> {
-        let (tag, rest) = line.split_at_checked(2)?;
-        let (staged, path) = match tag {
-            b"? " => (&[][..], rest),
-            [_, b' '] => {
-                let tab = memchr::memchr(b'\t', rest)?;
-                (rest.get(..tab)?, rest.get(tab + 1..)?)
-            }
-            _ => return None,
-        };
-        // A repository that is not tracked is listed as one path with a slash behind it.
-        let nested = path.ends_with(b"/");
-        let path = path.strip_suffix(b"/").unwrap_or(path);
-        (!path.is_empty()).then_some(Listed { staged, path, nested })
-    }
-
-    fn is_repository(&self) -> bool {
-        self.nested || self.staged.starts_with(b"160000 ")
-    }
-}
-
-/// A line of a listing.
-enum Line<'a> {
-    File(Listed<'a>),
-    /// The repository inside whose listing follows.
-    Repository(&'a [u8]),
-    /// A folder that git cannot list.
-    Folder(&'a [u8]),
-    /// What follows counts whatever git says of it.
-    Anyway,
-}
-
-/// Goes through a listing.
-struct Lines<'a> {
-    reader: Box<dyn io::BufRead + 'a>,
-    line: Vec<u8>,
-}
-
-impl<'a> Lines<'a> {
-    fn of(listing: &'a mut Listing) -> Result<Lines<'a>, Trouble> {
-        Ok(Lines { reader: listing.files.read().map_err(unkept)?, line: Vec::new() })
-    }
-
-    fn next(&mut self) -> Result<Option<Line<'_>>, Trouble> {
-        self.line.clear();
-        if self.reader.read_until(0, &mut self.line).map_err(unkept)? == 0 {
-            return Ok(None);
-        }
-        let cut = || fault("git's list of the files was cut off".to_owned());
-        let line = self.line.strip_suffix(&[0]).ok_or_else(cut)?;
-        let unread = || fault("git's list of the files could not be read".to_owned());
-        Ok(Some(match line.split_at_checked(2) {
-            Some((REPOSITORY, path)) => Line::Repository(path),
-            Some((FOLDER, path)) => Line::Folder(path),
-            Some((ANYWAY, _)) => Line::Anyway,
-            _ => Line::File(Listed::parse(line).ok_or_else(unread)?),
-        }))
-    }
-}
-
-/// The repositories inside the one that this is a listing of, as they are listed.
-pub(crate) fn repositories_in(files: &mut Spool) -> io::Result<Vec<Vec<u8>>> {
-    paths_in(files, |listed| listed.is_repository())
-}
-
-/// The files of ignore rules in a listing.
-pub(crate) fn rules_in(files: &mut Spool) -> io::Result<Vec<Vec<u8>>> {
-    paths_in(files, |listed| listed.path.rsplit(|byte| *byte == b'/').next() == Some(b".gitignore"))
-}
-
-fn paths_in(files: &mut Spool, wanted: impl Fn(&Listed<'_>) -> bool) -> io::Result<Vec<Vec<u8>>> {
-    let mut found = Vec::new();
-    let (mut reader, mut line) = (files.read()?, Vec::new());
-    while reader.read_until(0, &mut line)? > 0 {
-        let listed = line.strip_suffix(&[0]).and_then(Listed::parse);
-        found.extend(listed.filter(&wanted).map(|listed| listed.path.to_vec()));
-        line.clear();
-    }
-    found.sort_unstable();
-    // One that is in conflict is listed once for each side.
-    found.dedup();
-    Ok(found)
-}
-
-/// Those of these folders in which files are listed: the listing shows what of them counts.
-fn covered(root: &Path, folders: &BTreeSet<PathBuf>, listing: &mut Listing) -> Result<Vec<PathBuf>, Trouble> {
-    let inside = |folder: &PathBuf| Some(folder.strip_prefix(root).ok()?.as_os_str().as_bytes().to_vec());
-    let mut open: HashSet<Vec<u8>> = folders.iter().filter_map(inside).collect();
-    let mut found = Vec::new();
-    let mut section = Vec::new();
-    let mut lines = if open.is_empty() { return Ok(found) } else { Lines::of(listing)? };
-    while let Some(line) = lines.next()?
-        && !open.is_empty()
-    {
-        let path = match line {
-            Line::Repository(path) => {
-                section = path.to_vec();
-                continue;
-            }
-            Line::Folder(path) => path.to_vec(),
-            Line::Anyway => break,
-            Line::File(listed) => joined(&section, listed.path),
-        };
-        for end in memchr::memchr_iter(b'/', &path) {
-            if let Some(folder) = path.get(..end).and_then(|folder| open.take(folder)) {
-                found.push(root.join(OsStr::from_bytes(&folder)));
-            }
-        }
-    }
-    Ok(found)
-}
-
 fn inode_of(path: &Path) -> Option<(u64, u64)> {
     rustix::fs::stat(path).ok().map(|stat| plain_file::inode(&stat))
 }
 
 fn fault(why: String) -> Trouble {
     Trouble::Fault(why)
-}
-
-fn unkept(error: io::Error) -> Trouble {
-    fault(format!("git's list of the files could not be kept: {error}"))
 }
 
 fn shown(path: &[u8]) -> std::borrow::Cow<'_, str> {

@@ -50,6 +50,8 @@ pub struct Folder {
     notes: Vec<String>,
     /// When both folders were seen in their places for all that follows at once.
     seen_at: Option<Instant>,
+    /// The feedback file as it stood or was written since then.
+    feedback: Option<(String, String)>,
 }
 
 /// A file that was taken out of its place. Making and deleting a file for every iteration grows
@@ -113,7 +115,16 @@ impl Folder {
 
     fn of(root: &Path, own: Held, task: Held) -> Folder {
         let root = root.to_owned();
-        Folder { root, own, task, written: HashMap::new(), spares: HashMap::new(), notes: Vec::new(), seen_at: None }
+        Folder {
+            root,
+            own,
+            task,
+            written: HashMap::new(),
+            spares: HashMap::new(),
+            notes: Vec::new(),
+            seen_at: None,
+            feedback: None,
+        }
     }
 
     pub fn task_folder(&self) -> &Path {
@@ -132,6 +143,12 @@ impl Folder {
     /// Something is about to run that may move or delete the folders, so that every call looks for itself again.
     pub fn doubt(&mut self) {
         self.seen_at = None;
+        self.feedback = None;
+    }
+
+    /// Whether both folders were seen in their places just now.
+    fn is_sure(&self) -> bool {
+        self.seen_at.is_some_and(|at| at.elapsed() < SEEN)
     }
 
     /// What stands at a marker's name in the task's folder.
@@ -203,9 +220,12 @@ impl Folder {
         self.read_if_there(name)
     }
 
-    /// The feedback file with what people wrote; read like the summary.
+    /// The feedback file with what people wrote; read like the summary, unless it was just written.
     pub fn read_feedback(&mut self, name: &str) -> String {
-        self.read_if_there(name)
+        match self.feedback.take() {
+            Some((written, text)) if written == name && self.is_sure() => text,
+            _ => self.read_if_there(name),
+        }
     }
 
     fn read_if_there(&mut self, name: &str) -> String {
@@ -218,17 +238,19 @@ impl Folder {
 
     fn write_feedback(&mut self, views: &Views) -> Result<(), ViewError> {
         let (name, part) = &views.feedback;
+        self.feedback = None;
         let (now, complete) = self.read(name);
         // Writing what was not read whole would throw a person's text away.
         if !complete {
             return Ok(());
         }
         let text = memory::merge_feedback(&now, &views.seen_human, part);
-        if text == now {
-            return Ok(());
+        if text != now {
+            let unseen = !memory::human_feedback(&text).is_empty();
+            self.replace(name, &text, if unseen { Content::Irreplaceable } else { Content::Derived })?;
         }
-        let unseen = !memory::human_feedback(&text).is_empty();
-        self.replace(name, &text, if unseen { Content::Irreplaceable } else { Content::Derived })
+        self.feedback = Some((name.clone(), text));
+        Ok(())
     }
 
     fn read(&mut self, name: &str) -> (String, bool) {
@@ -280,7 +302,7 @@ impl Folder {
 
     /// Two calls tell whether both folders are still where they were; an agent may have deleted them.
     fn make_again_if_gone(&mut self) -> Result<(), ViewError> {
-        if self.seen_at.is_some_and(|at| at.elapsed() < SEEN) || self.own.is_in_place() && self.task.is_in_place() {
+        if self.is_sure() || self.own.is_in_place() && self.task.is_in_place() {
             return Ok(());
         }
         let task = self.task.path.file_name().unwrap_or_default().to_owned();

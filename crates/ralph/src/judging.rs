@@ -14,7 +14,7 @@ use ralph_core::protect::{PinnedState, Pins};
 use ralph_core::trust::{Committer, Standing, Trust, Untrusted};
 use ralph_host::aside::Stop;
 use ralph_host::clock;
-use ralph_host::pins::{Machine, PinnedFiles};
+use ralph_host::pins::{self, Machine, PinnedFiles};
 use ralph_host::process::Keeper;
 use ralph_host::programs::Programs;
 use ralph_host::snapshot::{Place, Snapshots};
@@ -54,7 +54,7 @@ pub fn look(project: &Project, settings: &Settings) -> Result<Found, CommandErro
     let name = RunId::from_random(clock::random_bits());
     let temp = RunTemp::create(&project::temp_folder(), &name)
         .map_err(|error| CommandError::io("there is no place for a look at the checks", &error))?;
-    let files = PinnedFiles::new(&project.root, &temp.path().join("pinned"))
+    let files = PinnedFiles::new(&project.root, &temp.path().join(pins::KEPT))
         .pin(&policy.protect.paths, &subjects, &known, &Stop::default())
         .map_err(|failure| CommandError::usage(format!("what judges cannot be looked at: {}", failure.why)))?;
     let programs = if policy.pins_scripts() { programs.pin(&known.programs) } else { Vec::new() };
@@ -148,7 +148,7 @@ pub fn contents(project: &Project, untrusted: &Untrusted) -> Option<(String, Str
     let store = Store::open_existing(&project.state).ok()??;
     let pins = pick::machine(&store, run).ok()?.pins();
     let file = pins.files.iter().find(|file| file.path == untrusted.path)?;
-    let kept = PinnedFiles::new(&project.root, &project.run_folder(run).join("pinned"));
+    let kept = PinnedFiles::new(&project.root, &project.run_folder(run).join(pins::KEPT));
     let before = kept.content(file).unwrap_or_default();
     let after = ralph_host::look::text(&project.root.join(Path::new(&untrusted.path))).unwrap_or_default();
     Some((String::from_utf8_lossy(&before).into_owned(), after))

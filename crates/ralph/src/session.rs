@@ -17,12 +17,13 @@ use ralph_core::time::Millis;
 use ralph_core::words::Note;
 use ralph_engine::run::{BusNames, Buses, EndedChildren, Face, RunHands, RunSenses, Shown};
 use ralph_engine::{Carrier, EngineError};
+use ralph_host::aside::Aside;
 use ralph_host::child_runs::{self, RegisterError, Registration};
 use ralph_host::clock::{self, Clock};
 use ralph_host::folder_watch::FolderWatch;
 use ralph_host::identity;
 use ralph_host::lock::{self, LockError, Owner, WorkTreeLock};
-use ralph_host::pins::PinnedFiles;
+use ralph_host::pins::{self, PinnedFiles};
 use ralph_host::process::Keeper;
 use ralph_host::programs::Programs;
 use ralph_host::raw_log::RawLog;
@@ -31,6 +32,7 @@ use ralph_host::signals::Signals;
 use ralph_host::state_dir::{self, StateDirError};
 use ralph_host::temp::RunTemp;
 use ralph_host::tree::Fingerprinter;
+use ralph_host::trim;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
 use ralph_store::{DamagedRow, Durability, Store, StoreError, Which};
@@ -189,6 +191,11 @@ impl Claimed {
             Err(error) => (None, Some(Note::TempMissing { error: error.to_string() })),
         };
         let folder = folder(project, policy)?;
+        // Beside the run: nothing waits for it, and it ends with the run. Where no thread can be started, the next run does it.
+        let _trimming = (policy.pins() || !policy.guardrails.is_empty()).then(|| {
+            let state = project.state.clone();
+            Aside::start(move |stop| trim::trim(&state, stop))
+        });
         let supervision = policy.supervision();
         let hands = RunHands {
             run: run.clone(),
@@ -208,7 +215,7 @@ impl Claimed {
             heads: Default::default(),
             settings: SettingsWatch::new(project.settings_files()),
             patterns: Patterns::new(&policy.completion),
-            pinned_files: PinnedFiles::new(&project.root, &run_folder.join("pinned")),
+            pinned_files: PinnedFiles::new(&project.root, &run_folder.join(pins::KEPT)),
             raw_log: RawLog::new(&run_folder),
             run_folder,
             checkout: None,
@@ -216,6 +223,7 @@ impl Claimed {
             lock,
             base_known: None,
             buses: buses(project, run, policy, folder.task_folder()),
+            asked_at: None,
             watch: supervision.map(|it| FolderWatch::new(folder.task_folder(), it.poll.duration())),
             folder,
             variable: project::variable,

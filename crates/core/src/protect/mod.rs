@@ -13,6 +13,7 @@ use crate::judges::{Cache, Part, Unknown, Why};
 use crate::text;
 use crate::trust::Standing;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// What is protected, and what a change leads to.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -293,11 +294,12 @@ impl Pins {
         self.files.iter().filter(|file| file.state != PinnedState::Nothing).count()
     }
 
-    /// Whether this is a file that can be put back.
-    pub fn holds(&self, path: &str) -> bool {
-        let can_be_made =
-            |state: &PinnedState| !matches!(state, PinnedState::Folder { .. } | PinnedState::Other { .. });
-        self.files.iter().any(|file| file.path == path && !file.path.starts_with('/') && can_be_made(&file.state))
+    /// The files that can be put back, by their paths.
+    pub fn restorable(&self) -> HashSet<&str> {
+        let can_be_made = |file: &&Pinned| {
+            !file.path.starts_with('/') && !matches!(file.state, PinnedState::Folder { .. } | PinnedState::Other { .. })
+        };
+        self.files.iter().filter(can_be_made).map(|file| file.path.as_str()).collect()
     }
 
     /// How a change can be undone.

@@ -21,7 +21,8 @@ impl Run {
         at.violations.clone_from(&at.pinned);
         let pins = self.pins();
         // What is still not as it was after it had been put back cannot be put back; programs never can.
-        let can_be_undone = |change: &&PinnedChange| pins.holds(&change.path);
+        let restorable = pins.restorable();
+        let can_be_undone = |change: &&PinnedChange| restorable.contains(change.path.as_str());
         let undone: Vec<PinnedChange> = at.pinned.iter().filter(can_be_undone).cloned().collect();
         if on_change == OnChange::Fail || undone.is_empty() || at.restored {
             return None;

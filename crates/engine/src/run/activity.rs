@@ -38,6 +38,7 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
     // What was seen of the folder when an agent ended holds until the next one begins, unless something else comes between.
     if !matches!(activity, Activity::Gather(_) | Activity::Launch(_)) {
         hands.folder.doubt();
+        hands.asked_at = None;
     }
     match activity {
         Activity::Gather(wanted) => {
@@ -118,8 +119,7 @@ fn gather(hands: &mut RunHands<'_>, wanted: &Gather) -> Vec<Event> {
         "" => String::new(),
         name => memory::human_feedback(&hands.folder.read_feedback(name)),
     };
-    let mut events = hands.notes();
-    events.extend(hands.listen());
+    let mut events = hands.news_since();
     let base = match hands.stands_alone() {
         Ok(note) => {
             events.extend(note);

@@ -41,7 +41,6 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
     let dialect = ralph_agents::for_agent(&launch.agent);
     let line = dialect.command(&launch.agent);
     let (command, stdin) = command(hands, launch, line, prompt_file);
-    let log = hands.raw_log.begin(launch.iteration);
     let job = Job {
         command: &command,
         stdin,
@@ -51,6 +50,8 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
         linger: launch.limits.linger,
     };
     let start = start(&mut hands.keeper, &job);
+    // From here on the process takes its time to begin, and nobody waits for what is done meanwhile.
+    let log = hands.raw_log.begin(launch.iteration);
     let streams = match launch.keep.log {
         AgentLog::Work => (Stream::Stdout, Stream::Stderr),
         AgentLog::CommitMessage => (Stream::CommitStdout, Stream::CommitStderr),
@@ -99,8 +100,7 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
     };
     let problems = hands.raw_log.end(std::mem::take(&mut sink.log));
     events.extend(problems.into_iter().map(|text| Event::Noted { note: Note::Machine { text } }));
-    events.extend(hands.notes());
-    events.extend(hands.listen());
+    events.extend(hands.news());
     if launch.keep.logs > 0 {
         hands.raw_log.forget(launch.iteration.saturating_sub(launch.keep.logs));
     }

@@ -40,6 +40,12 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long what was asked when an agent ended counts for the next prompt: where nothing comes between, that is some
+/// tenths of a millisecond later. What happens meanwhile is heard when the next agent ends.
+const JUST_NOW: Duration = Duration::from_millis(10);
 
 /// Child runs that have ended, and why; one without a reason crashed.
 pub type EndedChildren = Vec<(RunId, Option<StopReason>)>;
@@ -136,6 +142,8 @@ pub struct RunHands<'a> {
     /// Hash of the prompt file's text as core knows it.
     pub base_known: Option<String>,
     pub buses: Buses,
+    /// When the settings and the buses were looked at for all that follows at once.
+    pub asked_at: Option<Instant>,
     /// Notices markers in the task folder, where somebody waits for them.
     pub watch: Option<FolderWatch>,
     /// Reads a variable of this process's environment, which agents inherit.
@@ -161,10 +169,30 @@ impl RunHands<'_> {
 
     /// What happened to the readable files since this was last asked.
     fn notes(&mut self) -> Vec<Event> {
-        let unwritten = self.unwritten.take();
         let edited = self.settings.edited().map(|file| Event::SettingsEdited { file });
+        self.own_notes().into_iter().chain(edited).collect()
+    }
+
+    /// What ralph itself found when it read and wrote them.
+    fn own_notes(&mut self) -> Vec<Event> {
+        let unwritten = self.unwritten.take();
         let notes = self.folder.take_notes().into_iter().map(|text| Note::Machine { text });
-        notes.chain(unwritten).map(|note| Event::Noted { note }).chain(edited).collect()
+        notes.chain(unwritten).map(|note| Event::Noted { note }).collect()
+    }
+
+    /// What happened beside the agent: to the readable files, and on the bus. It counts for all that follows at once.
+    fn news(&mut self) -> Vec<Event> {
+        let news = self.notes().into_iter().chain(self.listen()).collect();
+        self.asked_at = Some(Instant::now());
+        news
+    }
+
+    /// The same before a prompt, unless that was asked just before.
+    fn news_since(&mut self) -> Vec<Event> {
+        match self.asked_at.take() {
+            Some(at) if at.elapsed() < JUST_NOW => self.own_notes(),
+            _ => self.news(),
+        }
     }
 
     /// Whether this is still the only loop in the work tree.

@@ -31,6 +31,8 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+/// The folder of a run in which contents are kept.
+pub const KEPT: &str = "pinned";
 /// More files than this are no longer a rule but a whole project, and looking at them takes too long.
 const MOST_FILES: usize = 20_000;
 /// The largest file that is pinned; tests and scripts are far smaller, and fixtures mostly.

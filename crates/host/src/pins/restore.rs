@@ -6,6 +6,7 @@ use ralph_core::check::CheckSpec;
 use ralph_core::judges::{Part, Why};
 use ralph_core::protect::{Change, Pinned, PinnedState};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -21,7 +22,8 @@ const GENERATED: [&str; 9] = ["node_modules", ".venv", "venv", "vendor", "dist",
 impl PinnedFiles {
     /// Puts files back as they were; says what could not be.
     pub fn restore(&self, pinned: &[Pinned], paths: &[String]) -> Vec<String> {
-        let wanted = pinned.iter().filter(|file| paths.contains(&file.path));
+        let paths: HashSet<&str> = paths.iter().map(String::as_str).collect();
+        let wanted = pinned.iter().filter(|file| paths.contains(file.path.as_str()));
         let put_back = |file: &Pinned| {
             self.put_back(file).err().map(|error| format!("{} could not be put back: {error}", file.path))
         };

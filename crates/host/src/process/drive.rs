@@ -4,7 +4,7 @@
 use super::protocol::{Reply, Request};
 use super::sys::watch;
 use super::work::{Silence, Work};
-use super::{Command, Ended, Ends, Keeper, ProcessError};
+use super::{Command, Ended, Keeper, ProcessError};
 use ralph_core::observation::{Ending, ProcessFacts, StartFault};
 use ralph_core::text;
 use ralph_core::time::Millis;
@@ -184,6 +184,16 @@ struct Pipes {
     written: usize,
 }
 
+/// Pipes that no process has yet. Ours never block.
+#[derive(Debug)]
+pub(super) struct Fresh {
+    /// The process's standard input, output and error.
+    theirs: [OwnedFd; 3],
+    stdin: Option<OwnedFd>,
+    stdout: AsyncFd<OwnedFd>,
+    stderr: Option<AsyncFd<OwnedFd>>,
+}
+
 /// Asks the keeper for the process. Whether it could be started is among the answers that come later: nothing waits
 /// for it.
 fn ask_for(keeper: &mut Keeper, job: &Job<'_>) -> Result<Pipes, ProcessError> {
@@ -191,38 +201,51 @@ fn ask_for(keeper: &mut Keeper, job: &Job<'_>) -> Result<Pipes, ProcessError> {
         reason: format!("no pipe could be made: {error}"),
         fault: StartFault::Machine,
     };
-    let (theirs, ours) = ends(job).map_err(refuse)?;
+    let ready = if job.has_three_pipes() { keeper.pipes.take() } else { None };
+    let Fresh { theirs, stdin, stdout, stderr } = ready.map_or_else(|| Fresh::make(job), Ok).map_err(refuse)?;
     // Most prompts fit into the pipe, and are there before anybody reads them.
-    let written = ours.stdin.as_ref().and_then(|end| rustix::io::write(end, job.stdin).ok()).unwrap_or(0);
-    let stdin = ours.stdin.filter(|_| written < job.stdin.len());
+    let written = stdin.as_ref().and_then(|end| rustix::io::write(end, job.stdin).ok()).unwrap_or(0);
+    let stdin = stdin.filter(|_| written < job.stdin.len());
     let stdin = stdin.map(|end| watch(end, Interest::WRITABLE)).transpose().map_err(refuse)?;
-    let stdout = Some(watch(ours.stdout, Interest::READABLE).map_err(refuse)?);
-    let stderr = ours.stderr.map(|end| watch(end, Interest::READABLE)).transpose().map_err(refuse)?;
     keeper.spawn(job.command, theirs)?;
-    Ok(Pipes { stdin, stdout, stderr, written })
+    // While this one begins, there is time to make those of the next.
+    if job.has_three_pipes() {
+        keeper.pipes = Fresh::make(job).ok();
+    }
+    Ok(Pipes { stdin, stdout: Some(stdout), stderr, written })
 }
 
-/// Makes the pipes: the process's three ends and ours. Ours never block.
-fn ends(job: &Job<'_>) -> io::Result<([OwnedFd; 3], Ends)> {
-    let nonblocking = |end: &OwnedFd| rustix::fs::fcntl_setfl(end, OFlags::NONBLOCK);
-    let (stdout, their_stdout) = pipe()?;
-    nonblocking(&stdout)?;
-    let (stderr, their_stderr) = match job.streams {
-        Streams::Together => (None, their_stdout.try_clone()?),
-        Streams::Apart => {
-            let (stderr, theirs) = pipe()?;
-            nonblocking(&stderr)?;
-            (Some(stderr), theirs)
-        }
-    };
-    let (their_stdin, stdin) = if job.stdin.is_empty() {
-        (rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?, None)
-    } else {
-        let (theirs, stdin) = pipe()?;
-        nonblocking(&stdin)?;
-        (theirs, Some(stdin))
-    };
-    Ok(([their_stdin, their_stdout, their_stderr], Ends { stdin, stdout, stderr }))
+impl Job<'_> {
+    /// As agents have.
+    fn has_three_pipes(&self) -> bool {
+        self.streams == Streams::Apart && !self.stdin.is_empty()
+    }
+}
+
+impl Fresh {
+    fn make(job: &Job<'_>) -> io::Result<Fresh> {
+        let nonblocking = |end: &OwnedFd| rustix::fs::fcntl_setfl(end, OFlags::NONBLOCK);
+        let watched = |end: OwnedFd| {
+            nonblocking(&end)?;
+            watch(end, Interest::READABLE)
+        };
+        let (stdout, their_stdout) = pipe()?;
+        let (stderr, their_stderr) = match job.streams {
+            Streams::Together => (None, their_stdout.try_clone()?),
+            Streams::Apart => {
+                let (stderr, theirs) = pipe()?;
+                (Some(watched(stderr)?), theirs)
+            }
+        };
+        let (their_stdin, stdin) = if job.stdin.is_empty() {
+            (rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?, None)
+        } else {
+            let (theirs, stdin) = pipe()?;
+            nonblocking(&stdin)?;
+            (theirs, Some(stdin))
+        };
+        Ok(Fresh { theirs: [their_stdin, their_stdout, their_stderr], stdin, stdout: watched(stdout)?, stderr })
+    }
 }
 
 /// A pipe that no other process inherits: its reading end and its writing end.

@@ -153,14 +153,6 @@ pub enum ProcessError {
     NotStarted { reason: String, fault: StartFault },
 }
 
-/// A started process's ends of its standard streams.
-#[derive(Debug)]
-struct Ends {
-    stdin: Option<OwnedFd>,
-    stdout: OwnedFd,
-    stderr: Option<OwnedFd>,
-}
-
 /// What is known when a process tree has been ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Ended {
@@ -184,6 +176,8 @@ pub struct Keeper {
     charge: Charge,
     spared: Spared,
     alive: Option<Alive>,
+    /// Those of the next process that has three.
+    pipes: Option<drive::Fresh>,
 }
 
 #[derive(Debug)]
@@ -223,14 +217,14 @@ impl Keeper {
     pub fn start_from(program: &Path, name: &RunId) -> Result<Keeper, ProcessError> {
         let charge = Charge { program: program.to_owned(), run: name.clone(), folder: None };
         let alive = Alive::start(&charge).map_err(ProcessError::NoKeeper)?;
-        Ok(Keeper { charge, spared: Spared::default(), alive: Some(alive) })
+        Ok(Keeper { charge, spared: Spared::default(), alive: Some(alive), pipes: None })
     }
 
     /// None at all, for tests: a keeper is the binary, which they are not.
     #[cfg(test)]
     pub(crate) fn absent() -> Keeper {
         let charge = Charge { program: PathBuf::new(), run: RunId::from_random(0), folder: None };
-        Keeper { charge, spared: Spared::default(), alive: None }
+        Keeper { charge, spared: Spared::default(), alive: None, pipes: None }
     }
 
     #[cfg(test)]
@@ -242,7 +236,7 @@ impl Keeper {
         // Orphans of a lost keeper must become ours, or nobody could find them.
         tree::become_subreaper();
         let alive = Alive::start(&charge).map_err(ProcessError::NoKeeper)?;
-        Ok(Keeper { spared: Spared::of(charge.folder.clone()), charge, alive: Some(alive) })
+        Ok(Keeper { spared: Spared::of(charge.folder.clone()), charge, alive: Some(alive), pipes: None })
     }
 
     /// The runs that were started inside this one and live now, the nearest ones.

@@ -29,6 +29,7 @@ pub(crate) use carry::{Carried, Wanted};
 #[cfg(target_os = "linux")]
 pub use inside::snapshot_main;
 pub use order::{Judge, Put};
+pub(crate) use rooted::remove_path;
 
 use crate::checkout::Checkout;
 use crate::process::drive::{Chunk, Job, Sink, Streams, drive};
@@ -39,6 +40,7 @@ use ralph_core::check::{CheckEnding, CheckSpec};
 use ralph_core::observation::Ending;
 use ralph_core::text;
 use ralph_core::time::Millis;
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW};
 use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io;
@@ -66,7 +68,7 @@ const LIVE: &str = "live";
 /// The folder of a run in which its snapshots lie.
 const SNAPSHOTS: &str = "snapshots";
 /// The folder of a project's trusted state that holds caches.
-const CACHES: &str = "caches";
+pub(crate) const CACHES: &str = "caches";
 /// The folder of a project with ralph's own files.
 const OWN_FILES: &str = ".ralph";
 /// Folders of which nothing is ever carried back.
@@ -206,6 +208,10 @@ impl Snapshots {
         }
         for cache in &caches {
             make_private(&cache.from)?;
+            // It was used now, by which it is known what may go. One whose time cannot be set may go too early.
+            let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+            let times = Timestamps { last_access: now, last_modification: now };
+            let _ = rustix::fs::utimensat(CWD, &cache.from, &times, AtFlags::SYMLINK_NOFOLLOW);
         }
         let (mut puts, mut sealed) = (judges.to_vec(), vec![self.place.state.clone().into_os_string()]);
         if !snapshot.folder.starts_with(&self.place.state) {

@@ -214,7 +214,7 @@ fn remove_below(folder: BorrowedFd<'_>, name: &OsStr, lifting: &mut Lifting<'_>)
 }
 
 /// The same for a path that nobody else changes.
-pub(super) fn remove_path(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_path(path: &Path) -> io::Result<()> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Err(Errno::INVAL.into()) };
     match Rooted::open(folder) {
         Ok(folder) => remove(folder.0.as_fd(), name),

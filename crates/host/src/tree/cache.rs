@@ -6,7 +6,7 @@
 //! and finds the sum wrong has learned nothing from it and is made again without it. What this process wrote itself
 //! must have the sum that it had then.
 
-use super::{FileState, Hash};
+use super::seen::{FileState, Hash};
 use crate::plain_file::{self, Links};
 use rustix::fs::CWD;
 use sha2::{Digest as _, Sha256};

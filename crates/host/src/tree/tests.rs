@@ -1,9 +1,12 @@
 //! With real repositories: what git prints is part of what is tested.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "these tests need real git")]
 
+use super::seen::Hash;
 use super::*;
 use crate::git::MISLEADING_VARIABLES;
 use crate::process::drive::Sink as _;
+use crate::spool::Spool;
+use std::fs::File;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::Command;

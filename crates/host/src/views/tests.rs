@@ -461,3 +461,18 @@ fn d10_no_descriptor_is_left_open() {
     // Other tests open files meanwhile, but not by the hundred.
     assert!(open() < before + 150);
 }
+
+#[test]
+fn feedback_that_was_just_written_is_known_for_the_next_prompt_and_read_anew_for_the_one_after() {
+    let project = Project::new();
+    let mut folder = project.folder();
+    folder.look().unwrap();
+    folder.write_views(&views("a", "made by ralph")).unwrap();
+    std::fs::write(project.at(FEEDBACK), "from a person").unwrap();
+    assert!(folder.read_feedback("feedback.md").contains("made by ralph"));
+    assert_eq!(folder.read_feedback("feedback.md"), "from a person");
+    folder.write_views(&views("a", "made by ralph")).unwrap();
+    std::fs::write(project.at(FEEDBACK), "from a person again").unwrap();
+    folder.doubt();
+    assert_eq!(folder.read_feedback("feedback.md"), "from a person again");
+}
