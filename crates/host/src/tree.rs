@@ -14,12 +14,14 @@
 //! This room spawns nothing: whoever runs git with [`LISTING`] hands its output in.
 
 mod cache;
+mod existing_tests;
 mod head;
 mod links;
 mod repository;
 pub(crate) mod rules;
 mod walk;
 
+pub use existing_tests::ExistingTests;
 pub(crate) use head::folders as git_folders;
 pub use head::{git_root, head};
 pub(crate) use links::way_of;
@@ -638,7 +640,7 @@ impl Fingerprinter {
         let read = plain_file::open(folder, name, Links::Refuse).and_then(|file| {
             // The state from before the reading: a change meanwhile makes the next look read again.
             let state = FileState::of(&rustix::fs::fstat(&file)?);
-            Ok((state, snapshot::hides_from_checks(&file), self.hash(file, look.stop)?))
+            Ok((state, snapshot::hides_from_checks(&file), hash_file(file, &mut self.chunk, look.stop)?))
         });
         let read = match read {
             Ok((_, true, _)) => {
@@ -664,21 +666,21 @@ impl Fingerprinter {
             Err(_) => Ok((state.hash(), None)),
         }
     }
+}
 
-    /// The hash of a file's content; nothing if it was told to stop.
-    fn hash(&mut self, mut file: File, stop: &Stop) -> io::Result<Option<Hash>> {
-        self.chunk.resize(CHUNK, 0);
-        let mut hasher = Sha256::new();
-        while !stop.is_set() {
-            match file.read(&mut self.chunk) {
-                Ok(0) => return Ok(Some(hasher.finalize().into())),
-                Ok(count) => hasher.update(self.chunk.get(..count).unwrap_or_default()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+/// The hash of a file's content; nothing if it was told to stop.
+fn hash_file(mut file: File, chunk: &mut Vec<u8>, stop: &Stop) -> io::Result<Option<Hash>> {
+    chunk.resize(CHUNK, 0);
+    let mut hasher = Sha256::new();
+    while !stop.is_set() {
+        match file.read(chunk) {
+            Ok(0) => return Ok(Some(hasher.finalize().into())),
+            Ok(count) => hasher.update(chunk.get(..count).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
-        Ok(None)
     }
+    Ok(None)
 }
 
 /// Names a changed file, unless enough are named or there was nothing to compare with.

@@ -3,9 +3,8 @@
 
 /// Folders whose files belong to tests, in lower case.
 const FOLDERS: [&str; 17] = [
-    "test", "tests", "unittest", "unittests", "__tests__", "__test__", "__snapshots__", "__mocks__",
-    "__fixtures__", "e2e", "cypress", "testdata", "testfixtures", "testcases", "androidtest", "step_definitions",
-    "goldens",
+    "test", "tests", "unittest", "unittests", "__tests__", "__test__", "__snapshots__", "__mocks__", "__fixtures__",
+    "e2e", "cypress", "testdata", "testfixtures", "testcases", "androidtest", "step_definitions", "goldens",
 ];
 /// The same, but they may hold specifications for people instead: documents in them are no tests, nor is data that stands
 /// directly in them.
@@ -57,7 +56,8 @@ fn has_name_of_test(stem: &str, extension: &str) -> bool {
     if DATA.contains(&extension) {
         return marks.any(|mark| mark == "test") || ends_apart(&lower, "test") || ends_apart(&lower, "tests");
     }
-    let begins = |word: &str| lower.strip_prefix(word).is_some_and(|rest| rest.len() > 1 && rest.starts_with(SEPARATORS));
+    let begins =
+        |word: &str| lower.strip_prefix(word).is_some_and(|rest| rest.len() > 1 && rest.starts_with(SEPARATORS));
     STEMS.contains(&first)
         || marks.any(|mark| WORDS.contains(&mark) || (mark == "cy" && SCRIPTS.contains(&extension)))
         || WORDS.iter().any(|word| ends_apart(&lower, word))
@@ -126,10 +126,10 @@ mod tests {
             // Ruby, PHP, Elixir, Lua, Perl, Haskell, R, Dart
             "a_spec.rb", "spec/models/order_spec.rb", "spec/spec_helper.rb", "spec/fixtures/orders.yml",
             "tests/Unit/OrderTest.php", "tests/basic.phpt", "test/shop_test.exs", "order_spec.lua", "t/basic.t",
-            "ParserSpec.hs", "test-order.R", "order_test.dart",
-            // The rest
+            "ParserSpec.hs", "test-order.R", "order_test.dart", // The rest
             "check.bats", "features/login.feature", "features/step_definitions/login.rb", "login.robot",
-            "main.tftest.hcl", "alerts_test.yaml", "Order_Test.cs", "integration-tests/run.sh", "test_data/a.csv", "out.golden",
+            "main.tftest.hcl", "alerts_test.yaml", "Order_Test.cs", "integration-tests/run.sh", "test_data/a.csv",
+            "out.golden",
         ] {
             assert!(is_test(path), "{path}");
         }

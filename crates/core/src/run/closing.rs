@@ -3,12 +3,12 @@
 
 use super::kinds::Children;
 use super::{Continuation, Phase, Run, RunStep};
-use crate::outcome::Outcome;
-use crate::tests_changed::TestsChanged;
 use crate::activity::{Activity, BusName, Leftover, Post};
 use crate::bus::{Kind, TASK_BUS};
 use crate::machine::Step;
 use crate::observation::Markers;
+use crate::outcome::Outcome;
+use crate::tests_changed::TestsChanged;
 use crate::text;
 use crate::words::{Cause, Note, listed};
 use serde::{Deserialize, Serialize};

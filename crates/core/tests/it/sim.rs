@@ -832,7 +832,9 @@ impl Sim {
 
     /// What was started, where it is of interest.
     pub fn pick_started<'a, T>(&'a self, wanted: impl Fn(&'a Activity) -> Option<T>) -> Vec<T> {
-        self.pick(|asked| if let Asked::Start(activity) | Asked::Instead(activity) = asked { wanted(activity) } else { None })
+        self.pick(
+            |asked| if let Asked::Start(activity) | Asked::Instead(activity) = asked { wanted(activity) } else { None },
+        )
     }
 
     /// How often this was done at once.
