@@ -436,7 +436,12 @@ fn checks_that_passed_after_the_claim(sim: &Sim) -> Result<usize, TestCaseError>
     if rules == 0 {
         return Ok(0);
     }
-    let decided_by = after.iter().rfind(|entry| !matches!(entry.event, Event::TestsCompared { .. }));
+    // What comes while existing tests are compared changes nothing any more.
+    let decides = |event: &Event| {
+        let later = matches!(event, Event::TestsCompared { .. } | Event::Noted { .. });
+        !later && !matches!(event, Event::Interrupted | Event::Cancelled)
+    };
+    let decided_by = after.iter().rfind(|entry| decides(&entry.event));
     prop_assert!(
         decided_by.is_some_and(|entry| matches!(entry.event, Event::TreeSeen { .. })),
         "the second look decides"
