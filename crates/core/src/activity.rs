@@ -8,6 +8,7 @@ use crate::memory::Views;
 use crate::policy::AgentPolicy;
 use crate::protect::Pins;
 use crate::scm::ScmSpec;
+use crate::tests_changed::TestsRecord;
 use crate::time::{Millis, WallTime};
 use std::sync::Arc;
 
@@ -51,6 +52,8 @@ pub enum Activity {
     },
     /// Post messages, each once, and wait until they are safe. Answers with `Posted`.
     PostSafely(Vec<Post>),
+    /// Compare the tests with those that were there when the run began. Answers with `TestsCompared`.
+    CompareTests { record: TestsRecord, patience: Millis },
     /// Do nothing until then. Answers with `Woke`.
     Wait {
         /// When to go on, by the wall clock: a reset is a point in time, even over a suspend.
@@ -70,6 +73,7 @@ impl Activity {
                 | Activity::CheckOut { .. }
                 | Activity::LookAtPending { .. }
                 | Activity::LookAtMarkers
+                | Activity::CompareTests { .. }
                 | Activity::Rest { .. }
         )
     }
@@ -121,6 +125,8 @@ pub struct Pinning {
     pub subjects: Vec<Subject>,
     /// What they are made of; `None` if neither that nor the repository is pinned.
     pub known: Option<Arc<Known>>,
+    /// How long recording the tests that are there may take; `None` if that is not wanted.
+    pub tests: Option<Millis>,
 }
 
 /// A check that is watched.

@@ -11,6 +11,7 @@ use crate::outcome::StopReason;
 use crate::policy::Policy;
 use crate::protect::{PinFailure, PinnedChange, Pins};
 use crate::scm::{Pending, ScmReport};
+use crate::tests_changed::TestsChanged;
 use crate::time::{Millis, WallTime};
 use crate::trust::Untrusted;
 use crate::words::Note;
@@ -113,6 +114,10 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
     },
+    /// The tests were compared with those of the start, or could not be.
+    TestsCompared {
+        changed: Result<TestsChanged, String>,
+    },
     /// A wait is over.
     Woke,
     /// SIGINT or SIGTERM came.
@@ -155,6 +160,7 @@ impl Event {
             Event::Heard { .. } => "heard",
             Event::ChildrenSeen { .. } => "children_seen",
             Event::Posted { .. } => "posted",
+            Event::TestsCompared { .. } => "tests_compared",
             Event::Woke => "woke",
             Event::Interrupted => "interrupted",
             Event::Cancelled => "cancelled",

@@ -34,6 +34,7 @@ pub mod run;
 pub mod scm;
 pub mod stream;
 pub mod supervise;
+pub mod tests_changed;
 pub mod text;
 pub mod time;
 pub mod trust;

@@ -78,6 +78,8 @@ pub enum Next<Activity, Outcome> {
     GoesOn,
     /// Nothing runs, and this is started. It answers with an event.
     Start(Activity),
+    /// What runs is dropped, and this is started.
+    Instead(Activity),
     /// What runs is ended by the stop ladder; its answer still comes.
     EndRunning,
     /// The end. Something that still runs is dropped.
@@ -104,6 +106,14 @@ impl<A, C, N, O> Step<A, C, N, O> {
     /// Only does something at once.
     pub fn acting(acts: impl IntoIterator<Item = C>) -> Self {
         Step { acts: acts.into_iter().collect(), ..Step::default() }
+    }
+
+    /// The same while something runs that nobody needs any more: what it starts is started instead.
+    pub fn instead(mut self) -> Self {
+        if let Next::Start(activity) = self.next {
+            self.next = Next::Instead(activity);
+        }
+        self
     }
 
     /// This, and behind it what follows: the later step says what happens next.

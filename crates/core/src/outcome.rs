@@ -1,6 +1,7 @@
 //! How a run ends: one machine-readable reason, one exit code, one sentence.
 
 use crate::observation::Tokens;
+use crate::tests_changed::TestsChanged;
 use serde::{Deserialize, Serialize};
 
 /// Why a run stopped. The words are a contract: they stand in JSON, SQL and the end block.
@@ -146,4 +147,7 @@ pub struct Outcome {
     pub tokens: Tokens,
     /// Commands to type next, most useful first.
     pub next: Vec<String>,
+    /// Tests that were there when it began and that it changed; `None` if nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests_changed: Option<TestsChanged>,
 }

@@ -360,6 +360,11 @@ impl Policy {
         self.protect.scripts && !self.guardrails.is_empty()
     }
 
+    /// Whether the end tells which existing tests changed.
+    pub fn tells_tests(&self) -> bool {
+        self.protect.tests && !self.guardrails.is_empty()
+    }
+
     /// Whether there may be files whose state at the start counts.
     pub fn pins(&self) -> bool {
         self.pins_scripts() || !self.protect.paths.is_empty()

@@ -141,7 +141,7 @@ impl<'a, M: Machine, H: Hands<M>, S: Remembers<M>, W: Senses> Carrier<'a, M, H, 
     pub async fn carry(mut self, mut step: StepOf<M>) -> Result<M::Outcome, EngineError> {
         loop {
             match self.settle(step).await? {
-                Next::Start(activity) => step = self.run(activity).await?,
+                Next::Start(activity) | Next::Instead(activity) => step = self.run(activity).await?,
                 Next::Finished(outcome) => {
                     self.hands.close();
                     return Ok(outcome);
@@ -163,7 +163,7 @@ impl<'a, M: Machine, H: Hands<M>, S: Remembers<M>, W: Senses> Carrier<'a, M, H, 
     async fn settle(&mut self, step: StepOf<M>) -> Result<Next<M::Activity, M::Outcome>, EngineError> {
         let repeatable = step.acts.iter().all(M::can_repeat_act)
             && match &step.next {
-                Next::Start(activity) => M::can_repeat(activity),
+                Next::Start(activity) | Next::Instead(activity) => M::can_repeat(activity),
                 Next::Finished(_) => false,
                 Next::GoesOn | Next::EndRunning => true,
             };
@@ -233,7 +233,7 @@ impl<'a, M: Machine, H: Hands<M>, S: Remembers<M>, W: Senses> Carrier<'a, M, H, 
             time_up = at_the_latest(&journal.machine);
             match then.next {
                 // The activity that still runs is dropped.
-                Next::Finished(_) => return Ok(step.then(then)),
+                Next::Finished(_) | Next::Instead(_) => return Ok(step.then(then)),
                 Next::Start(_) => return Err(EngineError::Second),
                 // The receiver lives as long as the activity; a late order finds it gone.
                 Next::EndRunning => drop(orders.send(Order::End)),

@@ -74,6 +74,21 @@ pub(crate) async fn answer(
     Ok(sink.0)
 }
 
+/// The files that git tracks in a work tree and in its modules, each with NUL behind it.
+pub async fn tracked(keeper: &mut Keeper, root: &Path, scratch: &Path, patience: Millis) -> Result<Spool, GitError> {
+    const TRACKED: [&str; 4] = ["ls-files", "-z", "--cached", "--full-name"];
+    let whole = TRACKED.iter().chain(&["--recurse-submodules"]);
+    let mut files = Spool::new(scratch);
+    let answered = ask(keeper, &root_command(root, whole.copied()), b"", &mut files, patience).await;
+    if let Err(GitError::Refused(_)) = answered {
+        // A module that git cannot read hides nothing but its own files.
+        files = Spool::new(scratch);
+        ask(keeper, &root_command(root, TRACKED), b"", &mut files, patience).await?;
+        return Ok(files);
+    }
+    answered.map(|()| files)
+}
+
 #[derive(Debug, Clone, Copy)]
 pub struct Inquiry<'a> {
     pub root: &'a Path,

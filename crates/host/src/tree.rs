@@ -14,6 +14,7 @@
 //! This room spawns nothing: whoever runs git with [`LISTING`] hands its output in.
 
 mod cache;
+mod existing_tests;
 mod head;
 mod links;
 mod listing;
@@ -22,6 +23,7 @@ pub(crate) mod rules;
 mod seen;
 mod walk;
 
+pub use existing_tests::ExistingTests;
 pub(crate) use head::folders as git_folders;
 pub use head::{git_root, head};
 pub(crate) use links::way_of;

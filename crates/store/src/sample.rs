@@ -108,5 +108,6 @@ pub(crate) fn row(run: &RunId, iteration: u32) -> RunRow {
         cost_usd: Some(0.1 + 0.2),
         tokens: Tokens { input: 10, output: 20, cache_read: 30, cache_write: u64::MAX },
         idle: Millis::ZERO,
+        tests_changed: None,
     }
 }

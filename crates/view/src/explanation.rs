@@ -1,7 +1,7 @@
 //! Why a run is where it is: its view, what stands for and against it, and what to type next.
 
 use crate::conditions::{self, Condition};
-use crate::json::VERSION;
+use crate::json::{VERSION, extend, tests_changed};
 use crate::liveness::State;
 use crate::run_view::RunView;
 use crate::{Style, causes, words};
@@ -43,6 +43,12 @@ impl Explanation {
 
     pub fn causes(&self) -> Vec<String> {
         causes::of(&self.view, self.state, self.worked)
+    }
+
+    /// Which existing tests it changed, if it has ended and changed any.
+    pub fn tests_changed(&self) -> Option<String> {
+        let outcome = self.view.outcome().filter(|_| self.state != State::Running);
+        outcome?.tests_changed.as_ref()?.words()
     }
 
     pub fn in_flight(&self, style: &Style) -> Option<String> {
@@ -89,7 +95,7 @@ pub fn for_people(case: &Explanation, style: &Style) -> String {
     for sentence in view.machine.doubts() {
         let _ = writeln!(page, "  - {}", words::one_line(&sentence));
     }
-    for sentence in case.causes() {
+    for sentence in case.causes().into_iter().chain(case.tests_changed()) {
         let _ = writeln!(page, "  - {}", words::one_line(&sentence));
     }
     if let Some(doing) = case.in_flight(style) {
@@ -141,7 +147,7 @@ pub fn for_programs(case: &Explanation, asking: &str, style: &Style) -> Value {
     let Explanation { view, row, state, conditions, .. } = case;
     let limits = &view.machine.policy().limits;
     let ended = *state != State::Running;
-    json!({
+    let mut object = json!({
         "v": VERSION,
         "run": row.run,
         "state": if ended { "stopped" } else { "running" },
@@ -169,5 +175,7 @@ pub fn for_programs(case: &Explanation, asking: &str, style: &Style) -> Value {
         "in_flight": case.in_flight(style),
         "on_resume": case.on_resume(),
         "next": case.next(asking, style),
-    })
+    });
+    extend(&mut object, tests_changed(row.tests_changed.as_ref().filter(|_| ended)));
+    object
 }

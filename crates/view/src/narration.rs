@@ -14,6 +14,7 @@ use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
 use ralph_core::observation::LineCounts;
 use ralph_core::outcome::{Outcome, StopReason, Verification};
 use ralph_core::policy::{LoopKind, Policy};
+use ralph_core::tests_changed::TestsChanged;
 use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
 use std::sync::Arc;
@@ -373,7 +374,9 @@ fn end(paint: Paint, run: (&str, LoopKind), outcome: &Outcome, took: Millis, sug
     facts.extend(outcome.cost_usd.map(|cost| format!("${cost:.2}")).or(spent.then(|| "no price stated".to_owned())));
     facts.extend(spent.then(|| amounts::tokens(outcome.tokens)));
     let head = format!("\n{}\n  {}\n", paint.bold(&standing), words::one_line(&outcome.message));
-    head + &format!("  {}\n", paint.dim(&facts.join(" · "))) + &words::next(&outcome.next, paint, suggest)
+    let tests = outcome.tests_changed.as_ref().and_then(TestsChanged::words);
+    let tests = tests.map_or(String::new(), |words| format!("  {}\n", paint.yellow(&words::one_line(&words))));
+    head + &tests + &format!("  {}\n", paint.dim(&facts.join(" · "))) + &words::next(&outcome.next, paint, suggest)
 }
 
 fn resumed(kind: ResumeKind, step: &str) -> String {

@@ -114,7 +114,11 @@ fn end(view: &RunView, row: &RunRow, state: State, worked: Millis, style: &Style
     facts.extend(row.cost_usd.map(words::money));
     facts.extend((row.tokens.total() > 0).then(|| amounts::tokens(row.tokens)));
     let word = state.heading(row, paint);
-    let block = format!("\n{word}\n  {}\n  {}\n", words::one_line(&message), paint.dim(&facts.join(" · ")));
+    let tests =
+        view.outcome().filter(|_| state != State::Running).and_then(|outcome| outcome.tests_changed.as_ref()?.words());
+    let tests = tests.map_or(String::new(), |words| format!("  {}\n", paint.yellow(&words::one_line(&words))));
+    let facts = paint.dim(&facts.join(" · "));
+    let block = format!("\n{word}\n  {}\n{tests}  {facts}\n", words::one_line(&message));
     // Not this command again.
     let mut next: Vec<String> =
         next.into_iter().filter(|command| *command != format!("ralph show {}", row.run)).collect();

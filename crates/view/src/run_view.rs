@@ -243,7 +243,7 @@ impl RunView {
             Notice::RunStarted { resumed, .. } => *resumed,
             _ => None,
         });
-        match (kind, machine.outcome()) {
+        match (kind, machine.decided()) {
             (None, _) => OnResume::Nothing,
             (Some(_), Some(outcome)) => OnResume::EndsAtOnce(outcome.message.clone()),
             (Some(kind), None) => OnResume::GoesOn(kind),

@@ -45,6 +45,7 @@ pub fn row(run: &str, stop_reason: Option<StopReason>) -> RunRow {
         cost_usd: Some(0.5),
         tokens: Tokens::default(),
         idle: Millis::ZERO,
+        tests_changed: None,
     }
 }
 

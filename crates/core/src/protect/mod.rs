@@ -10,6 +10,7 @@ pub use repository::{GitFile, GitPins, GitSetting, IgnoreRules, RepositoryIdenti
 use crate::check::{Blindness, TreePrint};
 use crate::id::CheckId;
 use crate::judges::{Cache, Part, Unknown, Why};
+use crate::tests_changed::TestsRecord;
 use crate::text;
 use crate::trust::Standing;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,9 @@ pub struct ProtectPolicy {
     /// Whether the scripts that guardrails name are pinned too; runs that began before there were pins say no.
     #[serde(default)]
     pub scripts: bool,
+    /// Whether the end tells which existing tests changed; runs that began before it did say no.
+    #[serde(default)]
+    pub tests: bool,
     pub on_change: OnChange,
 }
 
@@ -61,6 +65,9 @@ pub struct Pins {
     /// What of git itself counts.
     #[serde(default)]
     pub git: GitPins,
+    /// The tests that were there; they may change, and the end tells which did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<TestsRecord>,
 }
 
 /// A file or folder of the repository without which git does not work, as it was at the start. By these an

@@ -7,12 +7,14 @@ use crate::activity::{Activity, BusName, Leftover, Post};
 use crate::bus::{Kind, TASK_BUS};
 use crate::machine::Step;
 use crate::observation::Markers;
+use crate::outcome::Outcome;
+use crate::tests_changed::TestsChanged;
 use crate::text;
 use crate::words::{Cause, Note, listed};
 use serde::{Deserialize, Serialize};
 
 /// What still stands between completion and the end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum Closing {
     /// Child runs are waited for.
     Children,
@@ -20,6 +22,17 @@ pub(super) enum Closing {
     Look(Children),
     /// The completion fact is posted.
     Fact(Children),
+    /// The end is decided, and it is looked which existing tests changed.
+    Tests(Box<Ending>),
+}
+
+/// An end that is decided.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Ending {
+    pub(super) outcome: Outcome,
+    pub(super) then: Continuation,
+    /// What people wrote that is used up with it.
+    pub(super) seen_human: String,
 }
 
 impl Run {
@@ -81,6 +94,40 @@ impl Run {
         }
         body.push_str(&format!("\ntask folder: {folder}\nbus: {folder}/{TASK_BUS}\nmore: ralph show {id}"));
         body
+    }
+
+    /// Looks which existing tests changed, if they were recorded and an agent has worked since; then the run ends.
+    pub(super) fn close_as(&mut self, mut ending: Ending) -> RunStep {
+        match self.pins().tests.clone().filter(|_| self.count.iteration() > 0) {
+            Some(record) if record.count > 0 => {
+                self.phase = Phase::Closing(Closing::Tests(Box::new(ending)));
+                Step::start(Activity::CompareTests { record, patience: self.policy.tree_patience() })
+            }
+            recorded => {
+                ending.outcome.tests_changed = recorded.map(|_| TestsChanged::default());
+                self.end(ending)
+            }
+        }
+    }
+
+    /// The end that is decided, if only the last look stands before it.
+    pub(super) fn ending(&self) -> Option<Ending> {
+        match &self.phase {
+            Phase::Closing(Closing::Tests(ending)) => Some((**ending).clone()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn on_tests_compared(&mut self, changed: &Result<TestsChanged, String>) -> Option<RunStep> {
+        let mut ending = self.ending()?;
+        let told = match changed {
+            Ok(changed) => {
+                ending.outcome.tests_changed = Some(changed.clone());
+                Step::default()
+            }
+            Err(why) => Run::note(Note::TestsUnseen { why: why.clone() }),
+        };
+        Some(told.then(self.end(ending)))
     }
 
     pub(super) fn on_posted(&mut self, problem: Option<&str>) -> Option<RunStep> {

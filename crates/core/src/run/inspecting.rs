@@ -513,7 +513,8 @@ impl Run {
         told.durable = true;
         // An ended run writes its own last views.
         let views = views.filter(|_| !ends(&then));
-        let removed = (seen.marker == Marker::Present && !self.is_complete()).then_some(Act::RemoveDone);
+        let removed =
+            (seen.marker == Marker::Present && self.continuation() != Continuation::Nothing).then_some(Act::RemoveDone);
         told.then(Step::acting(views.into_iter().chain(removed))).then(then)
     }
 

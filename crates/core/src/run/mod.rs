@@ -270,6 +270,7 @@ impl Run {
             Event::Heard { messages } => Some(self.on_heard(messages)),
             Event::ChildrenSeen { left, ended } => self.on_children_seen(left, ended),
             Event::Posted { problem } => self.on_posted(problem.as_deref()),
+            Event::TestsCompared { changed } => self.on_tests_compared(changed),
             Event::Woke => self.on_woke(),
             Event::Interrupted => self.on_stop(StopCause::Interrupted),
             Event::Cancelled => self.on_stop(StopCause::Cancelled),
@@ -315,6 +316,15 @@ impl Run {
     pub fn outcome(&self) -> Option<&Outcome> {
         match &self.phase {
             Phase::Ended(outcome, _) => Some(outcome),
+            _ => None,
+        }
+    }
+
+    /// How the run ended, or will end as soon as its last look is over.
+    pub fn decided(&self) -> Option<&Outcome> {
+        match &self.phase {
+            Phase::Ended(outcome, _) => Some(outcome),
+            Phase::Closing(Closing::Tests(ending)) => Some(&ending.outcome),
             _ => None,
         }
     }
@@ -384,8 +394,8 @@ impl Machine for Run {
     }
 
     fn time_left(&self) -> Option<Millis> {
-        // Once somebody wants it to stop at once, time has nothing to add.
-        self.wall_left().filter(|_| !matches!(self.wish, StopWish::Now(_)))
+        // Once somebody wants it to stop at once, or the end is decided, time has nothing to add.
+        self.wall_left().filter(|_| !matches!(self.wish, StopWish::Now(_)) && self.decided().is_none())
     }
 
     fn can_repeat(activity: &Activity) -> bool {
@@ -411,7 +421,7 @@ impl Phase {
     }
 }
 
-/// Whether this step is the end.
+/// Whether this step is the end, or nothing but the last look stands before it.
 fn ends(step: &RunStep) -> bool {
-    matches!(step.next, Next::Finished(_))
+    matches!(step.next, Next::Finished(_) | Next::Start(Activity::CompareTests { .. }))
 }

@@ -39,7 +39,7 @@ impl Run {
             self.phase = Phase::Opening(Opening::Learning);
             return Some(Step::start(Activity::Learn(self.subjects(), self.policy.ground())));
         }
-        if self.policy.pins() && !self.integrity.is_pinned() {
+        if (self.policy.pins() || self.policy.tells_tests()) && !self.integrity.is_pinned() {
             self.phase = Phase::Opening(Opening::Pins);
             return Some(Step::start(Activity::Pin(self.pinning())));
         }
@@ -63,7 +63,8 @@ impl Run {
     fn pinning(&self) -> Pinning {
         let (globs, known) = (self.policy.protect.paths.clone(), self.integrity.known());
         let subjects = if known.is_some() { self.subjects() } else { Vec::new() };
-        Pinning { globs, subjects, known }
+        let tests = self.policy.tells_tests().then(|| self.policy.tree_patience());
+        Pinning { globs, subjects, known, tests }
     }
 
     /// The checks, as far as their judges depend on them.
@@ -131,7 +132,7 @@ impl Run {
                 let told = told.fold(Step::default(), |told: RunStep, note| told.then(Run::note(note)));
                 self.integrity.pin((**pins).clone(), untrusted.to_vec());
                 let pinned = Notice::Pinned { files: pins.present(), programs: pins.programs.len() };
-                Step::telling([pinned]).then(told).then(self.open())
+                Step::telling(self.policy.pins().then_some(pinned)).then(told).then(self.open())
             }
             Err(PinFailure { why, fault }) => {
                 let cause = Cause::PinsUnreadable { why: why.clone(), fault: *fault };

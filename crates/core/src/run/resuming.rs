@@ -5,6 +5,7 @@ use super::{Continuation, Pause, Phase, Run, RunStep};
 use crate::event::Resumed;
 use crate::machine::Step;
 use crate::notice::ResumeKind;
+use crate::outcome::StopReason;
 use std::sync::Arc;
 
 impl Run {
@@ -12,6 +13,16 @@ impl Run {
     /// under the same number, a check is executed again, and nothing that was finished is repeated.
     pub(super) fn on_resumed(&mut self, resumed: &Resumed) -> Option<RunStep> {
         let continuation = self.continuation();
+        // Its iteration was judged, and only the last look was cut. Whoever stopped it, or raised what was used up, wants
+        // it to go on.
+        let by_a_limit = |reason| {
+            use StopReason::{Budget, Cancelled, Interrupted, MaxIterations, MaxWallTime};
+            matches!(reason, Budget | Cancelled | Interrupted | MaxIterations | MaxWallTime)
+        };
+        if let Some(ending) = self.ending().filter(|ending| !by_a_limit(ending.outcome.reason)) {
+            let kind = ResumeKind::Checks(self.count.iteration());
+            return Some(Step::telling([self.announce(Some(kind))]).then(self.close_as(ending)));
+        }
         if continuation == Continuation::Nothing {
             return None;
         }
@@ -38,7 +49,7 @@ impl Run {
             }
         };
         let (used_up, told) = self.resumed();
-        let kind = if used_up || matches!(self.phase, Phase::Ended(..)) { ResumeKind::AtALimit } else { kind };
+        let kind = if used_up || self.decided().is_some() { ResumeKind::AtALimit } else { kind };
         Some(Step::telling([self.announce(Some(kind))]).then(Step::acting(told)).then(then))
     }
 
@@ -46,6 +57,7 @@ impl Run {
     pub(super) fn continuation(&self) -> Continuation {
         match &self.phase {
             Phase::Ended(_, continuation) => continuation.clone(),
+            Phase::Closing(super::Closing::Tests(ending)) => ending.then.clone(),
             Phase::Inspecting(inspection) => Continuation::Inspection(inspection.clone()),
             Phase::Working | Phase::Waiting(Pause::Until(_)) | Phase::Prompting if self.count.iteration() > 0 => {
                 Continuation::SameIteration

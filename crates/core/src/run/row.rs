@@ -5,6 +5,7 @@ use crate::id::{RunId, TaskName};
 use crate::observation::Tokens;
 use crate::outcome::{StopReason, Verification};
 use crate::policy::LoopKind;
+use crate::tests_changed::TestsChanged;
 use crate::time::{Millis, WallTime};
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,9 @@ pub struct RunRow {
     pub tokens: Tokens,
     /// How long its agent may be silent; zero for no limit.
     pub idle: Millis,
+    /// As in its outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests_changed: Option<TestsChanged>,
 }
 
 impl RunRow {
@@ -81,6 +85,7 @@ impl Run {
             cost_usd: self.spend.cost_usd(),
             tokens: self.spend.tokens(),
             idle: self.policy.limits.idle,
+            tests_changed: outcome.and_then(|outcome| outcome.tests_changed.clone()),
         }
     }
 }

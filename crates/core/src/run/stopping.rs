@@ -1,5 +1,6 @@
 //! Stopping: who asked for it, how soon, and the one place where a run gets its outcome.
 
+use super::closing::Ending;
 use super::opening::Opening;
 use super::{Continuation, Phase, Run, RunStep};
 use crate::activity::Act;
@@ -46,6 +47,10 @@ impl Run {
         if matches!(self.phase, Phase::Ended(..)) {
             return None;
         }
+        // It ends anyway, and whoever is impatient gets that end without the last look.
+        if let Some(ending) = self.ending() {
+            return Some(self.end(ending));
+        }
         let patient = cause == StopCause::Interrupted && self.wish == StopWish::None;
         let by_a_person = matches!(cause, StopCause::Interrupted | StopCause::Cancelled);
         let told = Step::telling(by_a_person.then_some(Notice::Stopping { now: !patient }));
@@ -55,7 +60,7 @@ impl Run {
             _ => false,
         };
         if !something_runs {
-            return Some(told.then(self.finish_stopped(cause, self.continuation())));
+            return Some(told.then(self.finish_stopped(cause, self.continuation()).instead()));
         }
         if patient {
             self.wish = StopWish::AfterActivity(cause);
@@ -73,7 +78,15 @@ impl Run {
         if matches!(self.phase, Phase::Ended(..)) {
             return None;
         }
-        Some(self.finish_stopped(StopCause::Cancelled, self.continuation()))
+        let end = match self.ending() {
+            Some(_) => Step::default(),
+            None => self.finish_stopped(StopCause::Cancelled, self.continuation()),
+        };
+        // Nobody is there who could take a last look.
+        Some(match self.ending() {
+            Some(ending) => end.then(self.end(ending)),
+            None => end,
+        })
     }
 
     /// Ends the run because somebody asked for it.
@@ -91,7 +104,7 @@ impl Run {
         Step::acting(self.post_stop(&cause.to_string())).then(self.finish(cause, continuation))
     }
 
-    /// Ends the run and writes the last state of its views: the one place where it gets its outcome.
+    /// Decides how the run ends: the one place where it gets its outcome.
     pub(super) fn finish(&mut self, cause: Cause, continuation: Continuation) -> RunStep {
         let ((reason, code), verification, mut message) = (cause.ends_as(), cause.verification(), cause.to_string());
         if let Some(failure) = &self.scm_failure {
@@ -109,17 +122,23 @@ impl Run {
             exit_code: code,
             cost_usd: self.spend.cost_usd(),
             tokens: self.spend.tokens(),
+            tests_changed: None,
         };
-        let views = (self.has_views() && self.count.judged() > 0).then(|| {
-            // What people wrote is used up with the iteration that carried it. One that is begun again carries
-            // it again, and one that is still to be judged uses it up then.
-            let seen_human = match continuation {
-                Continuation::NextIteration | Continuation::Nothing => self.brief.human().to_owned(),
-                Continuation::SameIteration | Continuation::Inspection(_) => String::new(),
-            };
-            self.write_views(Some((reason, &outcome.message)), seen_human)
-        });
-        self.phase = Phase::Ended(Box::new(outcome.clone()), continuation);
+        // What people wrote is used up with the iteration that carried it. One that is begun again carries
+        // it again, and one that is still to be judged uses it up then.
+        let seen_human = match continuation {
+            Continuation::NextIteration | Continuation::Nothing => self.brief.human().to_owned(),
+            Continuation::SameIteration | Continuation::Inspection(_) => String::new(),
+        };
+        self.close_as(Ending { outcome, then: continuation, seen_human })
+    }
+
+    /// Ends the run and writes the last state of its views.
+    pub(super) fn end(&mut self, ending: Ending) -> RunStep {
+        let Ending { outcome, then, seen_human } = ending;
+        let views = (self.has_views() && self.count.judged() > 0)
+            .then(|| self.write_views(Some((outcome.reason, &outcome.message)), seen_human));
+        self.phase = Phase::Ended(Box::new(outcome.clone()), then);
         let told = Notice::RunFinished { outcome: outcome.clone(), elapsed: self.now.elapsed };
         let pinned = self.policy.supervision().is_none().then(|| Act::RememberPinned(self.pins()));
         let acts = views.into_iter().chain(pinned).collect();

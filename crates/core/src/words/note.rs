@@ -25,6 +25,8 @@ pub enum Note {
     Untrusted { what: String },
     #[error("{file} was edited; this run keeps the settings it began with")]
     SettingsEdited { file: String },
+    #[error("which existing tests this run changes cannot be told: {why}")]
+    TestsUnseen { why: String },
     #[error("before the first iteration {failed} of {checks} checks failed")]
     Baseline { failed: usize, checks: usize },
     #[error("protect.paths: `{glob}` matches no file")]

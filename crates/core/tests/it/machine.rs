@@ -14,6 +14,7 @@ use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::receipt::Receipt;
 use ralph_core::run::Run;
 use ralph_core::scm::ScmSpec;
+use ralph_core::tests_changed::TestsRecord;
 use ralph_core::time::{Millis, WallTime};
 use std::sync::Arc;
 
@@ -63,6 +64,7 @@ fn what_only_reads_may_be_done_twice_and_nothing_else() {
         parents: Vec::new(),
         body: String::new(),
     };
+    let record = TestsRecord { count: 1, hash: String::new() };
     let table = [
         (Activity::Gather(gather), true),
         (Activity::LookAtTree(look()), true),
@@ -71,6 +73,7 @@ fn what_only_reads_may_be_done_twice_and_nothing_else() {
         (Activity::CheckOut { pins: Arc::clone(&pins) }, true),
         (Activity::LookAtPending { program: "git".to_owned() }, true),
         (Activity::LookAtMarkers, true),
+        (Activity::CompareTests { record, patience: Millis(1) }, true),
         (Activity::Rest { span: Millis(1) }, true),
         (Activity::Launch(Box::new(launch)), false),
         (Activity::Check(Box::new(check), Default::default()), false),

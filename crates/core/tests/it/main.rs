@@ -20,5 +20,6 @@ mod protecting;
 mod sim;
 mod stops;
 mod supervising;
+mod tests_changed;
 mod waits;
 mod worlds;

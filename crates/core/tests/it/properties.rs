@@ -15,8 +15,10 @@ use ralph_core::notice::{Notice, VerdictWord};
 use ralph_core::observation::{Ending, FailureClass, Marker, Markers, Observation};
 use ralph_core::outcome::{Outcome, StopReason};
 use ralph_core::policy::Limits;
+use ralph_core::protect::Pins;
 use ralph_core::run::{Run, RunStep};
 use ralph_core::scm::{Pending, ScmReport};
+use ralph_core::tests_changed::{TestsChanged, TestsRecord};
 use ralph_core::time::{Millis, WallTime};
 use ralph_core::words::Note;
 use std::collections::BTreeSet;
@@ -248,6 +250,10 @@ fn what_runs_after(running: Option<Activity>, step: &RunStep) -> Result<Option<A
             prop_assert!(running.is_none(), "{next:?} while {running:?}");
             Ok(Some(next.clone()))
         }
+        Next::Instead(next) => {
+            prop_assert!(running.is_some(), "{next:?} instead of nothing");
+            Ok(Some(next.clone()))
+        }
         Next::EndRunning => {
             prop_assert!(running.is_some(), "nothing to end");
             Ok(running)
@@ -272,6 +278,7 @@ fn answers(running: Option<&Activity>, event: &Event) -> bool {
         | (Some(Activity::LookAtMarkers), Event::MarkersSeen { .. })
         | (Some(Activity::AwaitChildren { .. }), Event::ChildrenSeen { .. })
         | (Some(Activity::PostSafely(_)), Event::Posted { .. })
+        | (Some(Activity::CompareTests { .. }), Event::TestsCompared { .. })
         | (Some(Activity::Wait { .. } | Activity::Rest { .. }), Event::Woke) => true,
         _ => false,
     }
@@ -298,7 +305,10 @@ fn fitting(running: Option<&Activity>, event: Event) -> Event {
         Some(Activity::Learn(..)) => Event::Learned { known: Box::default(), live: String::new() },
         Some(Activity::Watch(watch)) => Event::CheckEnded(Box::new(report(&watch.spec, PASS))),
         Some(Activity::LookAtPending { .. }) => Event::ScmLooked { pending: Pending::Unknown },
-        Some(Activity::Pin(_)) => Event::Pinned { pins: Ok(Box::default()), untrusted: Vec::new() },
+        Some(Activity::Pin(pinning)) => {
+            let tests = pinning.tests.map(|_| TestsRecord { count: 1, hash: String::new() });
+            Event::Pinned { pins: Ok(Box::new(Pins { tests, ..Pins::default() })), untrusted: Vec::new() }
+        }
         Some(Activity::RestorePinned { .. }) => Event::PinnedRestored { problems: Vec::new() },
         Some(Activity::CheckOut { .. }) => {
             Event::CheckedOut { commit: Ok("c".to_owned()), fault: false, uncommitted: Vec::new(), pinned: Vec::new() }
@@ -318,6 +328,7 @@ fn fitting(running: Option<&Activity>, event: Event) -> Event {
         Some(Activity::LookAtMarkers) => Event::MarkersSeen { markers: Markers::default(), problem: None },
         Some(Activity::AwaitChildren { .. }) => Event::ChildrenSeen { left: Vec::new(), ended: Vec::new() },
         Some(Activity::PostSafely(_)) => Event::Posted { problem: None },
+        Some(Activity::CompareTests { .. }) => Event::TestsCompared { changed: Ok(TestsChanged::default()) },
         _ => event,
     }
 }
@@ -425,8 +436,14 @@ fn checks_that_passed_after_the_claim(sim: &Sim) -> Result<usize, TestCaseError>
     if rules == 0 {
         return Ok(0);
     }
+    // What comes while existing tests are compared changes nothing any more.
+    let decides = |event: &Event| {
+        let later = matches!(event, Event::TestsCompared { .. } | Event::Noted { .. });
+        !later && !matches!(event, Event::Interrupted | Event::Cancelled)
+    };
+    let decided_by = after.iter().rfind(|entry| decides(&entry.event));
     prop_assert!(
-        after.last().is_some_and(|entry| matches!(entry.event, Event::TreeSeen { .. })),
+        decided_by.is_some_and(|entry| matches!(entry.event, Event::TreeSeen { .. })),
         "the second look decides"
     );
     prop_assert_eq!(looks.len(), 2);

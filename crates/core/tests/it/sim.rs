@@ -23,6 +23,7 @@ use ralph_core::protect::{Change, Pinned, PinnedChange, PinnedState, Pins};
 use ralph_core::run::{Run, RunStep};
 use ralph_core::scm::{Pending, ScmReport, ScmSpec};
 use ralph_core::supervise::{self, Restarts, Supervision};
+use ralph_core::tests_changed::{TestsChanged, TestsRecord};
 use ralph_core::time::{Millis, WallTime};
 use ralph_core::words::Note;
 use std::collections::BTreeSet;
@@ -252,6 +253,8 @@ pub struct World {
     /// Child runs that outlive every wait.
     pub orphans: Vec<&'static str>,
     pub no_repository: bool,
+    /// Which existing tests are found changed in the end.
+    pub tests: Result<TestsChanged, String>,
 }
 
 impl World {
@@ -269,6 +272,7 @@ impl World {
             done: Marker::Absent,
             orphans: Vec::new(),
             no_repository: false,
+            tests: Ok(TestsChanged::default()),
         }
     }
 
@@ -297,6 +301,8 @@ pub enum Asked {
     Tell(Notice),
     Act(Act),
     Start(Activity),
+    /// What runs is dropped for this.
+    Instead(Activity),
     /// What runs is ended.
     End,
     Finished,
@@ -307,6 +313,7 @@ pub fn asked(step: RunStep) -> Vec<Asked> {
     let next = match step.next {
         Next::GoesOn => None,
         Next::Start(activity) => Some(Asked::Start(activity)),
+        Next::Instead(activity) => Some(Asked::Instead(activity)),
         Next::EndRunning => Some(Asked::End),
         Next::Finished(_) => Some(Asked::Finished),
     };
@@ -509,6 +516,12 @@ impl Sim {
                     self.being_ended = false;
                     self.pending = Some(activity.clone());
                 }
+                Asked::Instead(activity) => {
+                    assert!(self.pending.is_some(), "entry {seq}: {activity:?} instead of nothing");
+                    self.activities += 1;
+                    self.being_ended = false;
+                    self.pending = Some(activity.clone());
+                }
                 Asked::End => {
                     assert!(self.pending.is_some(), "nothing to end at entry {seq}");
                     self.being_ended = true;
@@ -599,6 +612,7 @@ impl Sim {
                     pins: Ok(Box::new(Pins {
                         files,
                         tree_seen: self.world.baseline != Look::Unknown,
+                        tests: pinning.tests.map(|_| TestsRecord { count: 3, hash: "h".to_owned() }),
                         ..Pins::default()
                     })),
                     untrusted: Vec::new(),
@@ -628,6 +642,7 @@ impl Sim {
                 Event::ChildrenSeen { left: runs(&self.world.orphans), ended: Vec::new() }
             }
             Activity::PostSafely(_) => Event::Posted { problem: None },
+            Activity::CompareTests { .. } => Event::TestsCompared { changed: self.world.tests.clone() },
         }
     }
 
@@ -817,7 +832,9 @@ impl Sim {
 
     /// What was started, where it is of interest.
     pub fn pick_started<'a, T>(&'a self, wanted: impl Fn(&'a Activity) -> Option<T>) -> Vec<T> {
-        self.pick(|asked| if let Asked::Start(activity) = asked { wanted(activity) } else { None })
+        self.pick(
+            |asked| if let Asked::Start(activity) | Asked::Instead(activity) = asked { wanted(activity) } else { None },
+        )
     }
 
     /// How often this was done at once.

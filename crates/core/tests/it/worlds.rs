@@ -50,6 +50,7 @@ pub fn policies() -> impl Strategy<Value = Policy> {
             }
             policy.memory.enabled = memory;
             policy.protocol = protocol;
+            policy.protect.tests = memory;
             policy.passes = passes;
             policy
         },
@@ -223,6 +224,7 @@ pub fn events() -> impl Strategy<Value = Event> {
         1 => Just(Event::Interrupted),
         1 => Just(Event::Cancelled),
         1 => Just(Event::CancelledUncarried),
+        1 => Just(Event::TestsCompared { changed: Err("the record is gone".to_owned()) }),
         1 => Just(World::new(policy(), Vec::new()).first_entry().event),
         1 => Just(Event::SettingsEdited { file: "ralph.toml".to_owned() }),
         1 => Just(Event::WallTimeUp),

@@ -376,6 +376,22 @@ async fn an_end_under_an_activity_drops_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_started_instead_of_an_activity_drops_it_and_its_answer_counts() {
+    let other = Work { name: "last look", repeatable: true };
+    let on_interrupt = Some(ask("interrupted").tells("stopping").next(Next::Instead(other)));
+    let machine = Puppet { on_interrupt, ..Puppet::default() };
+    let scripts = vec![answers([ask("never").starts("other")]), answers([ask("looked").next(END)])];
+    let life = Life { machine, scripts, signs: vec![(3, Sign::Interrupt)], ..Life::default() };
+    let (log, end, _) = life.live(ask("begin").starts("wait")).await;
+    let expected = [
+        "Synced begin", "start wait", "3 stopping", "start last look", "end last look", "Written interrupted looked",
+        "close",
+    ];
+    assert_eq!(log, expected);
+    assert!(end.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_signal_without_a_request_changes_nothing() {
     let machine = Puppet { on_cancel: Some(ask("cancelled").next(END)), ..Puppet::default() };
     let scripts = vec![answers([ask("ended").next(Next::Finished(1))])];

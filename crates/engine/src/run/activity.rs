@@ -1,6 +1,6 @@
 //! Performing one activity: each turns into host calls, and its result into events.
 
-use super::{RunHands, agent, checking, children};
+use super::{RunHands, agent, checking, children, existing_tests};
 use crate::carry::{Links, at};
 use ralph_core::activity::{Activity, Gather, Look};
 use ralph_core::check::TreePrint;
@@ -93,6 +93,7 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
             heard_before(hands, Event::ScmLooked { pending })
         }
         Activity::Scm(spec, pins) => scm_task(hands, spec, &pins, &mut links.orders).await,
+        Activity::CompareTests { record, patience } => vec![existing_tests::compare(hands, record, patience).await],
         Activity::Wait { until } => {
             wait(&hands.clock, until).await;
             vec![Event::Woke]

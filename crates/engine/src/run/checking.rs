@@ -1,12 +1,13 @@
 //! Executing checks, each on a snapshot of its own, and learning what they are made of.
 
-use super::{RunHands, trusting};
+use super::{RunHands, existing_tests, trusting};
 use ralph_core::activity::{Pinning, Watch};
 use ralph_core::check::{CheckSpec, Ground};
 use ralph_core::event::Event;
 use ralph_core::excerpt::Excerpt;
 use ralph_core::judges::{self, Known, Subject};
 use ralph_core::protect::{PinFailure, Pins};
+use ralph_core::trust::Untrusted;
 use ralph_core::words::Note;
 use ralph_host::aside::Aside;
 use ralph_host::checks::{self, CheckPlace};
@@ -58,11 +59,29 @@ pub(super) async fn watch(hands: &mut RunHands<'_>, watch: Watch, orders: &mut U
 
 /// Looks at everything that must stay as it is, aside from the event loop: a project may be large.
 pub(super) async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event> {
-    let failed = |problem| vec![Event::Pinned { pins: Err(problem), untrusted: Vec::new() }];
-    let (mut pins, unmatched) = match look_at_all(hands, pinning).await {
-        Ok(seen) => seen,
-        Err(problem) => return failed(problem),
+    let tests = pinning.tests;
+    let judged = pinning.known.is_some() || !pinning.globs.is_empty();
+    let pinned = if judged { pin_judges(hands, pinning).await } else { Ok(Default::default()) };
+    let (mut pins, untrusted, mut notes) = match pinned {
+        Ok(pinned) => pinned,
+        Err(problem) => return vec![Event::Pinned { pins: Err(problem), untrusted: Vec::new() }],
     };
+    if let Some(patience) = tests {
+        match existing_tests::record(hands, patience).await {
+            Ok(record) => pins.tests = Some(record),
+            Err(why) => notes.push(Note::TestsUnseen { why }),
+        }
+    }
+    let told = notes.into_iter().map(|note| Event::Noted { note });
+    told.chain([Event::Pinned { pins: Ok(Box::new(pins)), untrusted }]).collect()
+}
+
+/// What judges, what of it no person stands behind, and what else there is to tell.
+async fn pin_judges(
+    hands: &mut RunHands<'_>,
+    pinning: Pinning,
+) -> Result<(Pins, Vec<Untrusted>, Vec<Note>), PinFailure> {
+    let (mut pins, unmatched) = look_at_all(hands, pinning).await?;
     if let Some(root) = hands.git_root.as_deref().filter(|_| pins.tree_seen) {
         let patience = super::activity::GIT_TIMEOUT;
         let place = git::Pinning { root, scratch: &hands.run_folder, patience, variable: hands.variable };
@@ -70,21 +89,18 @@ pub(super) async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event
             Ok(git) => pins.git = git,
             Err(error) => {
                 let why = format!("what git does in {} could not be seen: {error}", root.display());
-                return failed(PinFailure { why, fault: !matches!(error, GitError::Refused(_)) });
+                return Err(PinFailure { why, fault: !matches!(error, GitError::Refused(_)) });
             }
         }
     }
-    let untrusted = match trusting::settle(hands, &mut pins).await {
-        Ok(untrusted) => untrusted,
-        Err(why) => return failed(PinFailure { why, fault: true }),
-    };
-    let told = |glob: String| Event::Noted { note: Note::GlobWithoutFiles { glob } };
-    unmatched.into_iter().map(told).chain([Event::Pinned { pins: Ok(Box::new(pins)), untrusted }]).collect()
+    let untrusted = trusting::settle(hands, &mut pins).await.map_err(|why| PinFailure { why, fault: true })?;
+    let notes = unmatched.into_iter().map(|glob| Note::GlobWithoutFiles { glob });
+    Ok((pins, untrusted, notes.collect()))
 }
 
 async fn look_at_all(hands: &RunHands<'_>, pinning: Pinning) -> Result<(Pins, Vec<String>), PinFailure> {
     let (files, programs, git_root) = (hands.pinned_files.clone(), hands.programs.clone(), hands.git_root.clone());
-    let Pinning { globs, subjects, known } = pinning;
+    let Pinning { globs, subjects, known, .. } = pinning;
     let started = Aside::start(move |stop| {
         let nothing = Known::default();
         let judging = known.as_deref().unwrap_or(&nothing);

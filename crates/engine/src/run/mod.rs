@@ -5,6 +5,7 @@ mod agent;
 mod buses;
 mod checking;
 mod children;
+mod existing_tests;
 mod face;
 mod trusting;
 

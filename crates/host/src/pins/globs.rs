@@ -3,6 +3,7 @@
 use crate::aside::Stop;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ralph_core::protect::Pinned;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// Folders that hold no rules of people: ralph's and git's own, and what runners leave behind.
@@ -17,6 +18,19 @@ const LEFT_BEHIND_IF_IGNORED: [&str; 6] = [".log", "coverage", "htmlcov", "test-
 
 /// The files below a folder that match.
 pub(super) fn find(root: &Path, globs: &GlobSet, stop: &Stop) -> Result<Vec<String>, String> {
+    let found = files_below(root, stop, |_| false, |path| globs.is_match(path))?;
+    let unnamed = |path: OsString| format!("{} is not UTF-8", path.display());
+    found.into_iter().map(|path| path.into_os_string().into_string().map_err(unnamed)).collect()
+}
+
+/// The files below a folder that are wanted, but for what runners leave behind; `skips` names further folders to leave
+/// out.
+pub(crate) fn files_below(
+    root: &Path,
+    stop: &Stop,
+    skips: impl Fn(&OsStr) -> bool,
+    wants: impl Fn(&Path) -> bool,
+) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
@@ -26,16 +40,15 @@ pub(super) fn find(root: &Path, globs: &GlobSet, stop: &Stop) -> Result<Vec<Stri
             if stop.is_set() {
                 return Err("the look at the files was stopped".to_owned());
             }
-            let path = folder.join(entry.file_name());
+            let (name, path) = (entry.file_name(), folder.join(entry.file_name()));
             if is_left_behind(root, &path) {
                 continue;
             }
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            if is_folder && !NOT_WALKED.iter().any(|name| entry.file_name() == *name) {
+            if is_folder && !NOT_WALKED.iter().any(|own| name == *own) && !skips(&name) {
                 folders.push(path);
-            } else if !is_folder && globs.is_match(&path) {
-                let name = path.to_str().ok_or_else(|| format!("{} is not UTF-8", path.display()))?;
-                found.push(name.to_owned());
+            } else if !is_folder && wants(&path) {
+                found.push(path);
             }
         }
     }

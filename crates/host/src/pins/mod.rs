@@ -11,6 +11,7 @@ mod premises;
 mod restore;
 
 pub(crate) use folders::{Stamp, stamp};
+pub(crate) use globs::files_below;
 pub use globs::{judge_glob, unmatched};
 pub use premises::Machine;
 

@@ -164,7 +164,7 @@ impl Fingerprinter {
         let read = plain_file::open(folder, name, Links::Refuse).and_then(|file| {
             // The state from before the reading: a change meanwhile makes the next look read again.
             let state = FileState::of(&rustix::fs::fstat(&file)?);
-            Ok((state, snapshot::hides_from_checks(&file), self.hash(file, look.stop)?))
+            Ok((state, snapshot::hides_from_checks(&file), hash_file(file, &mut self.chunk, look.stop)?))
         });
         let read = match read {
             Ok((_, true, _)) => {
@@ -190,21 +190,6 @@ impl Fingerprinter {
             Err(_) => Ok((state.hash(), None)),
         }
     }
-
-    /// The hash of a file's content; nothing if it was told to stop.
-    fn hash(&mut self, mut file: File, stop: &Stop) -> io::Result<Option<Hash>> {
-        self.chunk.resize(CHUNK, 0);
-        let mut hasher = Sha256::new();
-        while !stop.is_set() {
-            match file.read(&mut self.chunk) {
-                Ok(0) => return Ok(Some(hasher.finalize().into())),
-                Ok(count) => hasher.update(self.chunk.get(..count).unwrap_or_default()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(None)
-    }
 }
 
 /// What could not be looked at is not there, unless the machine is why.
@@ -215,6 +200,21 @@ fn absent(path: &[u8], error: io::Error) -> Result<(Seen, Option<(FileState, Has
     Ok((Seen::nothing(), None))
 }
 
+/// The hash of a file's content; nothing if it was told to stop.
+pub(super) fn hash_file(mut file: File, chunk: &mut Vec<u8>, stop: &Stop) -> io::Result<Option<Hash>> {
+    chunk.resize(CHUNK, 0);
+    let mut hasher = Sha256::new();
+    while !stop.is_set() {
+        match file.read(chunk) {
+            Ok(0) => return Ok(Some(hasher.finalize().into())),
+            Ok(count) => hasher.update(chunk.get(..count).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
 impl Seen {
     pub(super) fn nothing() -> Seen {
         Seen { kind: b'-', content: Vec::new() }
@@ -223,7 +223,7 @@ impl Seen {
 
 impl FileState {
     #[allow(clippy::unnecessary_cast, reason = "the fields' widths differ between systems")]
-    fn of(stat: &Stat) -> FileState {
+    pub(super) fn of(stat: &Stat) -> FileState {
         FileState {
             device: stat.st_dev as u64,
             inode: stat.st_ino as u64,
@@ -238,7 +238,7 @@ impl FileState {
         Sha256::digest(format!("{self:?}")).into()
     }
 
-    fn changed_millis(&self) -> i64 {
+    pub(super) fn changed_millis(&self) -> i64 {
         self.changed.0.saturating_mul(1000).saturating_add(self.changed.1 / 1_000_000)
     }
 }

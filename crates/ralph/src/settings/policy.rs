@@ -38,6 +38,7 @@ impl Settings {
             agent: self.agent(&self.agent),
             fallback: self.agents.fallback.iter().map(|other| self.agent(&other.agent())).collect(),
             protect: ProtectPolicy {
+                tests: true,
                 paths: self.protect.paths.clone(),
                 scripts: self.protect.scripts,
                 on_change: self.protect.on_change,

@@ -36,6 +36,7 @@ mod snapshot;
 mod story;
 mod streams;
 mod supervise;
+mod tests_changed;
 mod tree;
 mod usage;
 mod watching;

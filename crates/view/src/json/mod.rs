@@ -10,6 +10,7 @@ use ralph_core::observation::{Observation, Tokens, ToolResult};
 use ralph_core::outcome::{Outcome, Verification};
 use ralph_core::policy::{AgentPolicy, Policy};
 use ralph_core::run::RunRow;
+use ralph_core::tests_changed::{TestChange, TestsChanged};
 use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
 use ralph_core::words::Reason;
@@ -29,7 +30,7 @@ pub(crate) const HIDDEN: &str = "(hidden)";
 pub fn run(row: &RunRow, state: State, worked: Millis) -> Value {
     // A run that goes on after an end has the reason of that end until its first new step.
     let ended = state != State::Running;
-    json!({
+    let mut object = json!({
         "run": row.run,
         "kind": row.kind.as_str(),
         "task": row.task,
@@ -50,6 +51,20 @@ pub fn run(row: &RunRow, state: State, worked: Millis) -> Value {
         "parent": row.parent,
         "cost_usd": row.cost_usd,
         "tokens": tokens_object(row.tokens),
+    });
+    extend(&mut object, tests_changed(row.tests_changed.as_ref().filter(|_| ended)));
+    object
+}
+
+/// Existing tests that a run changed or deleted; `null` if nobody looked.
+pub(crate) fn tests_changed(changed: Option<&TestsChanged>) -> Value {
+    let named = |wanted: fn(&&TestChange) -> bool| {
+        changed.map(|changed| changed.files.iter().filter(wanted).map(|file| &file.path).collect::<Vec<_>>())
+    };
+    json!({
+        "tests_changed": named(|_| true),
+        "tests_deleted": named(|file| file.deleted),
+        "tests_changed_count": changed.map(|changed| changed.count),
     })
 }
 
@@ -210,7 +225,7 @@ pub fn receipt(check: &Check, settings: &str) -> Value {
 }
 
 pub fn outcome_object(outcome: &Outcome, suggest: &Suggest) -> Value {
-    json!({
+    let mut object = json!({
         "stop_reason": outcome.reason.as_str(),
         "message": outcome.message,
         "verified": outcome.verified(),
@@ -220,7 +235,9 @@ pub fn outcome_object(outcome: &Outcome, suggest: &Suggest) -> Value {
         "cost_usd": outcome.cost_usd,
         "tokens": tokens_object(outcome.tokens),
         "next": outcome.next.iter().map(|line| suggest.line(line)).collect::<Vec<_>>(),
-    })
+    });
+    extend(&mut object, tests_changed(outcome.tests_changed.as_ref()));
+    object
 }
 
 pub fn extend(object: &mut Value, more: Value) {

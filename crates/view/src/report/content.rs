@@ -10,13 +10,15 @@ use crate::{measures, words};
 use ralph_core::observation::Tokens;
 use ralph_core::outcome::Verification;
 use ralph_core::policy::{LoopKind, PromptSource};
+use ralph_core::tests_changed::TestChange;
 
 /// What is said where an agent says nothing: not knowing is not zero.
 const NOT_STATED: &str = "not stated";
 pub(super) const NONE: &str = "–";
 
 pub fn of(case: &Explanation, style: &Style) -> Document {
-    let mut sections = vec![asked(case, style), ended(case, style), conditions(case), iterations(case)];
+    let mut sections = vec![asked(case, style), ended(case, style), conditions(case), tests_changed(case)];
+    sections.push(iterations(case));
     sections.extend([plots(case), proofs::checks(case), proofs::receipts(case)]);
     sections.extend([version_control(case), waits(case, style), notes(case, style)]);
     // Sections without content are left out.
@@ -120,6 +122,20 @@ fn conditions(case: &Explanation) -> Section {
         blocks.push(Block::List(missing.iter().map(|condition| Piece::plain(condition.needed.as_str())).collect()));
     }
     section("What complete needs", blocks)
+}
+
+fn tests_changed(case: &Explanation) -> Section {
+    let changed = case.view.outcome().and_then(|outcome| outcome.tests_changed.as_ref());
+    let changed = changed.filter(|_| case.tests_changed().is_some());
+    let files = changed.map(|changed| changed.files.as_slice()).unwrap_or_default();
+    let row = |file: &TestChange| {
+        let how = if file.deleted { "deleted" } else { "changed" };
+        vec![Piece::code(file.path.as_str()), Piece::plain(how)]
+    };
+    let mut blocks = table(&["test", "what happened to it"], files.iter().map(row).collect());
+    let more = changed.map_or(0, |changed| changed.count.saturating_sub(files.len() as u64));
+    blocks.extend((more > 0).then(|| Block::Line(vec![Piece::plain(format!("and {more} more"))])));
+    section("Existing tests that changed", blocks)
 }
 
 fn iterations(case: &Explanation) -> Section {

@@ -46,7 +46,7 @@ impl RunView {
         step.tell.into_iter().for_each(|notice| self.hear(&mut brought, notice));
         match step.next {
             Next::Start(Activity::Check(spec, _)) => self.check_begins(*spec),
-            Next::Start(activity) => self.in_flight = Some(in_flight(activity)),
+            Next::Start(activity) | Next::Instead(activity) => self.in_flight = Some(in_flight(activity)),
             Next::GoesOn | Next::EndRunning | Next::Finished(_) => {}
         }
         // Only the run's end says whether DONE counted.
@@ -165,6 +165,7 @@ fn in_flight(activity: Activity) -> InFlight {
         | Activity::Learn(..)
         | Activity::Pin(_)
         | Activity::RestorePinned { .. }
+        | Activity::CompareTests { .. }
         | Activity::CheckOut { .. } => InFlight::Tree,
         Activity::Wait { until } => InFlight::Wait(until),
         Activity::Check(spec, _) => InFlight::Check(*spec),
