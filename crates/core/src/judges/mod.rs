@@ -162,6 +162,12 @@ pub enum Why {
     Installed { runner: String },
     /// A watched run of the check executed or interpreted it.
     Watched,
+    /// It belongs to an environment of this runner that is not there yet. Nobody is forbidden to make one.
+    Environment {
+        runner: String,
+        /// Whether the runner makes one where there is none, so that checks need not see what an agent made.
+        own: bool,
+    },
 }
 
 impl Known {

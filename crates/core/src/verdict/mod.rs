@@ -56,6 +56,8 @@ pub enum TreeState<'a> {
     Unseen,
     /// It kept changing, so no check speaks for what is there now; some of the files.
     Changing(&'a [String]),
+    /// Every file is as it was checked, but something came and went in these folders whenever the checks ran.
+    Restless(&'a [String]),
 }
 
 /// What follows from a case.
@@ -157,6 +159,14 @@ fn verification(case: &Case<'_>) -> (Verification, String) {
     }
     if !case.unseen.is_empty() {
         let why = format!("the checks passed, but the tree could not be looked at: {}", case.unseen);
+        return (Verification::Unseen, why);
+    }
+    if let TreeState::Restless(folders) = case.tree {
+        let folders = folders.join(", ");
+        let why = format!(
+            "the checks passed, but whenever they ran something came or went in {folders} beside them, and they may have \
+             seen it; stop what writes there, then: ralph run"
+        );
         return (Verification::Unseen, why);
     }
     if !case.untrusted.is_empty() {

@@ -32,8 +32,10 @@ impl PinnedFiles {
     /// place in the copied tree.
     pub fn puts(&self, pinned: &[Pinned], inside: &Path) -> Vec<Put> {
         let put = |file: &Pinned| {
-            // What stands there as it did needs nothing; what cannot be seen is told by the look at the tree.
+            // What stands there as it did needs nothing; what cannot be seen is told by the look at the tree. Without an
+            // environment that somebody made, some runners have none.
             if file.path.starts_with('/')
+                || matches!(file.why, Why::Environment { own: false, .. })
                 || self
                     .changes(std::slice::from_ref(file))
                     .is_ok_and(|all| all.iter().all(|change| change.how == Change::PutBack))
