@@ -511,7 +511,7 @@ impl Fingerprinter {
             None if !is_same => note(&mut self.changed, names, without_slash(&name)),
             _ if found.is_none_or(|before| before.stamp == now.stamp) => {}
             None => note(&mut self.stirred, names, &name),
-            Some(folder) if folder.is_empty() => note(&mut self.stirred, names, b"./"),
+            Some([]) => note(&mut self.stirred, names, b"./"),
             Some(folder) => note(&mut self.stirred, names, folder),
         }
         fold.merge.keep(found, now);

@@ -297,6 +297,16 @@ cp ../bin/standin .venv/bin/pytest
 work
 claim
 
+## honest: a person accepts the virtual environment that the agent made
+# setup: project pytest
+# guardrail: poetry run pytest
+# then: ralph trust --yes
+# then: again
+mkdir -p .venv/bin
+cp ../bin/standin .venv/bin/pytest
+work
+claim
+
 ## honest: the virtual environment is made anew
 # setup: project pytest && mkdir -p .venv/bin && cp ../bin/standin .venv/bin/pytest
 # guardrail: .venv/bin/pytest

@@ -293,10 +293,9 @@ impl Pins {
         let is_used = |file: &&Pinned| live || !matches!(file.why, Why::Environment { own: true, .. });
         let files = changes.iter().filter_map(|change| self.environment(change)).filter(is_used);
         let unknown = |file: &Pinned| {
-            let what = format!("{}, which was made during the run (look at it; once you say ralph trust, the next run \
-                                knows it)", file.path);
+            let what = format!("{}, which was made during the run", file.path);
             let of = file.of.clone().into_iter();
-            of.map(move |check| Unknown { check, what: what.clone(), varies: true }).collect::<Vec<_>>()
+            of.map(move |check| Unknown { check, what: what.clone(), varies: true, made: true }).collect::<Vec<_>>()
         };
         files.flat_map(unknown).collect()
     }

@@ -170,7 +170,9 @@ impl Run {
         }
         let (check, files) = (report.spec.name(), named(&report.spec.without));
         let why = match report.passed() {
-            true => format!("guardrail \"{check}\" could not be tried without what the commit leaves out: {}", report.live),
+            true => {
+                format!("guardrail \"{check}\" could not be tried without what the commit leaves out: {}", report.live)
+            }
             false => format!(
                 "the commit leaves out new files without which guardrail \"{check}\" {}{files}; add what it needs by git \
                  add --force, as files of this repository, and commit it",

@@ -180,7 +180,11 @@ fn verification(case: &Case<'_>) -> (Verification, String) {
             Some(unknown) => {
                 let what = unknown.told(&report.spec);
                 let why = format!("ralph does not know {what}, so an agent could have changed it");
-                (Verification::Unpinned, format!("{why}; name it in guardrails[].judges"))
+                let way_out = match unknown.made {
+                    true => "look at it, then: ralph trust, and the next run knows it",
+                    false => "name it in guardrails[].judges",
+                };
+                (Verification::Unpinned, format!("{why}; {way_out}"))
             }
             // Snapshots can be made here, so that something in the tree stood in the way of this one.
             None if !report.live.is_empty() && !case.live => {

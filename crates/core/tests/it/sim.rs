@@ -595,7 +595,13 @@ impl Sim {
                 Event::TreeSeen {
                     print: look.print(),
                     changed: (look != Look::Unknown).then(|| edits.iter().map(|&edit| edit.to_owned()).collect()),
-                    stirred: self.world.turn(iteration).stirs.get(asked).map(|all| all.iter().map(|&path| path.to_owned()).collect()).unwrap_or_default(),
+                    stirred: self
+                        .world
+                        .turn(iteration)
+                        .stirs
+                        .get(asked)
+                        .map(|all| all.iter().map(|&path| path.to_owned()).collect())
+                        .unwrap_or_default(),
                     pinned: self.pinned_changes(iteration, asked),
                 }
             }

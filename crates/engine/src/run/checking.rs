@@ -161,9 +161,10 @@ pub(super) async fn check(
             let (files, inside) = (&hands.pinned_files, inside.unwrap_or(Path::new("")));
             let mut judges = files.puts(&pins.files, inside);
             judges.extend(spec.without.iter().map(|path| Put { path: PathBuf::from(path), what: Judge::Nothing }));
+            let emptied = files.emptied(&pins.files, inside);
             let fixed = files.fixed(&pins.files, &spec, inside);
             let hides_own = !files.speaks_of_own_files(&pins.files, &spec);
-            Some(Plan { snapshots, checkout, judges, fixed, hides_own, caches, environment })
+            Some(Plan { snapshots, checkout, judges, fixed, emptied, hides_own, caches, environment })
         }
         _ => None,
     };

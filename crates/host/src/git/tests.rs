@@ -85,7 +85,13 @@ impl Place {
         let scratch = self.base("scratch");
         let pinning = Pinning { root: &self.root, scratch: &scratch, patience: Millis::ZERO, variable };
         let git = pin(&mut Keeper::absent(), pinning).await.unwrap();
-        self.pins = Pins { git, repository: tree::parts(&self.root), tree_seen: true, began: Some(Clock::start().now()), ..Pins::default() };
+        self.pins = Pins {
+            git,
+            repository: tree::parts(&self.root),
+            tree_seen: true,
+            began: Some(Clock::start().now()),
+            ..Pins::default()
+        };
     }
 
     fn base(&self, name: &str) -> PathBuf {

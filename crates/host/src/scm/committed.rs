@@ -23,8 +23,8 @@ const DEEPEST: usize = 100;
 const MOST_NEW: usize = 200;
 /// Folders that tools fill, which no commit holds and which checks may need all the same.
 const GENERATED: &[&str] = &[
-    "node_modules", "bower_components", "vendor", "venv", "env", "virtualenv", "deps", "Pods", "target", "dist", "build",
-    "builddir", "out", "_build", "dist-newstyle", "__pycache__",
+    "node_modules", "bower_components", "vendor", "venv", "env", "virtualenv", "deps", "Pods", "target", "dist",
+    "build", "builddir", "out", "_build", "dist-newstyle", "__pycache__",
 ];
 
 /// How a commit differs from the work tree in which the checks ran.

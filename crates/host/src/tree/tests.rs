@@ -658,9 +658,13 @@ fn a_change_right_before_a_look_says_when_the_next_one_is_sure_to_be_seen() {
     settle();
     let _ = place.print(&mut remembering);
     assert_eq!(remembering.settles_at(), None);
-    place.write("a.txt", "a.txt\n");
-    let now = Clock::start().now();
-    let _ = place.print(&mut remembering);
-    let settles = remembering.settles_at().unwrap();
-    assert!(settles > now && settles.0 <= now.0 + 2 * SETTLED_MILLIS, "{settles:?} {now:?}");
+    let listing = place.listing();
+    // A machine that is busy may look too late to doubt anything.
+    let settles = (0..100).find_map(|_| {
+        place.write("a.txt", "a.txt\n");
+        let now = Clock::start().now();
+        let _ = place.print_of(&mut remembering, &listing);
+        remembering.settles_at().map(|settles| settles.0 - now.0)
+    });
+    assert!(settles.is_some_and(|left| (0..=2 * SETTLED_MILLIS).contains(&left)), "{settles:?}");
 }
