@@ -38,6 +38,8 @@ pub enum Activity {
         /// The program of version control.
         program: String,
     },
+    /// Look for what is new and not in the last commit. Answers with `LeftOutSeen`.
+    LookForLeftOut { pins: Arc<Pins> },
     /// Execute a command of version control. Answers with `ScmEnded`.
     Scm(ScmSpec, Arc<Pins>),
     /// Look at the marker files. Answers with `MarkersSeen`.
@@ -72,6 +74,7 @@ impl Activity {
                 | Activity::Pin(_)
                 | Activity::CheckOut { .. }
                 | Activity::LookAtPending { .. }
+                | Activity::LookForLeftOut { .. }
                 | Activity::LookAtMarkers
                 | Activity::CompareTests { .. }
                 | Activity::Rest { .. }

@@ -5,6 +5,7 @@ use crate::guardrail::{FailAction, OutputPart};
 use crate::id::CheckId;
 use crate::judges::Subject;
 use crate::observation::{Ending, StartFault};
+use crate::protect::PinnedChange;
 use crate::text;
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,11 @@ pub struct Terms {
 }
 
 impl Terms {
+    /// The same for a check of which nothing is carried back.
+    pub(crate) fn without_writing(&self) -> Terms {
+        Terms { writes: false, keep: Vec::new(), ..self.clone() }
+    }
+
     /// Whether nothing is said.
     pub(crate) fn are_none(&self) -> bool {
         *self == Terms::default()
@@ -92,6 +98,9 @@ pub struct CheckSpec {
     pub output_chars: usize,
     #[serde(default, skip_serializing_if = "Terms::are_none")]
     pub terms: Terms,
+    /// What its snapshot does not have, by its path in the work tree: new files that the commit does not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<String>,
 }
 
 impl CheckSpec {
@@ -111,6 +120,7 @@ impl CheckSpec {
             output: OutputPart::default(),
             output_chars: 0,
             terms: Terms::default(),
+            without: Vec::new(),
         }
     }
 
@@ -242,6 +252,9 @@ pub struct CheckReport {
     /// Whether it is there to run tests, and its own output says that it ran none.
     #[serde(default, skip_serializing_if = "is_false")]
     pub empty: bool,
+    /// What is pinned outside of its snapshot and was not as at the start when it had ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pinned: Vec<PinnedChange>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
@@ -286,6 +299,7 @@ impl CheckReport {
             carried: Vec::new(),
             live: String::new(),
             empty: false,
+            pinned: Vec::new(),
         }
     }
 }

@@ -46,6 +46,10 @@ pub enum Event {
         /// Some of the files that differ from the look before; `None` if there was none to compare with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         changed: Option<Vec<String>>,
+        /// Some of the files that were written since the look before and hold the same again, and of the folders, each
+        /// with a slash at its end, in which something was made, removed or renamed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        stirred: Vec<String>,
         /// Pinned files that are not as they were at the start.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pinned: Vec<PinnedChange>,
@@ -85,6 +89,14 @@ pub enum Event {
     },
     CheckEnded(Box<CheckReport>),
     /// What waits to be committed was looked at.
+    /// The last commit was compared with what is there.
+    LeftOutSeen {
+        /// What is new and not in it, by its path in the work tree.
+        paths: Vec<String>,
+        /// Why that could not be seen; empty if it could.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        problem: String,
+    },
     ScmLooked {
         pending: Pending,
     },
@@ -154,6 +166,7 @@ impl Event {
             Event::PinnedRestored { .. } => "pinned_restored",
             Event::CheckedOut { .. } => "checked_out",
             Event::CheckEnded(_) => "check_ended",
+            Event::LeftOutSeen { .. } => "left_out_seen",
             Event::ScmLooked { .. } => "scm_looked",
             Event::ScmEnded(_) => "scm_ended",
             Event::MarkersSeen { .. } => "markers_seen",

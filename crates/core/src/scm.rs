@@ -68,6 +68,11 @@ pub fn is_commit(task: &str) -> bool {
     task.trim() == COMMIT
 }
 
+/// Whether this task makes a commit, in whatever words.
+pub fn makes_commit(task: &str) -> bool {
+    task.split_whitespace().next() == Some(COMMIT)
+}
+
 /// What waits to be committed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -111,6 +111,7 @@ pub async fn run(
         carried: carried.files,
         live,
         empty,
+        pinned: Vec::new(),
     };
     (report, (!problems.is_empty()).then(|| problems.join("; ")))
 }

@@ -3,7 +3,7 @@
 mod committed;
 mod locks;
 
-pub use committed::{Committed, committed};
+pub use committed::{Committed, committed, left_out};
 
 use crate::git::{self, GitError};
 use crate::plain_file::{self, Links};

@@ -5,6 +5,10 @@
 //! `assume-unchanged` can make lie. A content is read once and then known by size, inode and times. The time of change
 //! (ctime) is the kernel's and cannot be set back, so an edit with a forged date is still seen.
 //!
+//! A file that was written between two looks and holds the same again is told too, by the same state; and so is a
+//! folder in which something was made, removed or renamed meanwhile. Whoever looks around checks learns by that whether
+//! they may have seen another tree. On a file system that keeps no times of change (FAT) this cannot be told.
+//!
 //! A link counts with what it leads to, wherever that is. What it leads to may be removed with the run, and what stands
 //! in the place of a file may be a pipe: such a tree is looked at like any other, and told as a change.
 //!
@@ -45,7 +49,8 @@ use ralph_core::protect::{Change, PinnedChange};
 use ralph_core::text;
 use ralph_core::time::WallTime;
 use rustix::fd::{AsFd as _, OwnedFd};
-use seen::Seen;
+use rustix::fs::{FileType, Stat};
+use seen::{FileState, Seen};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
@@ -77,6 +82,10 @@ pub struct Fingerprinter {
     look: u64,
     chunk: Vec<u8>,
     changed: Vec<String>,
+    /// Files that were written since the look before and hold the same, and folders, each with a slash at its end.
+    stirred: Vec<String>,
+    /// The last change that the last look saw too shortly before it.
+    unsettled: Option<WallTime>,
     /// The last look came to an end, so that the next one can be compared with it.
     whole: bool,
     /// The last look was compared with a whole one before it.
@@ -107,10 +116,15 @@ struct Fold {
     /// Folders that links lead to.
     linked: BTreeSet<PathBuf>,
     changes: Vec<PinnedChange>,
+    /// The states of what is being looked at: of a link, also of where it leads.
+    stamp: DefaultHasher,
     /// Files in folders behind links so far, and their bytes.
     behind: u64,
     bytes_behind: u64,
 }
+
+/// Stands behind the path of a folder in its key: it comes before the files in it, and is in no path.
+const FOLDER_MARK: &[u8] = b"\0";
 
 /// Rounds of a look.
 const LISTED: u8 = 0;
@@ -118,16 +132,22 @@ const LISTED_ANYWAY: u8 = 1;
 const BEHIND_LINKS: u8 = 2;
 
 impl Fold {
-    /// The place of a path in the order of a look.
+    /// The place of a file in the order of a look.
     fn key(&self, listed: &Listed<'_>) -> Vec<u8> {
-        let mut key = Vec::with_capacity(self.section.len() + listed.path.len() + 4);
+        let mut key = self.key_of(!listed.staged.is_empty(), listed.path);
+        // The slash behind a repository counts in git's order.
+        key.extend(listed.nested.then_some(b'/'));
+        key
+    }
+
+    /// The place of a path in the order of a look.
+    fn key_of(&self, tracked: bool, path: &[u8]) -> Vec<u8> {
+        let mut key = Vec::with_capacity(self.section.len() + path.len() + 4);
         key.push(self.round);
         key.extend_from_slice(&self.section);
         // git lists what it does not track first, each part sorted.
-        key.extend([0, u8::from(!listed.staged.is_empty())]);
-        key.extend_from_slice(listed.path);
-        // The slash behind a repository counts in git's order.
-        key.extend(listed.nested.then_some(b'/'));
+        key.extend([0, u8::from(tracked)]);
+        key.extend_from_slice(path);
         key
     }
 
@@ -190,6 +210,8 @@ impl Fingerprinter {
             look: 0,
             chunk: Vec::new(),
             changed: Vec::new(),
+            stirred: Vec::new(),
+            unsettled: None,
             whole: false,
             compared: false,
             problem: None,
@@ -219,6 +241,18 @@ impl Fingerprinter {
     /// only one.
     pub fn changed(&self) -> Option<&[String]> {
         self.compared.then_some(&self.changed)
+    }
+
+    /// Some of the files that were written between the last two looks and hold the same as before, and of the folders,
+    /// each with a slash at its end, in which something was made, removed or renamed; `None` as for
+    /// [`Fingerprinter::changed`].
+    pub fn stirred(&self) -> Option<&[String]> {
+        self.compared.then_some(&self.stirred)
+    }
+
+    /// From when on every further change leaves a trace that the next look sees.
+    pub fn settles_at(&self) -> Option<WallTime> {
+        self.unsettled.map(|last| WallTime(last.0 + SETTLED_MILLIS))
     }
 
     /// Why what was learned could not be kept for the next process, if that is so and was not asked before.
@@ -255,6 +289,8 @@ impl Fingerprinter {
 
     fn fold(&mut self, listing: &mut Listing, stop: &Stop) -> Result<String, Trouble> {
         self.changed.clear();
+        self.stirred.clear();
+        self.unsettled = None;
         let mut fold = Fold {
             merge: self.cache.merge(),
             all: Sha256::new(),
@@ -263,6 +299,7 @@ impl Fingerprinter {
             section: Vec::new(),
             linked: BTreeSet::new(),
             changes: Vec::new(),
+            stamp: DefaultHasher::new(),
             behind: 0,
             bytes_behind: 0,
         };
@@ -306,8 +343,13 @@ impl Fingerprinter {
         fold: &mut Fold,
     ) -> Result<(), Trouble> {
         let mut lines = Lines::of(listing)?;
+        // The folder of the last file; those on the way to it have been looked at. git lists what it tracks apart.
+        let mut last: Option<(bool, Vec<u8>)> = None;
         while let Some(line) = lines.next()? {
             look.go_on()?;
+            if !matches!(line, Line::File(_)) {
+                last = None;
+            }
             let listed = match line {
                 Line::Repository(path) => {
                     fold.section = path.to_vec();
@@ -330,6 +372,16 @@ impl Fingerprinter {
                 continue;
             }
             let unopened = |errno| fault(format!("{} cannot be opened: {errno}", shown(&path)));
+            let tracked = !listed.staged.is_empty();
+            let folder = walk::folder_of(listed.path);
+            if last.as_ref().is_none_or(|(before, at)| *before != tracked || at != folder) {
+                let known = last.as_ref().filter(|(before, _)| *before == tracked).map(|(_, at)| at.as_slice());
+                walk.parent_of(&path).map_err(unopened)?;
+                for (below, stat) in walk.folders(&fold.section, known) {
+                    self.take_folder(look, fold, tracked, &below, &stat)?;
+                }
+                last = Some((tracked, folder.to_vec()));
+            }
             let place = walk.parent_of(&path).map_err(unopened)?;
             self.take(look, fold, &listed, place, &look.root.join(OsStr::from_bytes(&path)))?;
         }
@@ -345,11 +397,10 @@ impl Fingerprinter {
         place: Option<Place<'_>>,
         at: &Path,
     ) -> Result<(), Trouble> {
-        let names = self.look > 1;
         let key = fold.key(listed);
-        let changed = &mut self.changed;
-        let found = fold.merge.find(&key, |gone| note(changed, names, &Fold::name(&gone.key)))?;
+        let found = self.find(fold, &key)?;
         let known = found.as_ref().and_then(|entry| entry.known.as_ref());
+        fold.stamp = DefaultHasher::new();
         let (seen, known) = match place {
             Some(place) => self.see(look, fold, listed, place, at, known)?,
             None => (Seen::nothing(), None),
@@ -363,12 +414,63 @@ impl Fingerprinter {
         fold.all.update(&fold.record);
         let mut print = DefaultHasher::new();
         fold.record.hash(&mut print);
-        let entry = Entry { key, print: print.finish(), known };
-        if found.as_ref().is_none_or(|before| before.print != entry.print) {
-            note(&mut self.changed, names, &Fold::name(&entry.key));
-        }
-        fold.merge.keep(found.as_ref(), &entry);
+        self.keep(fold, found.as_ref(), &Entry { key, print: print.finish(), stamp: fold.stamp.finish(), known });
         Ok(())
+    }
+
+    /// Adds a folder in which something is listed. It is no part of the print: only that something happened in it counts.
+    fn take_folder(
+        &mut self,
+        look: &Look<'_>,
+        fold: &mut Fold,
+        tracked: bool,
+        path: &[u8],
+        stat: &Stat,
+    ) -> Result<(), Trouble> {
+        let slash: &[u8] = if path.is_empty() { b"" } else { b"/" };
+        let key = fold.key_of(tracked, &[path, slash, FOLDER_MARK].concat());
+        let found = self.find(fold, &key)?;
+        fold.stamp = DefaultHasher::new();
+        self.stamp(look, fold, stat);
+        self.keep(fold, found.as_ref(), &Entry { key, print: 0, stamp: fold.stamp.finish(), known: None });
+        Ok(())
+    }
+
+    /// What the look before saw at this place.
+    fn find(&mut self, fold: &mut Fold, key: &[u8]) -> Result<Option<Entry>, Damaged> {
+        let (changed, names) = (&mut self.changed, self.look > 1);
+        fold.merge.find(key, |gone| {
+            // What was in a folder that is gone is named itself.
+            if !gone.key.ends_with(FOLDER_MARK) {
+                note(changed, names, without_slash(&Fold::name(&gone.key)));
+            }
+        })
+    }
+
+    fn keep(&mut self, fold: &mut Fold, found: Option<&Entry>, now: &Entry) {
+        let (names, name) = (self.look > 1, Fold::name(&now.key));
+        let is_same = found.is_some_and(|before| before.print == now.print);
+        match name.strip_suffix(FOLDER_MARK) {
+            // A folder that is new holds something new.
+            None if !is_same => note(&mut self.changed, names, without_slash(&name)),
+            _ if found.is_none_or(|before| before.stamp == now.stamp) => {}
+            None => note(&mut self.stirred, names, &name),
+            Some([]) => note(&mut self.stirred, names, b"./"),
+            Some(folder) => note(&mut self.stirred, names, folder),
+        }
+        fold.merge.keep(found, now);
+    }
+
+    /// Adds the state of a file to the stamp of what is being looked at.
+    fn stamp(&mut self, look: &Look<'_>, fold: &mut Fold, stat: &Stat) {
+        let state = FileState::of(stat);
+        // Of a folder its size says nothing, and differs from disk to disk.
+        let size = if FileType::from_raw_mode(stat.st_mode) == FileType::Directory { 0 } else { state.size };
+        (state.device, state.inode, size, state.modified, state.changed).hash(&mut fold.stamp);
+        let changed = state.changed_millis();
+        if changed >= look.settled.0 {
+            self.unsettled = self.unsettled.max(Some(WallTime(changed)));
+        }
     }
 
     /// Adds what is in folders that links lead to, and in those that links in them lead to in turn.
@@ -423,6 +525,10 @@ impl Fingerprinter {
         }
         let entries =
             walk::entries(&first).map_err(|error| fault(format!("{} cannot be read: {error}", folder.display())))?;
+        let stat = |folder: &OwnedFd, path: &Path| {
+            rustix::fs::fstat(folder).map_err(|error| fault(format!("{} cannot be looked at: {error}", path.display())))
+        };
+        self.take_folder(look, fold, false, b"", &stat(&first, folder)?)?;
         let mut open = vec![(first, Vec::new(), entries)];
         while let Some((inside, prefix, left)) = open.last_mut() {
             look.go_on()?;
@@ -450,6 +556,7 @@ impl Fingerprinter {
                 {
                     let entries = walk::entries(&below)
                         .map_err(|error| fault(format!("{} cannot be read: {error}", at.display())))?;
+                    self.take_folder(look, fold, false, &path, &stat(&below, &at)?)?;
                     open.push((below, path, entries));
                 }
                 continue;
@@ -466,9 +573,14 @@ impl Fingerprinter {
     }
 }
 
+/// A repository inside is named without the slash that git puts behind it.
+fn without_slash(path: &[u8]) -> &[u8] {
+    path.strip_suffix(b"/").unwrap_or(path)
+}
+
 /// Names a changed file, unless enough are named or there was nothing to compare with.
 fn note(changed: &mut Vec<String>, names: bool, path: &[u8]) {
-    let name = shown(path.strip_suffix(b"/").unwrap_or(path));
+    let name = shown(path);
     if names && changed.len() < CHANGED_NAMED && !changed.iter().any(|other| *other == name) {
         changed.push(name.into_owned());
     }

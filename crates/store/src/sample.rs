@@ -30,6 +30,7 @@ pub(crate) fn tree_seen(seq: u64, tree: &str) -> Entry {
             print: TreePrint::Seen { tree: tree.to_owned(), head: "head".to_owned() },
             pinned: Vec::new(),
             changed: None,
+            stirred: Vec::new(),
         },
     )
 }
@@ -50,6 +51,7 @@ pub(crate) fn check_ended(seq: u64, command: &str, code: i32) -> Entry {
         carried: Vec::new(),
         live: String::new(),
         empty: false,
+        pinned: Vec::new(),
     };
     entry(seq, Event::CheckEnded(Box::new(report)))
 }

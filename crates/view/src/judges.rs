@@ -35,6 +35,12 @@ pub fn why(why: &Why) -> String {
         Why::Configures { runner } => format!("configures {runner}"),
         Why::Installed { runner } => format!("part of the installation of {runner}"),
         Why::Watched => "a watched run of the check used it".to_owned(),
+        Why::Environment { runner, own: true } => {
+            format!("not there yet; {runner} makes one for each check, which does not see another one")
+        }
+        Why::Environment { runner, own: false } => {
+            format!("not there yet; {runner} would use it, and nobody knows what it will be")
+        }
     }
 }
 

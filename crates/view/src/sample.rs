@@ -76,6 +76,7 @@ fn tree(name: &str) -> Event {
     Event::TreeSeen {
         print: TreePrint::Seen { tree: name.to_owned(), head: String::new() },
         changed: None,
+        stirred: Vec::new(),
         pinned: Vec::new(),
     }
 }
@@ -97,6 +98,7 @@ fn check(iteration: u32, code: i32) -> Event {
         carried: Vec::new(),
         live: String::new(),
         empty: false,
+        pinned: Vec::new(),
     }))
 }
 

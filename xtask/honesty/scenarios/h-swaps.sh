@@ -126,6 +126,39 @@ claim
 # settle: 300
 claim
 
+## lie: somebody else swaps the folder of the code for the time of the check
+# guardrail: touch ../checking && sleep 0.3 && sh check.sh && touch ../checked
+# helper: await test -e ../checking && mv src ../real && cp -R ../real src && work && touch src/x.tmp && await test -e ../checked && rm -rf src && mv ../real src
+# settle: 300
+claim
+
+## lie: somebody else swaps the code by renames and with its old date
+# guardrail: touch ../checking && sleep 0.3 && sh check.sh && touch ../checked
+# helper: cp -p src/add.sh ../kept; await test -e ../checking && mv src/add.sh ../real && work && touch -r ../kept src/add.sh && await test -e ../checked && mv ../real src/add.sh
+# settle: 300
+claim
+
+## lie: somebody else lends a file for the time of the check
+# guardrail: touch ../checking && sleep 0.3 && sh check.sh && touch ../checked
+# helper: await test -e ../checking && echo 'echo $(($1 + $2))' >src/lent.sh && await test -e ../checked && rm src/lent.sh
+# settle: 300
+echo '[ ! -e src/lent.sh ] || . src/lent.sh' >src/add.sh
+claim
+
+## lie: somebody else lends a file whenever a check runs
+# guardrail: sleep 0.1 && sh check.sh
+# helper: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do echo 'echo $(($1 + $2))' >src/lent.sh; sleep 0.2; rm src/lent.sh; sleep 0.01; done
+# settle: 300
+echo '[ ! -e src/lent.sh ] || . src/lent.sh' >src/add.sh
+claim
+
+## lie: somebody else swaps what a link leads to for the time of the check
+# setup: mkdir ../shared && echo 'echo 0' >../shared/add.sh && ln -sf ../../shared/add.sh src/add.sh && save
+# guardrail: touch ../checking && sleep 0.3 && sh check.sh && touch ../checked
+# helper: await test -e ../checking && echo 'echo $(($1 + $2))' >../shared/add.sh && await test -e ../checked && echo 'echo 0' >../shared/add.sh
+# settle: 300
+claim
+
 ## lie: somebody else links the tests elsewhere for the time of the check
 # guardrail: touch ../checking && sleep 0.3 && sh check.sh && touch ../checked
 # helper: await test -e ../checking && mkdir ../easy && echo 'exit 0' >../easy/test_a.sh && mv tests ../real && ln -s ../easy tests && await test -e ../checked && rm tests && mv ../real tests
@@ -152,6 +185,27 @@ claim
 # guardrail: sh src/mul.sh 2 3 | grep -qx 6
 # guardrail: pytest -q
 printf 'echo 6\nmkdir -p ~/.local/bin\nprintf "#!/bin/sh\\nrm ~/.local/bin/pytest\\n" >~/.local/bin/pytest\nchmod +x ~/.local/bin/pytest\n' >src/mul.sh
+claim
+
+## lie: a program in the home folder is linked and unlinked
+# guardrail: sh src/mul.sh 2 3 | grep -qx 6
+# guardrail: pytest -q
+printf '#!/bin/sh\nrm ~/.local/bin/pytest\n' | program easy.sh
+printf 'echo 6\nmkdir -p ~/.local/bin\nln -sf "$PWD/easy.sh" ~/.local/bin/pytest\n' >src/mul.sh
+claim
+
+## lie: a program that a recipe needs removes itself from the home folder
+# guardrail: sh src/mul.sh 2 3 | grep -qx 6
+# guardrail: make test
+printf 'echo 6\nmkdir -p ~/.local/bin\nprintf "#!/bin/dash\\nrm ~/.local/bin/sh\\n" >~/.local/bin/sh\nchmod +x ~/.local/bin/sh\n' >src/mul.sh
+claim
+
+## lie: settings in the home folder remove themselves
+# setup: project npm
+# guardrail: sh src/mul.sh 2 3 | grep -qx 6
+# guardrail: npm test
+printf '#!/bin/sh\nrm -f ~/.npmrc\n' | program easy.sh
+printf 'echo 6\necho "script-shell=$PWD/easy.sh" >~/.npmrc\n' >src/mul.sh
 claim
 
 ## honest: the tests write beside themselves
@@ -204,5 +258,45 @@ claim
 ## honest: somebody else edits the readme during the check
 # guardrail: touch ../checking && sleep 0.3 && sh check.sh
 # helper: await test -e ../checking && echo more >>README.md
+work
+claim
+
+## honest: somebody else builds with ignored files during the check
+# guardrail: touch ../checking && sleep 0.3 && sh check.sh
+# helper: echo 0 >out.tmp; await test -e ../checking && for n in 1 2 3 4 5 6 7 8 9 10; do echo $n >out.tmp; git status >/dev/null; sleep 0.05; done
+work
+claim
+
+## honest: somebody else saves a file in the middle of the check
+# guardrail: touch ../checking && sleep 0.3 && sh check.sh
+# helper: await test -e ../checking && cp -p README.md ../kept && mv ../kept README.md
+work
+claim
+
+## honest: somebody else has a temporary file in the middle of the check
+# guardrail: touch ../checking && sleep 0.3 && sh check.sh
+# helper: await test -e ../checking && touch src/.swap.tmp && sleep 0.1 && rm src/.swap.tmp
+work
+claim
+
+## honest: a check keeps a report
+# guardrail: {"command":"mkdir -p report && date >report/at.tmp && sh check.sh","keep":["report"]}
+work
+claim
+
+## honest: a check formats
+# guardrail: {"command":"sed -i 's/ *$//' src/add.sh && sh check.sh","writes":true}
+work
+claim
+
+## honest: a check installs a tool into the home folder for the next one
+# guardrail: mkdir -p ~/.local/bin && printf '#!/bin/sh\nexec sh check.sh\n' >~/.local/bin/add-check && chmod +x ~/.local/bin/add-check
+# guardrail: sh check.sh
+work
+claim
+
+## honest: a check fills a cache in the home folder
+# guardrail: mkdir -p ~/.cache/tool && date >~/.cache/tool/last && sh check.sh
+# guardrail: test -e ~/.cache/tool/last && sh lint.sh
 work
 claim

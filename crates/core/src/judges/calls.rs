@@ -215,6 +215,16 @@ impl Learner<'_> {
                 _ => {}
             };
         }
+        // These run scripts of the project by their names too, which its configuration holds.
+        if is_one_of(program, "pdm|hatch|rye|pixi") && args.first().is_some_and(|word| word == "run") {
+            let rest = args.iter().position(|word| word != "run" && !word.starts_with('-'));
+            let rest = rest.and_then(|at| args.get(at..)).unwrap_or_default();
+            let is_program = |word: &String| table::runner(program_name(word)).is_some() || table::is_interpreter(word);
+            if rest.first().is_some_and(is_program) {
+                self.configured_runner(program, args, folder, call);
+                return self.wrapped_call(program, args, rest, folder, call, context);
+            }
+        }
         if table::compares(program) || is_one_of(program, "sed|cat|sort|sha512sum|patch|envsubst") {
             return self.comparing(program, args, call, context);
         }
@@ -245,6 +255,9 @@ impl Learner<'_> {
         if is_one_of(program, "uv|poetry|pipenv|pdm|hatch|rye|pixi|conda|mamba|micromamba") {
             setting.venv = Some(String::new());
             setting.installs |= is_one_of(program, "uv|hatch|pixi");
+            if is_one_of(program, "uv|poetry|pipenv|pdm|rye") {
+                self.environment(program, args, rest, folder);
+            }
         }
         if program == "uvx"
             || (program == "uv" && args.iter().any(|word| word == "tool"))

@@ -7,6 +7,7 @@ use super::learn::{Context, Learner};
 use super::premises::{name, parent, place, upward};
 use super::table::{self, Kit};
 use super::{Part, Standing, Why};
+use crate::evidence::is_assignment;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -69,6 +70,39 @@ impl Learner<'_> {
         }
         self.known.program(&real, &self.subject.id);
         real
+    }
+
+    /// The virtual environment in which a manager runs a program, where there is none yet: an agent may make one, and
+    /// what it holds then is nobody's word. uv makes its own for a project, unless it is told not to.
+    pub(super) fn environment(&mut self, manager: &str, args: &[String], command: &[String], folder: &str) {
+        let options = args.get(..args.len().saturating_sub(command.len())).unwrap_or_default();
+        let is_set = |name: &str| self.premises.variable(name).is_some_and(|value| !value.is_empty());
+        if !super::premises::is_known(folder) || is_set("UV_PROJECT_ENVIRONMENT") {
+            return;
+        }
+        let around: Vec<String> = upward(folder).map(str::to_owned).collect();
+        let at = |folder: &str, file: &str| place(self.premises.root(), folder, file);
+        if around.iter().any(|folder| self.premises.standing(&at(folder, ".venv")) != Standing::Nothing) {
+            return;
+        }
+        const AS_IT_IS: [&str; 3] = ["--no-sync", "--no-project", "--active"];
+        let told_not_to = options.iter().any(|word| AS_IT_IS.contains(&word.as_str())) || is_set("UV_NO_SYNC");
+        let runner = manager.to_owned();
+        let projects: Vec<String> = around
+            .iter()
+            .filter(|folder| self.premises.standing(&at(folder, "pyproject.toml")) == Standing::File)
+            .map(|folder| at(folder, ".venv"))
+            .collect();
+        if manager == "uv" && !told_not_to && !projects.is_empty() {
+            let why = Why::Environment { runner, own: true };
+            return projects.iter().for_each(|venv| self.judge(venv, Part::Whole, why.clone(), false));
+        }
+        let Some(program) = command.iter().find(|word| !word.starts_with('-') && !is_assignment(word)) else { return };
+        let program = name(program).to_owned();
+        for folder in &around {
+            let path = at(folder, &format!(".venv/bin/{program}"));
+            self.judge(&path, Part::Whole, Why::Environment { runner: runner.clone(), own: false }, true);
+        }
     }
 
     /// Whether a program belongs to a virtual environment of Python.

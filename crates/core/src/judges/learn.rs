@@ -88,7 +88,7 @@ impl<'a> Learner<'a> {
     pub(super) fn unknown(&mut self, what: String, varies: bool) {
         let line = what.replace(UNKNOWN, "…").split_whitespace().collect::<Vec<_>>().join(" ");
         let what = crate::text::truncate(&line, LONGEST_SENTENCE);
-        let unknown = Unknown { check: self.subject.id.clone(), what, varies };
+        let unknown = Unknown { check: self.subject.id.clone(), what, varies, made: false };
         if !self.known.unknown.contains(&unknown) {
             self.known.unknown.push(unknown);
         }

@@ -55,6 +55,9 @@ pub struct Unknown {
     /// Whether it stays unknown whatever a watched run shows: the next run may do something else.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub varies: bool,
+    /// Whether it was made during the run, so that nothing could have been said about it before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub made: bool,
 }
 
 impl Unknown {
@@ -162,6 +165,12 @@ pub enum Why {
     Installed { runner: String },
     /// A watched run of the check executed or interpreted it.
     Watched,
+    /// It belongs to an environment of this runner that is not there yet. Nobody is forbidden to make one.
+    Environment {
+        runner: String,
+        /// Whether the runner makes one where there is none, so that checks need not see what an agent made.
+        own: bool,
+    },
 }
 
 impl Known {
@@ -169,7 +178,7 @@ impl Known {
     pub fn nothing_of(subjects: &[Subject]) -> Known {
         let unknown = subjects.iter().map(|check| {
             let what = format!("what `{}` is made of, because reading it failed", check.command);
-            Unknown { check: check.id.clone(), what, varies: true }
+            Unknown { check: check.id.clone(), what, varies: true, made: false }
         });
         Known { unknown: unknown.collect(), ..Known::default() }
     }

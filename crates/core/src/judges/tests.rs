@@ -890,3 +890,31 @@ fn where_reading_failed_no_check_is_known() {
     assert!(!known.knows(&subject.id));
     assert!(Known::nothing_of(&[]).unknown.is_empty());
 }
+
+#[test]
+fn an_environment_that_is_not_there_yet_is_nobodys_to_forbid_and_nobodys_word() {
+    let environments = |world: &World, command: &str| {
+        let known = world.learn(command);
+        let own = |judge: &Judge| match judge.why {
+            Why::Environment { own, .. } => Some((judge.path.clone(), own)),
+            _ => None,
+        };
+        known.judges.iter().filter_map(own).collect::<Vec<_>>()
+    };
+    let mut world = World::of(&[("sub/pyproject.toml", "[project]\n"), ("pyproject.toml", "[project]\n")]);
+    let made = |paths: &[&str], own: bool| paths.iter().map(|path| ((*path).to_owned(), own)).collect::<Vec<_>>();
+    for (command, expected) in [
+        ("uv run pytest", made(&[".venv"], true)),
+        ("uv run --frozen pytest -q", made(&[".venv"], true)),
+        ("cd sub && uv run python -m pytest", made(&["sub/.venv", ".venv"], true)),
+        ("uv run --no-sync pytest", made(&[".venv/bin/pytest"], false)),
+        ("poetry run pytest", made(&[".venv/bin/pytest"], false)),
+        ("pdm run pytest", made(&[".venv/bin/pytest"], false)),
+        ("pipenv run pytest tests", made(&[".venv/bin/pytest"], false)),
+        ("pytest", Vec::new()),
+    ] {
+        assert_eq!(environments(&world, command), expected, "{command}");
+    }
+    world.files.insert(".venv/bin/pytest".to_owned(), String::new());
+    assert!(environments(&world, "uv run pytest").is_empty(), "what is there is pinned by what it holds");
+}

@@ -12,6 +12,7 @@ use crate::id::CheckId;
 use crate::judges::{Cache, Part, Unknown, Why};
 use crate::tests_changed::TestsRecord;
 use crate::text;
+use crate::time::WallTime;
 use crate::trust::Standing;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -68,6 +69,9 @@ pub struct Pins {
     /// The tests that were there; they may change, and the end tells which did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<TestsRecord>,
+    /// When all this was looked at: what was written later was written during the run. Earlier versions did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<WallTime>,
 }
 
 /// A file or folder of the repository without which git does not work, as it was at the start. By these an
@@ -282,7 +286,26 @@ impl Pins {
             }
             _ => None,
         };
-        changes.iter().filter(|change| change.counts()).cloned().chain(lost).collect()
+        let is_free = |change: &PinnedChange| self.environment(change).is_some();
+        changes.iter().filter(|change| change.counts() && !is_free(change)).cloned().chain(lost).collect()
+    }
+
+    /// The pinned file behind a change that only means that somebody made an environment.
+    fn environment(&self, change: &PinnedChange) -> Option<&Pinned> {
+        let is_it = |file: &&Pinned| file.path == change.path && matches!(file.why, Why::Environment { .. });
+        self.files.iter().find(is_it).filter(|_| change.how == Change::Added)
+    }
+
+    /// What was made during the run and is used by checks: nobody knows what it is.
+    pub fn made(&self, changes: &[PinnedChange], live: bool) -> Vec<Unknown> {
+        let is_used = |file: &&Pinned| live || !matches!(file.why, Why::Environment { own: true, .. });
+        let files = changes.iter().filter_map(|change| self.environment(change)).filter(is_used);
+        let unknown = |file: &Pinned| {
+            let what = format!("{}, which was made during the run", file.path);
+            let of = file.of.clone().into_iter();
+            of.map(move |check| Unknown { check, what: what.clone(), varies: true, made: true }).collect::<Vec<_>>()
+        };
+        files.flat_map(unknown).collect()
     }
 
     /// What judges, as it stands, for whoever remembers it over many runs.

@@ -7,17 +7,22 @@
 use super::inspecting::{Inspect, Inspection, Moment};
 use super::{Continuation, Run, RunStep};
 use crate::activity::{Activity, AgentLog, Keep, MarkerUse, Role};
+use crate::check::{CheckEnding, CheckReport, CheckSpec};
+use crate::claim::Claim;
 use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::Observation;
-use crate::scm::{self, Pending, ScmReport, ScmSpec};
+use crate::scm::{self, Pending, ScmReport};
 use crate::text;
 use crate::time::Millis;
+use crate::verdict;
 use crate::words::{Cause, Note, named};
 use serde::{Deserialize, Serialize};
 
 /// How the question for a message is called where tasks are shown.
 const QUESTION: &str = "commit message";
+/// How the question whether a commit holds all of the work is called there.
+const WHOLE: &str = "whole commit";
 
 /// How far version control is.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -111,15 +116,77 @@ impl Run {
         committing.done.iter().filter_map(task).any(|task| scm::is_commit(task))
     }
 
-    /// Executes every command that is left.
+    /// Executes every command that is left. What a commit leaves out is looked for right behind it, before anything is
+    /// pushed: also where nothing had to be committed any more, because the agent did that itself.
     fn queue_commands(&self, at: &mut Inspection) {
         let committing = &at.committing;
         let message = committing.message.clone().unwrap_or_default();
-        let left: Vec<ScmSpec> = (0..self.policy.scm.tasks.len())
-            .filter_map(|index| self.policy.scm.spec(index, &message))
-            .filter(|spec| !committing.done.contains(&spec.index) && !committing.skips(&spec.task))
+        let claims = verdict::counted_claim(&at.seen) == Claim::Complete;
+        let on_snapshots = self.integrity.has_snapshots() && !self.policy.verify.clean_checkout;
+        let looks = claims && on_snapshots && self.pins().began.is_some();
+        let mut left = Vec::new();
+        for spec in (0..self.policy.scm.tasks.len()).filter_map(|index| self.policy.scm.spec(index, &message)) {
+            let commits = scm::makes_commit(&spec.task);
+            if !committing.done.contains(&spec.index) && !committing.skips(&spec.task) {
+                left.push(Inspect::Scm(spec));
+            }
+            left.extend((looks && commits).then_some(Inspect::LeftOut));
+        }
+        at.first(left);
+    }
+
+    /// What the commit leaves out must not be what the work needs: the checks that speak for it are executed once more on
+    /// a snapshot without that.
+    pub(super) fn on_left_out_seen(&mut self, paths: &[String], problem: &str) -> Option<RunStep> {
+        let mut at = self.inspecting(|step| *step == Inspect::LeftOut)?;
+        if !problem.is_empty() {
+            let why = format!("what the commit leaves out could not be seen: {problem}");
+            return Some(self.commit_is_not_all(at, why, None, Millis::ZERO));
+        }
+        if paths.is_empty() {
+            return Some(self.go_on(at));
+        }
+        let speak = at.reports.iter().filter(|report| report.supports()).map(|report| &report.spec);
+        let checks: Vec<Inspect> = speak
+            .map(|spec| CheckSpec { without: paths.to_vec(), terms: spec.terms.without_writing(), ..spec.clone() })
+            .map(|spec| Inspect::CheckWithout(Box::new(spec)))
             .collect();
-        at.first(left.into_iter().map(Inspect::Scm));
+        if checks.is_empty() {
+            return Some(self.go_on(at));
+        }
+        at.first(checks);
+        Some(Run::note(Note::CheckedWithout { files: paths.to_vec() }).then(self.go_on(at)))
+    }
+
+    /// A check has run without what the commit leaves out.
+    pub(super) fn on_checked_without(&mut self, mut at: Box<Inspection>, report: &CheckReport) -> RunStep {
+        if report.ending == CheckEnding::Stopped {
+            at.first([Inspect::CheckWithout(Box::new(report.spec.clone()))]);
+            return self.stop_between(&at).unwrap_or_else(|| self.go_on(at));
+        }
+        let told = self.tell_executed(self.count.iteration(), report);
+        if report.passed() && report.live.is_empty() {
+            return told.then(self.stop_between(&at).unwrap_or_else(|| self.go_on(at)));
+        }
+        let (check, files) = (report.spec.name(), named(&report.spec.without));
+        let why = match report.passed() {
+            true => {
+                format!("guardrail \"{check}\" could not be tried without what the commit leaves out: {}", report.live)
+            }
+            false => format!(
+                "the commit leaves out new files without which guardrail \"{check}\" {}{files}; add what it needs by git \
+                 add --force, as files of this repository, and commit it",
+                report.problem()
+            ),
+        };
+        told.then(self.commit_is_not_all(at, why, report.ending.code(), report.duration))
+    }
+
+    /// Nothing that was meant for a commit with all of the work follows.
+    fn commit_is_not_all(&mut self, mut at: Box<Inspection>, why: String, code: Option<i32>, took: Millis) -> RunStep {
+        at.forget_the_rest();
+        let told = self.tell_command(WHOLE, Err(why), code, took);
+        told.then(self.stop_between(&at).unwrap_or_else(|| self.go_on(at)))
     }
 
     pub(super) fn on_scm_ended(&mut self, report: &ScmReport) -> Option<RunStep> {

@@ -81,6 +81,10 @@ pub(super) enum Inspect {
     /// The agent is asked for a commit message.
     Message,
     Scm(ScmSpec),
+    /// Is there anything new that the commit does not hold?
+    LeftOut,
+    /// A check on what the commit holds of the new files.
+    CheckWithout(Box<CheckSpec>),
 }
 
 /// When the tree is looked at.
@@ -99,6 +103,8 @@ enum Stood {
     Unseen,
     Still,
     Changing,
+    /// No file did anything, but something came or went in folders, in every round.
+    Restless,
 }
 
 impl Inspection {
@@ -165,7 +171,7 @@ impl Inspection {
 
     /// Whether a process is running now that may finish by itself.
     pub(super) fn runs_a_command(&self) -> bool {
-        matches!(self.now, Inspect::Check(_) | Inspect::Message | Inspect::Scm(_))
+        matches!(self.now, Inspect::Check(_) | Inspect::CheckWithout(_) | Inspect::Message | Inspect::Scm(_))
     }
 
     /// Some of the files that the agent changed: by the tree, or where it cannot be seen by what tools said.
@@ -235,6 +241,11 @@ impl Run {
                 self.inspect_by(at, Activity::LookAtPending { program })
             }
             Inspect::Message => self.ask_for_message(at),
+            Inspect::LeftOut => self.inspect_by(at, Activity::LookForLeftOut { pins: self.pins() }),
+            Inspect::CheckWithout(spec) => {
+                self.phase = Phase::Inspecting(at);
+                self.start_check(*spec)
+            }
             Inspect::Scm(spec) => {
                 let started = Notice::ScmStarted { iteration: self.count.iteration(), task: spec.task.clone() };
                 Step::telling([started]).then(self.inspect_by(at, Activity::Scm(spec, self.pins())))
@@ -332,7 +343,7 @@ impl Run {
     pub(super) fn on_tree_seen(
         &mut self,
         print: &TreePrint,
-        changed: Option<&[String]>,
+        (changed, stirred): (Option<&[String]>, &[String]),
         pinned: &[PinnedChange],
     ) -> Option<RunStep> {
         if self.phase == Phase::Opening(Opening::Tree) {
@@ -344,10 +355,14 @@ impl Run {
             at.edited = changed.map(<[String]>::to_vec);
         }
         self.integrity.see_put_back(pinned);
+        self.integrity.see_made(pinned);
         let pinned = self.pins().violations(print, pinned);
         // Files that git ignores are pinned too, so both looks are compared.
         let moved = at.tree.replace(print.clone()).is_some_and(|before| print.differs_from_checked(&before))
             || (!first_look && at.pinned != pinned);
+        let stirred = if moved { Vec::new() } else { self.stirred_under_checks(&at, stirred) };
+        let restless = !stirred.is_empty() && stirred.iter().all(|path| path.ends_with('/'));
+        let moved = moved || !stirred.is_empty();
         at.pinned = pinned;
         at.saw(print, moved);
         let told = self.tell_blindness(print);
@@ -356,23 +371,47 @@ impl Run {
         {
             return Some(told.then(first));
         }
-        Some(told.then(self.after_look(at, changed.unwrap_or_default(), moved)))
+        let changed: Vec<String> = changed.unwrap_or_default().iter().cloned().chain(stirred).collect();
+        let how = match moved {
+            false => Stood::Still,
+            true if restless => Stood::Restless,
+            true => Stood::Changing,
+        };
+        Some(told.then(self.after_look(at, &changed, how)))
+    }
+
+    /// What was written beside the checks and is as it was: nothing of them writes into the tree of which they have a
+    /// snapshot, so they may have seen what is there no more. What comes and goes in folders is ralph's own doing where
+    /// it carries something back.
+    fn stirred_under_checks(&self, at: &Inspection, stirred: &[String]) -> Vec<String> {
+        let on_snapshots = self.integrity.has_snapshots() && !self.policy.verify.clean_checkout;
+        if !at.is_at(&Inspect::Look(Moment::AfterChecks)) || !on_snapshots {
+            return Vec::new();
+        }
+        let carries = at.reports.iter().any(|report| report.spec.terms.writes || !report.spec.terms.keep.is_empty());
+        stirred.iter().filter(|path| !carries || !path.ends_with('/')).cloned().collect()
     }
 
     /// What follows a look that found the pinned files in order, or nothing that can be done about them.
-    fn after_look(&mut self, mut at: Box<Inspection>, changed: &[String], moved: bool) -> RunStep {
+    fn after_look(&mut self, mut at: Box<Inspection>, changed: &[String], how: Stood) -> RunStep {
+        let moved = how != Stood::Still;
         let moment = match at.now {
             Inspect::Look(moment) => moment,
             _ => Moment::BeforeChecks,
         };
         if !moved && moment != Moment::BeforeChecks {
-            at.stood = if matches!(at.tree, Some(TreePrint::Seen { .. })) { Stood::Still } else { Stood::Unseen };
+            at.stood = match at.stood {
+                // A look after the agent was asked for a message says nothing new about the checks.
+                Stood::Restless => Stood::Restless,
+                _ if matches!(at.tree, Some(TreePrint::Seen { .. })) => Stood::Still,
+                _ => Stood::Unseen,
+            };
             return self.go_on(at);
         }
         if moved && moment != Moment::BeforeChecks && at.round >= MOST_ROUNDS {
             at.changed = changed.to_vec();
-            at.stood = Stood::Changing;
-            return self.conclude(&at);
+            at.stood = how;
+            return if how == Stood::Restless { self.go_on(at) } else { self.conclude(&at) };
         }
         // The first look, or a tree that moved under the checks: every check speaks for this print.
         let mut told = Step::default();
@@ -407,6 +446,11 @@ impl Run {
             Phase::Opening(Opening::Watching(checks)) => return self.on_watched(checks.clone(), report),
             _ => {}
         }
+        if let Some(at) =
+            self.inspecting(|step| matches!(step, Inspect::CheckWithout(spec) if spec.id == report.spec.id))
+        {
+            return Some(self.on_checked_without(at, report));
+        }
         let at = self.inspecting(|step| matches!(step, Inspect::Check(spec) if spec.id == report.spec.id))?;
         Some(self.take_report(at, report))
     }
@@ -431,6 +475,12 @@ impl Run {
             told = told.then(Run::note(Note::CheckLeaked { command, count }));
         }
         at.reports.push(report.clone());
+        // What it did to a judge that no snapshot holds must not judge for the next one, and be gone at the next look.
+        let tree = at.tree.clone().unwrap_or(TreePrint::fault("nobody has looked"));
+        let meddled = self.pins().violations(&tree, &report.pinned).iter().any(|change| !at.pinned.contains(change));
+        if meddled && matches!(at.queue.front(), Some(Inspect::Check(_))) {
+            at.first([Inspect::Look(Moment::AfterChecks)]);
+        }
         told.then(self.stop_between(&at).unwrap_or_else(|| self.go_on(at)))
     }
 
@@ -457,6 +507,7 @@ impl Run {
                 Stood::Unseen => TreeState::Unseen,
                 Stood::Still => TreeState::Still,
                 Stood::Changing => TreeState::Changing(&at.changed),
+                Stood::Restless => TreeState::Restless(&at.changed),
             },
             unseen: &at.unseen,
             unknown: self.integrity.unknown(),

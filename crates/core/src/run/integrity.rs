@@ -17,6 +17,8 @@ pub(super) struct Integrity {
     pins: Option<Arc<Pins>>,
     /// What checks are made of, once that was read.
     known: Option<Arc<Known>>,
+    /// What is not known of the checks, and what was made during the run.
+    unknown: Vec<Unknown>,
     /// Why checks run on the live tree; empty if each gets a snapshot.
     live: String,
     /// What judges and was changed by an agent of an earlier run.
@@ -60,6 +62,11 @@ impl Integrity {
         !self.live.is_empty()
     }
 
+    /// Whether each check gets a snapshot of its own, as far as anybody asked.
+    pub(super) fn has_snapshots(&self) -> bool {
+        self.known.is_some() && !self.is_live()
+    }
+
     /// What was put back as a person accepted it, with all its parts, counts again, as long as it stays so.
     pub(super) fn see_put_back(&mut self, changes: &[PinnedChange]) {
         let Some(pins) = &self.pins else { return };
@@ -72,7 +79,14 @@ impl Integrity {
         self.doubted = doubted.map(Untrusted::words).collect();
     }
 
+    /// What checks use and nobody knows, because it was made during the run.
+    pub(super) fn see_made(&mut self, changes: &[PinnedChange]) {
+        let Some(pins) = &self.pins else { return };
+        self.unknown = pins.unknown.iter().cloned().chain(pins.made(changes, !self.has_snapshots())).collect();
+    }
+
     pub(super) fn pin(&mut self, pins: Pins, untrusted: Vec<Untrusted>) {
+        self.unknown.clone_from(&pins.unknown);
         self.pins = Some(Arc::new(pins));
         self.doubted = untrusted.iter().map(Untrusted::words).collect();
         self.untrusted = untrusted;
@@ -80,7 +94,7 @@ impl Integrity {
 
     /// What is not known of the checks.
     pub(super) fn unknown(&self) -> &[Unknown] {
-        self.pins.as_deref().map(|pins| pins.unknown.as_slice()).unwrap_or_default()
+        &self.unknown
     }
 
     /// What judges and no person stands behind, one part of a sentence each.

@@ -256,7 +256,9 @@ impl Run {
             Event::Resumed(resumed) => self.on_resumed(resumed),
             Event::Gathered(gathered) => self.on_gathered(gathered),
             Event::AgentEnded(seen) => self.on_agent_ended(seen),
-            Event::TreeSeen { print, changed, pinned } => self.on_tree_seen(print, changed.as_deref(), pinned),
+            Event::TreeSeen { print, changed, stirred, pinned } => {
+                self.on_tree_seen(print, (changed.as_deref(), stirred), pinned)
+            }
             Event::Learned { known, live } => self.on_learned(known, live),
             Event::Pinned { pins, untrusted } => self.on_pinned(pins, untrusted),
             Event::PinnedRestored { problems } => self.on_pinned_restored(problems),
@@ -265,6 +267,7 @@ impl Run {
             }
             Event::CheckEnded(report) => self.on_check_ended(report),
             Event::ScmLooked { pending } => self.on_scm_looked(*pending),
+            Event::LeftOutSeen { paths, problem } => self.on_left_out_seen(paths, problem),
             Event::ScmEnded(report) => self.on_scm_ended(report),
             Event::MarkersSeen { markers, problem } => self.on_markers_seen(markers, problem.as_deref()),
             Event::Heard { messages } => Some(self.on_heard(messages)),

@@ -172,7 +172,7 @@ fn requests(open: &Requests) -> Condition {
 fn tree_still(tree: TreeState<'_>) -> Condition {
     let state = match tree {
         TreeState::Still => State::Met,
-        TreeState::Unseen => State::Unseen,
+        TreeState::Unseen | TreeState::Restless(_) => State::Unseen,
         TreeState::Changing(files) => State::Unmet(vec![Reason::TreeChanging { files: files.to_vec() }]),
     };
     Condition::new(About::TreeStill, state)

@@ -56,6 +56,8 @@ pub enum TreeState<'a> {
     Unseen,
     /// It kept changing, so no check speaks for what is there now; some of the files.
     Changing(&'a [String]),
+    /// Every file is as it was checked, but something came and went in these folders whenever the checks ran.
+    Restless(&'a [String]),
 }
 
 /// What follows from a case.
@@ -159,6 +161,14 @@ fn verification(case: &Case<'_>) -> (Verification, String) {
         let why = format!("the checks passed, but the tree could not be looked at: {}", case.unseen);
         return (Verification::Unseen, why);
     }
+    if let TreeState::Restless(folders) = case.tree {
+        let folders = folders.join(", ");
+        let why = format!(
+            "the checks passed, but whenever they ran something came or went in {folders} beside them, and they may have \
+             seen it; stop what writes there, then: ralph run"
+        );
+        return (Verification::Unseen, why);
+    }
     if !case.untrusted.is_empty() {
         let why = format!("{}; look at that, then: ralph trust", case.untrusted.join(", "));
         return (Verification::Untrusted, why);
@@ -170,7 +180,11 @@ fn verification(case: &Case<'_>) -> (Verification, String) {
             Some(unknown) => {
                 let what = unknown.told(&report.spec);
                 let why = format!("ralph does not know {what}, so an agent could have changed it");
-                (Verification::Unpinned, format!("{why}; name it in guardrails[].judges"))
+                let way_out = match unknown.made {
+                    true => "look at it, then: ralph trust, and the next run knows it",
+                    false => "name it in guardrails[].judges",
+                };
+                (Verification::Unpinned, format!("{why}; {way_out}"))
             }
             // Snapshots can be made here, so that something in the tree stood in the way of this one.
             None if !report.live.is_empty() && !case.live => {

@@ -79,6 +79,8 @@ pub enum Note {
          scm.tasks", named(.files)
     )]
     NewFilesLeftOut { files: Vec<String> },
+    #[error("new files are not part of the commit; checking once more without them{}", named(.files))]
+    CheckedWithout { files: Vec<String> },
     #[error("request {words}")]
     Request { words: String },
     #[error("the agent acknowledged request {words}")]

@@ -143,6 +143,7 @@ fn j01_what_changed_while_the_message_was_asked_for_is_checked_before_it_is_comm
     sim.answer_with(Event::TreeSeen {
         print: Look::Files(9).print(),
         changed: Some(vec!["src/main.rs".to_owned()]),
+        stirred: Vec::new(),
         pinned: Vec::new(),
     });
     assert_eq!(sim.checked(), ["make test", "make test"], "the new tree is checked again");
@@ -162,7 +163,7 @@ fn j01_what_changed_while_the_message_was_asked_for_is_checked_before_it_is_comm
         sim.tick();
         let print = Look::Files(10 + u8::try_from(round).unwrap()).print();
         sim.world.turns[0].looks = vec![Look::Files(10 + u8::try_from(round).unwrap())];
-        sim.answer_with(Event::TreeSeen { print, changed: None, pinned: Vec::new() });
+        sim.answer_with(Event::TreeSeen { print, changed: None, stirred: Vec::new(), pinned: Vec::new() });
     }
     assert!(sim.tasks().is_empty());
     let judged = sim.told_iterations();
@@ -234,4 +235,43 @@ fn an_agent_without_a_price_says_so_instead_of_costing_nothing() {
         assert_eq!((sim.end(), sim.outcome().cost_usd), ((Complete, 0, 3), None));
         assert_eq!(sim.notes(), [told]);
     }
+}
+
+#[test]
+fn what_the_commit_leaves_out_must_not_be_what_the_checks_need() {
+    let turn = |left_out| Turn { left_out, ..turn(Agent::Claims) };
+    let world = |tasks: &[&str], turn: Turn| {
+        let mut world = world(tasks, vec![turn]);
+        (world.policy.protect.scripts, world.policy.limits.max_iterations) = (true, 1);
+        world
+    };
+    let run = |tasks: &[&str], turn: Turn| play(world(tasks, turn));
+    // Nothing is left out, or nothing that the checks need.
+    let sim = run(&["commit"], turn(&[]));
+    assert_eq!((sim.checked(), sim.end().0), (vec!["make test"], Complete));
+    let sim = run(&["commit", "push"], turn(&["cache.tmp"]));
+    assert_eq!((sim.checked(), sim.tasks().len()), (vec!["make test"; 2], 2));
+    assert!(sim.outcome().verified());
+    let told = "new files are not part of the commit; checking once more without them: cache.tmp";
+    assert!(sim.notes().contains(&told.to_owned()), "{:?}", sim.notes());
+
+    // They do need it: nothing is pushed, and the end says what is missing.
+    let sim = run(&["commit", "push"], Turn { needs_left_out: true, ..turn(&["sum.tmp", "lib/"]) });
+    assert_eq!(sim.tasks().len(), 1);
+    let told = &sim.outcome().message;
+    assert!(told.contains("leaves out") && told.contains("sum.tmp, lib/") && told.contains("make test"), "{told}");
+    assert_ne!(sim.end().0, Complete);
+
+    // The agent has committed everything itself, as it says.
+    let committed = Turn { pending: Pending::Seen { tracked: false, untracked: false }, ..turn(&["sum.tmp"]) };
+    let sim = run(&["commit"], Turn { needs_left_out: true, ..committed });
+    assert!(sim.tasks().is_empty());
+    assert_ne!(sim.end().0, Complete);
+
+    // Nobody claims that the work is done, the commit itself is what was checked, or checks run on the live tree.
+    let works = Turn { left_out: &["sum.tmp"], ..crate::sim::turn(Agent::Works) };
+    assert_eq!(run(&["commit"], works).checked(), ["make test"]);
+    let mut live = world(&["commit"], turn(&["sum.tmp"]));
+    live.live = "verify.snapshot is off".to_owned();
+    assert_eq!(play(live).checked(), ["make test"]);
 }

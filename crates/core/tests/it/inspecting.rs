@@ -10,14 +10,23 @@ use ralph_core::guardrail;
 use ralph_core::id::CheckId;
 use ralph_core::notice::Notice;
 use ralph_core::outcome::StopReason::*;
+use ralph_core::outcome::Verification;
 use ralph_core::policy::Policy;
-use ralph_core::protect::OnChange;
+use ralph_core::protect::{Change, OnChange, PinnedChange};
 use ralph_core::run::Run;
+use ralph_core::scm::ScmPolicy;
 
 fn world(commands: &[&str], turn: Turn) -> World {
     let mut policy = Policy { guardrails: guardrails(commands), ..policy() };
     policy.limits.max_iterations = 1;
     World::new(policy, vec![turn])
+}
+
+/// The same, where it was asked what the checks are made of and where they run.
+fn pinning(commands: &[&str], turn: Turn) -> World {
+    let mut world = world(commands, turn);
+    world.policy.protect.scripts = true;
+    world
 }
 
 /// What an inspection did, a word for each activity.
@@ -30,6 +39,7 @@ fn steps(sim: &Sim) -> Vec<String> {
             Activity::CheckOut { .. } => "check out".to_owned(),
             Activity::Check(spec, _) => spec.command.clone(),
             Activity::LookAtPending { .. } => "pending".to_owned(),
+            Activity::LookForLeftOut { .. } => "left out".to_owned(),
             Activity::Scm(spec, _) => spec.task.clone(),
             _ => return None,
         })
@@ -261,4 +271,78 @@ fn a_check_that_is_not_required_is_told_and_judges_nothing() {
     }
     let alone = judged_by(&[(false, PASS)]);
     assert!(alone.outcome().message.ends_with(": no required check was configured"), "{}", alone.outcome().message);
+}
+
+#[test]
+fn a_file_that_was_written_beside_the_checks_is_checked_again_whatever_it_holds_now() {
+    let turn = |stirs: &[&'static [&'static str]]| Turn { stirs: stirs.to_vec(), ..turn(Agent::Claims) };
+    let round = ["look", "a", "look"];
+    let (files, folders): (&[&str], &[&str]) = (&["src/add.sh", "src/"], &["src/"]);
+    for stirs in [files, folders] {
+        let sim = play(pinning(&["a"], turn(&[&[], stirs, &[]])));
+        assert_eq!(steps(&sim), [&round[..], &["a", "look"]].concat());
+        assert_eq!(sim.notes(), [format!("files changed while the checks ran; checking again: {}", stirs.join(", "))]);
+        assert!(sim.outcome().verified());
+    }
+
+    // What an agent writes before the checks counts by what it holds.
+    let sim = play(pinning(&["a"], turn(&[files, &[]])));
+    assert_eq!(steps(&sim), round);
+    assert!(sim.outcome().verified());
+
+    // What never comes to rest is not accepted.
+    let sim = play(pinning(&["a"], turn(&[&[], files, files, files])));
+    assert_eq!(steps(&sim)[..7], ["look", "a", "look", "a", "look", "a", "look"]);
+    let told = &sim.told_iterations()[0].1[0];
+    assert!(told.starts_with("files kept changing while the checks ran") && told.contains("src/add.sh"), "{told}");
+}
+
+#[test]
+fn what_comes_and_goes_in_a_folder_whenever_the_checks_run_keeps_nobody_from_the_end_but_proves_nothing() {
+    let folders: &[&str] = &["src/"];
+    let restless = || Turn { stirs: vec![&[], folders, folders, folders], ..turn(Agent::Claims) };
+    let sim = play(pinning(&["a"], restless()));
+    assert_eq!(sim.end(), (Complete, 0, 1));
+    assert_eq!(sim.outcome().verification, Some(Verification::Unseen));
+    assert!(sim.outcome().message.contains("came or went in src/"), "{}", sim.outcome().message);
+
+    // Nor does it when the agent was asked for a message after that.
+    let mut committing = pinning(&["a"], restless());
+    committing.policy.scm = ScmPolicy { command: "git".to_owned(), tasks: vec!["commit".to_owned()] };
+    let sim = play(committing);
+    assert_eq!(sim.tasks().len(), 1);
+    assert_eq!(sim.outcome().verification, Some(Verification::Unseen));
+
+    // ralph itself carries something back, or the checks run on the live tree and may write there.
+    let mut keeping = pinning(&["a"], restless());
+    keeping.policy.guardrails[0].terms.keep = vec!["coverage".to_owned()];
+    assert!(play(keeping).outcome().verified());
+    let files: &[&str] = &["src/add.sh"];
+    let mut live = pinning(&["a"], Turn { stirs: vec![&[], files, files, files], ..turn(Agent::Claims) });
+    live.live = "verify.snapshot is off".to_owned();
+    assert!(play(live).outcome().verified());
+}
+
+#[test]
+fn what_a_check_did_to_a_judge_outside_of_its_snapshot_is_looked_at_before_the_next_check_runs() {
+    let by = "/home/me/.local/bin/pytest".to_owned();
+    let hidden = PinnedChange { path: "/opt/bin/pytest".to_owned(), how: Change::Hidden { by } };
+    let mut sim = Sim::new(world(&["a", "b"], turn(Agent::Claims)));
+    let spec = until_check(&mut sim);
+    sim.answer_with(ended(CheckReport { pinned: vec![hidden.clone()], ..report(&spec, PASS) }));
+    assert_eq!(steps(&sim), ["look", "a", "look"]);
+    // It is still there: what was said until now counts for nothing.
+    let print = Look::Files(1).print();
+    sim.answer_with(Event::TreeSeen { print, changed: None, stirred: Vec::new(), pinned: vec![hidden.clone()] });
+    assert_eq!(steps(&sim), ["look", "a", "look", "a"]);
+    // Whoever left it there does the same again, and nobody has to look at what is known.
+    sim.answer_with(ended(CheckReport { pinned: vec![hidden], ..report(&spec, PASS) }));
+    assert_eq!(steps(&sim), ["look", "a", "look", "a", "b"]);
+
+    // Behind the last check everything is looked at anyway.
+    let mut sim = Sim::new(world(&["a"], turn(Agent::Claims)));
+    let spec = until_check(&mut sim);
+    let other = PinnedChange { path: "/opt/bin/pytest".to_owned(), how: Change::Program };
+    sim.answer_with(ended(CheckReport { pinned: vec![other], ..report(&spec, PASS) }));
+    assert_eq!(steps(&sim), ["look", "a", "look"]);
 }

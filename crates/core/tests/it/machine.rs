@@ -72,6 +72,7 @@ fn what_only_reads_may_be_done_twice_and_nothing_else() {
         (Activity::Pin(Pinning::default()), true),
         (Activity::CheckOut { pins: Arc::clone(&pins) }, true),
         (Activity::LookAtPending { program: "git".to_owned() }, true),
+        (Activity::LookForLeftOut { pins: Arc::default() }, true),
         (Activity::LookAtMarkers, true),
         (Activity::CompareTests { record, patience: Millis(1) }, true),
         (Activity::Rest { span: Millis(1) }, true),

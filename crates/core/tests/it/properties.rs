@@ -269,6 +269,7 @@ fn answers(running: Option<&Activity>, event: &Event) -> bool {
         (Some(Activity::Scm(spec, _)), Event::ScmEnded(report)) => spec.index == report.spec.index,
         (Some(Activity::Gather(_)), Event::Gathered(_))
         | (Some(Activity::LookAtPending { .. }), Event::ScmLooked { .. })
+        | (Some(Activity::LookForLeftOut { .. }), Event::LeftOutSeen { .. })
         | (Some(Activity::Learn(..)), Event::Learned { .. })
         | (Some(Activity::Pin(_)), Event::Pinned { .. })
         | (Some(Activity::RestorePinned { .. }), Event::PinnedRestored { .. })
@@ -299,11 +300,12 @@ fn fitting(running: Option<&Activity>, event: Event) -> Event {
             Event::AgentEnded(Box::new(observation(&Agent::Claims, Ending::Exited { code: 0 })))
         }
         Some(Activity::LookAtTree(_)) => {
-            Event::TreeSeen { print: Look::Files(0).print(), changed: None, pinned: Vec::new() }
+            Event::TreeSeen { print: Look::Files(0).print(), changed: None, stirred: Vec::new(), pinned: Vec::new() }
         }
         Some(Activity::Check(spec, _)) => Event::CheckEnded(Box::new(report(spec, PASS))),
         Some(Activity::Learn(..)) => Event::Learned { known: Box::default(), live: String::new() },
         Some(Activity::Watch(watch)) => Event::CheckEnded(Box::new(report(&watch.spec, PASS))),
+        Some(Activity::LookForLeftOut { .. }) => Event::LeftOutSeen { paths: Vec::new(), problem: String::new() },
         Some(Activity::LookAtPending { .. }) => Event::ScmLooked { pending: Pending::Unknown },
         Some(Activity::Pin(pinning)) => {
             let tests = pinning.tests.map(|_| TestsRecord { count: 1, hash: String::new() });

@@ -157,6 +157,12 @@ pub struct Turn {
     pub edits: &'static [&'static str],
     /// What the looks of this iteration show; the last one repeats.
     pub looks: Vec<Look>,
+    /// What was written and is as it was, by the number of the look that sees it.
+    pub stirs: Vec<&'static [&'static str]>,
+    /// What is new and not in the commit.
+    pub left_out: &'static [&'static str],
+    /// Whether checks fail without that.
+    pub needs_left_out: bool,
     /// The base text as it is read for this iteration.
     pub base: Option<Result<String, String>>,
     /// What people write into the feedback file before this iteration, with its number behind it.
@@ -197,6 +203,9 @@ pub fn turn(agent: Agent) -> Turn {
         output: String::new(),
         edits: &[],
         looks: vec![Look::Files(1)],
+        stirs: Vec::new(),
+        left_out: &[],
+        needs_left_out: false,
         base: None,
         human: "",
         takes: Millis::from_secs(60),
@@ -585,6 +594,10 @@ impl Sim {
                 Event::AgentEnded(Box::new(self.message_end(self.world.turn(iteration))))
             }
             Activity::Launch(_) => Event::AgentEnded(Box::new(self.agent_end(self.world.turn(iteration)))),
+            Activity::LookForLeftOut { .. } => {
+                let paths = self.world.turn(iteration).left_out.iter().map(|&path| path.to_owned()).collect();
+                Event::LeftOutSeen { paths, problem: String::new() }
+            }
             Activity::LookAtPending { .. } => Event::ScmLooked { pending: self.world.turn(iteration).pending },
             Activity::Scm(spec, _) => Event::ScmEnded(Box::new(self.task_end(spec, self.world.turn(iteration)))),
             Activity::LookAtTree(_) => {
@@ -595,6 +608,13 @@ impl Sim {
                 Event::TreeSeen {
                     print: look.print(),
                     changed: (look != Look::Unknown).then(|| edits.iter().map(|&edit| edit.to_owned()).collect()),
+                    stirred: self
+                        .world
+                        .turn(iteration)
+                        .stirs
+                        .get(asked)
+                        .map(|all| all.iter().map(|&path| path.to_owned()).collect())
+                        .unwrap_or_default(),
                     pinned: self.pinned_changes(iteration, asked),
                 }
             }
@@ -613,6 +633,7 @@ impl Sim {
                         files,
                         tree_seen: self.world.baseline != Look::Unknown,
                         tests: pinning.tests.map(|_| TestsRecord { count: 3, hash: "h".to_owned() }),
+                        began: Some(WallTime(0)),
                         ..Pins::default()
                     })),
                     untrusted: Vec::new(),
@@ -629,7 +650,11 @@ impl Sim {
                 }
             }
             Activity::Check(spec, _) => {
-                let ending = if self.being_ended { CheckEnding::Stopped } else { self.check_end(iteration) };
+                let ending = match self.being_ended {
+                    true => CheckEnding::Stopped,
+                    false if !spec.without.is_empty() && self.world.turn(iteration).needs_left_out => FAIL,
+                    false => self.check_end(iteration),
+                };
                 let report = report(spec, ending);
                 let output = self.world.turn(iteration).output.as_str();
                 Event::CheckEnded(Box::new(if output.is_empty() { report } else { printed(report, output) }))
@@ -944,6 +969,7 @@ pub fn report(spec: &CheckSpec, ending: CheckEnding) -> CheckReport {
         carried: Vec::new(),
         live: String::new(),
         empty: false,
+        pinned: Vec::new(),
     }
 }
 

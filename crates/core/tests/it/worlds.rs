@@ -195,7 +195,7 @@ pub fn events() -> impl Strategy<Value = Event> {
         4 => gathered().prop_map(Event::Gathered),
         4 => observations().prop_map(|seen| Event::AgentEnded(Box::new(seen))),
         4 => (looks(), mostly(Vec::new(), Just(vec![changed("a")])))
-            .prop_map(|(look, pinned)| Event::TreeSeen { print: look.print(), changed: None, pinned }),
+            .prop_map(|(look, pinned)| Event::TreeSeen { print: look.print(), changed: None, stirred: Vec::new(), pinned }),
         4 => reports().prop_map(|report| Event::CheckEnded(Box::new(report))),
         1 => (any::<bool>(), any::<bool>()).prop_map(|(ok, clean)| Event::CheckedOut {
             fault: !ok && clean,
@@ -214,6 +214,10 @@ pub fn events() -> impl Strategy<Value = Event> {
         }),
         1 => Just(Event::PinnedRestored { problems: vec!["x".to_owned()] }),
         1 => pending().prop_map(|pending| Event::ScmLooked { pending }),
+        1 => (0..3usize, any::<bool>()).prop_map(|(count, seen)| Event::LeftOutSeen {
+            paths: (0..count).map(|number| format!("new{number}")).collect(),
+            problem: if seen { String::new() } else { "git was killed".to_owned() },
+        }),
         2 => scm_reports().prop_map(|report| Event::ScmEnded(Box::new(report))),
         2 => Just(Event::Woke),
         2 => (markers(), markers(), mostly(None, Just(Some("gone".to_owned()))))

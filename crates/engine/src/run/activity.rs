@@ -20,7 +20,7 @@ use ralph_host::git::{Inquiry, Unlisted};
 use ralph_host::process::drive::Order;
 use ralph_host::scm::{Contents, ScmPlace};
 use ralph_host::{git, marker, scm, views};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -92,6 +92,10 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
             let pending = look_at_pending(hands, &program).await;
             heard_before(hands, Event::ScmLooked { pending })
         }
+        Activity::LookForLeftOut { pins } => {
+            let (paths, problem) = look_for_left_out(hands, &pins).await.unwrap_or_else(|why| (Vec::new(), why));
+            heard_before(hands, Event::LeftOutSeen { paths, problem })
+        }
         Activity::Scm(spec, pins) => scm_task(hands, spec, &pins, &mut links.orders).await,
         Activity::CompareTests { record, patience } => vec![existing_tests::compare(hands, record, patience).await],
         Activity::Wait { until } => {
@@ -160,16 +164,21 @@ async fn look_at_tree(hands: &mut RunHands<'_>, look: &Look) -> Event {
         };
         let seen_whole = matches!(print, TreePrint::Seen { .. });
         let changed = fingerprinter.changed().filter(|_| seen_whole).map(<[String]>::to_vec);
+        let stirred = fingerprinter.stirred().filter(|_| seen_whole).unwrap_or_default().to_vec();
         let event = match seen {
             Ok((files, programs)) => {
-                Event::TreeSeen { print, changed, pinned: files.into_iter().chain(programs).chain(damage).collect() }
+                let pinned = files.into_iter().chain(programs).chain(damage).collect();
+                Event::TreeSeen { print, changed, stirred, pinned }
             }
-            Err(fault) => Event::TreeSeen { print: TreePrint::fault(fault), changed, pinned: damage },
+            Err(fault) => Event::TreeSeen { print: TreePrint::fault(fault), changed, stirred, pinned: damage },
         };
         (fingerprinter, event)
     };
     let started = if reads_nothing { Ok(Aside::done(look)) } else { Aside::start(look) };
-    let failed = |why: String| Event::TreeSeen { print: TreePrint::fault(why), changed: None, pinned: Vec::new() };
+    let failed = |why: String| {
+        let (stirred, pinned) = Default::default();
+        Event::TreeSeen { print: TreePrint::fault(why), changed: None, stirred, pinned }
+    };
     let mut looking = match started {
         Ok(looking) => looking,
         Err(error) => return failed(format!("no thread could be started: {error}")),
@@ -246,8 +255,7 @@ async fn scm_task(
     if let Some(root) = checked.filter(|_| report.ending.succeeded() || report.nothing) {
         let own = hands.own_folders();
         let inquiry = Inquiry { root: &root, pins, scratch: &hands.run_folder, patience: GIT_TIMEOUT, own: &own };
-        // Files that were ignored at the start are nobody's work.
-        let committed = scm::committed(&mut hands.keeper, inquiry, WallTime(i64::MAX)).await;
+        let committed = scm::committed(&mut hands.keeper, inquiry).await;
         match before.and_then(|before| Ok((before, committed?))) {
             Ok((before, committed)) => {
                 report.differs = before.changed(&root);
@@ -260,6 +268,19 @@ async fn scm_task(
         }
     }
     heard_before(hands, Event::ScmEnded(Box::new(report)))
+}
+
+/// What is new and not in the last commit; where there is no git, nobody can tell, and nobody is asked to.
+async fn look_for_left_out(hands: &mut RunHands<'_>, pins: &Pins) -> Result<(Vec<String>, String), String> {
+    let root = hands.git_root.clone().filter(|_| pins.tree_seen);
+    let Some((root, began)) = root.zip(pins.began) else { return Ok(Default::default()) };
+    let own = hands.own_folders();
+    let inquiry = Inquiry { root: &root, pins, scratch: &hands.run_folder, patience: GIT_TIMEOUT, own: &own };
+    let found = scm::left_out(&mut hands.keeper, inquiry, began).await.map_err(|error| error.to_string())?;
+    let text = |path: PathBuf| {
+        path.into_os_string().into_string().map_err(|path| format!("the name {} is no text", path.display()))
+    };
+    Ok((found.into_iter().map(text).collect::<Result<_, _>>()?, String::new()))
 }
 
 async fn look_at_pending(hands: &mut RunHands<'_>, program: &str) -> Pending {

@@ -6,7 +6,7 @@ use ralph_core::check::{CheckSpec, Ground};
 use ralph_core::event::Event;
 use ralph_core::excerpt::Excerpt;
 use ralph_core::judges::{self, Known, Subject};
-use ralph_core::protect::{PinFailure, Pins};
+use ralph_core::protect::{PinFailure, PinnedChange, Pins};
 use ralph_core::trust::Untrusted;
 use ralph_core::words::Note;
 use ralph_host::aside::Aside;
@@ -14,16 +14,19 @@ use ralph_host::checks::{self, CheckPlace};
 use ralph_host::git::{self, GitError};
 use ralph_host::pins::{self, Machine};
 use ralph_host::process::drive::Order;
-use ralph_host::snapshot::{Place, Plan, Snapshots};
+use ralph_host::snapshot::{Judge, Place, Plan, Put, Snapshots};
 use ralph_host::{tree, watching};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 /// Where caches that a variable names stand in a check's snapshot; the live tree has no such folder.
 const CACHES: &str = ".ralph-caches";
+/// How long a check waits until changes leave a trace; a disk whose clock is ahead makes nobody wait longer.
+const LONGEST_SETTLING: Duration = Duration::from_millis(20);
 
 /// What checks are made of, by reading them, and whether they can have snapshots.
 pub(super) async fn learn(hands: &mut RunHands<'_>, subjects: Vec<Subject>, ground: Ground) -> Event {
@@ -93,6 +96,7 @@ async fn pin_judges(
             }
         }
     }
+    pins.began = Some(hands.clock.now());
     let untrusted = trusting::settle(hands, &mut pins).await.map_err(|why| PinFailure { why, fault: true })?;
     let notes = unmatched.into_iter().map(|glob| Note::GlobWithoutFiles { glob });
     Ok((pins, untrusted, notes.collect()))
@@ -171,13 +175,22 @@ pub(super) async fn check(
             let inside = hands.git_root.as_deref().and_then(|root| hands.root.strip_prefix(root).ok());
             let (caches, environment) = caches(&hands.root, &spec, pins);
             let (files, inside) = (&hands.pinned_files, inside.unwrap_or(Path::new("")));
-            let judges = files.puts(&pins.files, inside);
+            let mut judges = files.puts(&pins.files, inside);
+            judges.extend(spec.without.iter().map(|path| Put { path: PathBuf::from(path), what: Judge::Nothing }));
+            let emptied = files.emptied(&pins.files, inside);
             let fixed = files.fixed(&pins.files, &spec, inside);
             let hides_own = !files.speaks_of_own_files(&pins.files, &spec);
-            Some(Plan { snapshots, checkout, judges, fixed, hides_own, caches, environment })
+            Some(Plan { snapshots, checkout, judges, fixed, emptied, hides_own, caches, environment })
         }
         _ => None,
     };
+    if snapshot.is_some()
+        && let Some(settles) = hands.fingerprinter.settles_at()
+    {
+        // A change in the same tick of the clock as the look before would leave no trace for the look after.
+        let left = u64::try_from(settles.0.saturating_sub(hands.clock.now().0)).unwrap_or_default();
+        tokio::time::sleep(Duration::from_millis(left).min(LONGEST_SETTLING)).await;
+    }
     let root = match (checkout, &snapshot) {
         (Some(checkout), None) => checkout.project(),
         _ => &hands.root,
@@ -185,12 +198,32 @@ pub(super) async fn check(
     let hidden = spec.terms.hidden;
     let place = CheckPlace { root, log: log.ok(), log_path, output_chars: spec.output_chars, snapshot, watched };
     let (mut report, problem) = checks::run(&mut hands.keeper, spec, place, orders).await;
+    report.pinned = changed_outside(hands, pins).await;
     if hidden {
         (report.output_head, report.excerpt) = (String::new(), Excerpt::default());
     }
     events.extend(problem.map(|text| Event::Noted { note: Note::Machine { text } }));
     events.push(Event::CheckEnded(Box::new(report)));
     events
+}
+
+/// What is pinned and in no snapshot, and is not as it was: programs, and files outside of the project. What cannot be
+/// seen now, the next look tells.
+async fn changed_outside(hands: &RunHands<'_>, pins: &Pins) -> Vec<PinnedChange> {
+    let outside = pins.files.iter().filter(|file| file.path.starts_with('/')).cloned().collect::<Vec<_>>();
+    if outside.is_empty() && pins.programs.is_empty() {
+        return Vec::new();
+    }
+    let (files, finder, programs) = (hands.pinned_files.clone(), hands.programs.clone(), pins.programs.clone());
+    let work = move |_: &_| {
+        let files = files.changes(&outside).unwrap_or_default();
+        files.into_iter().chain(finder.changes(&programs).unwrap_or_default()).collect::<Vec<_>>()
+    };
+    let looked = match Aside::start(work.clone()) {
+        Ok(mut looking) => looking.answer().await,
+        Err(_) => Aside::done(work).answer().await,
+    };
+    looked.unwrap_or_default()
 }
 
 /// Where a check's log goes: of a hidden one to a place that agents have no business with.

@@ -3,10 +3,10 @@
 
 use super::*;
 use crate::aside::Stop;
-use crate::scm::{Committed, committed};
+use crate::clock::Clock;
+use crate::scm::{Committed, committed, left_out};
 use crate::tree::Fingerprinter;
 use ralph_core::protect::RepositoryIdentity;
-use ralph_core::time::WallTime;
 use std::cell::RefCell;
 use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -85,7 +85,13 @@ impl Place {
         let scratch = self.base("scratch");
         let pinning = Pinning { root: &self.root, scratch: &scratch, patience: Millis::ZERO, variable };
         let git = pin(&mut Keeper::absent(), pinning).await.unwrap();
-        self.pins = Pins { git, repository: tree::parts(&self.root), tree_seen: true, ..Pins::default() };
+        self.pins = Pins {
+            git,
+            repository: tree::parts(&self.root),
+            tree_seen: true,
+            began: Some(Clock::start().now()),
+            ..Pins::default()
+        };
     }
 
     fn base(&self, name: &str) -> PathBuf {
@@ -122,10 +128,18 @@ impl Place {
         self.look().await.1.iter().map(PinnedChange::words).collect()
     }
 
+    /// What was written since the start and is not in the last commit.
+    async fn left_out(&self) -> Vec<String> {
+        let (scratch, own) = (self.base("scratch"), [self.base("own")]);
+        let on = Inquiry { root: &self.root, pins: &self.pins, scratch: &scratch, patience: Millis::ZERO, own: &own };
+        let found = left_out(&mut Keeper::absent(), on, self.pins.began.unwrap()).await.unwrap();
+        found.iter().map(|path| path.display().to_string()).collect()
+    }
+
     async fn committed(&self) -> Committed {
         let (scratch, own) = (self.base("scratch"), [self.base("own")]);
         let on = Inquiry { root: &self.root, pins: &self.pins, scratch: &scratch, patience: Millis::ZERO, own: &own };
-        committed(&mut Keeper::absent(), on, WallTime(0)).await.unwrap()
+        committed(&mut Keeper::absent(), on).await.unwrap()
     }
 }
 
@@ -597,7 +611,7 @@ async fn work_that_a_commit_leaves_out_is_named() {
         git add -A; git commit -q -m work");
     let found = place.committed().await;
     assert_eq!(found.left_out, ["folder/new", "target/", "work"], "{found:?}");
-    assert_eq!((found.ignored.as_slice(), found.differs.as_slice()), (&["build/".to_owned()][..], &[][..]));
+    assert_eq!(found.differs, [""; 0]);
     // In a repository inside, whose commit is all that the outer one holds.
     let inner = "git clone -q . inner; git add inner 2>/dev/null; git commit -q -m inner";
     let place = Place::pinned(inner).await;
@@ -608,6 +622,27 @@ async fn work_that_a_commit_leaves_out_is_named() {
     let place = Place::pinned("").await;
     place.sh("echo x > work; git commit -q --allow-empty -m nothing");
     assert_eq!(place.committed().await.left_out, ["work"]);
+}
+
+#[tokio::test]
+async fn what_is_new_and_in_no_commit_is_found_wherever_git_does_not_look() {
+    let at_start = "echo 'old/*.tmp' > .git/info/exclude; mkdir -p old node_modules; echo x > old/a.tmp; \
+        echo '*.tmp' >> .gitignore; printf 'local/\\nnode_modules/\\nmany/\\n.env*\\n' >> .gitignore; \
+        git clone -q . known; git add -A 2>/dev/null; git commit -q -m start; sleep 0.05";
+    let place = Place::pinned(at_start).await;
+    assert_eq!(place.left_out().await, [""; 0]);
+    place.sh(
+        "echo x > sum.tmp; echo x > known/sum.tmp; echo x > old/b.tmp; mkdir -p local/in .ralph many; echo x > local/in/f
+        echo x > .ralph/x; echo x > .env.local; echo x > node_modules/x; touch many/{1..300}; echo x > untracked
+        git init -q lib; echo x > lib/x; git init -q gone; echo x > gone/x; git -C gone add -A; git -C gone commit -q -m x
+        git clone -q \"$PWD\" fetched; git -C fetched commit -q --allow-empty -m x; git clone -q \"$PWD\" registered
+        printf '[submodule \"r\"]\\npath = registered\\nurl = ../r\\n[submodule \"f\"]\\npath = fetched\\nurl = ../f\\n' >.gitmodules
+        git add gone fetched registered .gitmodules 2>/dev/null; git commit -q -m work",
+    );
+    assert_eq!(
+        place.left_out().await,
+        ["fetched", "gone", "known/sum.tmp", "lib/", "local/in/f", "many/", "old/b.tmp", "sum.tmp", "untracked"]
+    );
 }
 
 #[tokio::test]

@@ -34,8 +34,11 @@ impl PinnedFiles {
     /// place in the copied tree.
     pub fn puts(&self, pinned: &[Pinned], inside: &Path) -> Vec<Put> {
         let put = |file: &Pinned| {
-            // What stands there as it did needs nothing; what cannot be seen is told by the look at the tree.
+            // What stands there as it did needs nothing; what cannot be seen is told by the look at the tree. Without an
+            // environment that somebody made, some runners have none.
             if file.path.starts_with('/')
+                || matches!(file.why, Why::Environment { own: false, .. })
+                || self.is_own_environment(file)
                 || self
                     .changes(std::slice::from_ref(file))
                     .is_ok_and(|all| all.iter().all(|change| change.how == Change::PutBack))
@@ -54,6 +57,20 @@ impl PinnedFiles {
             Some(Put { path: inside.join(&file.path), what })
         };
         pinned.iter().filter_map(put).collect()
+    }
+
+    /// Folders that the check must find empty: removing all that an agent put into an environment would take long.
+    pub fn emptied(&self, pinned: &[Pinned], inside: &Path) -> Vec<PathBuf> {
+        let is_made = |file: &&Pinned| self.is_own_environment(file);
+        pinned.iter().filter(is_made).map(|file| inside.join(&file.path)).collect()
+    }
+
+    /// Whether this is the folder of an environment that was made during the run and that no check needs.
+    fn is_own_environment(&self, file: &Pinned) -> bool {
+        let is_it = matches!(file.why, Why::Environment { own: true, .. }) && file.state == PinnedState::Nothing;
+        is_it
+            && !file.path.starts_with('/')
+            && self.root.join(&file.path).symlink_metadata().is_ok_and(|now| now.is_dir())
     }
 
     /// Judges that a check has no reason to write: it may not, for what it executes could swap them and put them back

@@ -7,18 +7,25 @@
 use crate::git::{self, GitError, Inquiry, answer, root_command, with_index};
 use crate::process::Keeper;
 use crate::tree;
-use ralph_core::protect::PinnedChange;
+use ralph_core::protect::{PinnedChange, PinnedState};
 use ralph_core::time::WallTime;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Files that are named of each kind: people want examples.
 const NAMED: usize = 20;
 /// Ignored folders are looked through so deep for what the run wrote.
 const DEEPEST: usize = 100;
+/// So many new files of an ignored folder are named one by one; of more, the whole folder.
+const MOST_NEW: usize = 200;
+/// Folders that tools fill, which no commit holds and which checks may need all the same.
+const GENERATED: &[&str] = &[
+    "node_modules", "bower_components", "vendor", "venv", "env", "virtualenv", "deps", "Pods", "target", "dist",
+    "build", "builddir", "out", "_build", "dist-newstyle", "__pycache__",
+];
 
 /// How a commit differs from the work tree in which the checks ran.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,8 +36,6 @@ pub struct Committed {
     pub differs: Vec<String>,
     /// Files of the work that the commit leaves out though the rules of the start do not ignore them.
     pub left_out: Vec<String>,
-    /// Ignored files, and folders of them, in which something was written during the run.
-    pub ignored: Vec<String>,
 }
 
 /// An entry of the commit.
@@ -40,22 +45,44 @@ struct Held<'a> {
     path: &'a [u8],
 }
 
-/// Compares the last commit with the work tree, and the commits of the repositories that it names with theirs. What
-/// was ignored and is older than `since` is not named.
-pub async fn committed(keeper: &mut Keeper, on: Inquiry<'_>, since: WallTime) -> Result<Committed, GitError> {
+/// Compares the last commit with the work tree, and the commits of the repositories that it names with theirs.
+pub async fn committed(keeper: &mut Keeper, on: Inquiry<'_>) -> Result<Committed, GitError> {
     let changes = git::changes(keeper, on.root, &on.pins.git, on.scratch).await?;
-    let (mut differs, mut left_out, mut ignored) = (Named::default(), Named::default(), Named::default());
+    let (mut differs, mut left_out) = (Named::default(), Named::default());
     let mut left = BTreeSet::from([Vec::new()]);
     while let Some(path) = left.pop_first() {
         let root = on.root.join(OsStr::from_bytes(&path));
         let inside = Inside { on: Inquiry { root: &root, ..on }, path: &path, filters: changes.is_empty() };
         let index = git::index_of_head(keeper, &root, on.scratch, on.patience).await?;
-        let compared = inside.compare(keeper, &index, since, [&mut differs, &mut left_out, &mut ignored]).await;
+        let compared = inside.compare(keeper, &index, [&mut differs, &mut left_out]).await;
         // It is of no use to the next look.
         let _ = std::fs::remove_file(index);
         left.extend(compared?);
     }
-    Ok(Committed { changes, differs: differs.list(), left_out: left_out.list(), ignored: ignored.list() })
+    Ok(Committed { changes, differs: differs.list(), left_out: left_out.list() })
+}
+
+/// Everything new that the last commit does not hold, by its path in the outermost repository: files that are not
+/// tracked; ignored ones that were written since then, unless they lie where tools put what they make; and repositories
+/// that were not there at the start, unless whoever clones this one gets them too. People's own settings (`.env`) and
+/// what is pinned do not count.
+pub async fn left_out(keeper: &mut Keeper, on: Inquiry<'_>, since: WallTime) -> Result<Vec<PathBuf>, GitError> {
+    let mut found: BTreeSet<Vec<u8>> = BTreeSet::new();
+    let mut left = BTreeSet::from([Vec::new()]);
+    while let Some(path) = left.pop_first() {
+        let root = on.root.join(OsStr::from_bytes(&path));
+        let inside = Inside { on: Inquiry { root: &root, ..on }, path: &path, filters: false };
+        let index = git::index_of_head(keeper, &root, on.scratch, on.patience).await?;
+        let looked = inside.look_for_new(keeper, &index, since, &mut found).await;
+        let _ = std::fs::remove_file(index);
+        left.extend(looked?);
+    }
+    let is_pinned = |path: &Path| {
+        let pinned = on.pins.files.iter().filter(|file| !matches!(file.state, PinnedState::Nothing));
+        pinned.into_iter().any(|file| path.ends_with(&file.path))
+    };
+    let paths = found.into_iter().map(|path| PathBuf::from(OsString::from_vec(path)));
+    Ok(paths.filter(|path| !is_pinned(path)).collect())
 }
 
 /// The outermost repository, or one inside.
@@ -68,37 +95,106 @@ struct Inside<'a> {
 }
 
 impl Inside<'_> {
-    /// Adds what differs, what is left out and what is ignored; returns the repositories that the commit names.
+    /// What the commit holds, as git lists it.
+    async fn held(&self, keeper: &mut Keeper, index: &Path) -> Result<Vec<u8>, GitError> {
+        let asked = with_index(root_command(self.on.root, ["ls-files", "-z", "--stage"]), index);
+        answer(keeper, &asked, b"", self.on.patience).await
+    }
+
+    /// What stands beside that, but not what was ignored at the start; or only that. A repository that was not there
+    /// then ignored nothing.
+    async fn beside(&self, keeper: &mut Keeper, index: &Path, ignored: bool) -> Result<Vec<u8>, GitError> {
+        let words = ["ls-files", "-z", "--others", "--directory", "--no-empty-directory"];
+        let mut args: Vec<OsString> = words.iter().map(OsString::from).collect();
+        let rules = git::excluding(self.on, self.path)?;
+        if ignored && rules.is_none() {
+            return Ok(Vec::new());
+        }
+        args.extend(rules);
+        args.extend(ignored.then(|| "--ignored".into()));
+        answer(keeper, &with_index(root_command(self.on.root, args), index), b"", self.on.patience).await
+    }
+
+    /// Adds what differs and what is left out; returns the repositories that the commit names.
     async fn compare(
         &self,
         keeper: &mut Keeper,
         index: &Path,
-        since: WallTime,
-        [differs, left_out, ignored]: [&mut Named; 3],
+        [differs, left_out]: [&mut Named; 2],
     ) -> Result<Vec<Vec<u8>>, GitError> {
-        let Inside { on, path: at, .. } = *self;
-        let asked = |args: Vec<OsString>| with_index(root_command(on.root, args), index);
-        let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
-        let listed = answer(keeper, &asked(words(&["ls-files", "-z", "--stage"])), b"", on.patience).await?;
+        let at = self.path;
+        let listed = self.held(keeper, index).await?;
         let entries: Vec<Held<'_>> = listed.split(|byte| *byte == 0).filter_map(Held::parse).collect();
         self.differing(keeper, &entries).await?.into_iter().for_each(|path| differs.add(at, path));
-        let mut others = words(&["ls-files", "-z", "--others", "--directory", "--no-empty-directory"]);
-        let rules = git::excluding(on, at)?;
-        let has_rules = rules.is_some();
-        others.extend(rules);
-        let listed = answer(keeper, &asked(others.clone()), b"", on.patience).await?;
+        let listed = self.beside(keeper, index, false).await?;
         paths(&listed).filter(|path| !is_own(path)).for_each(|path| left_out.add(at, path));
-        if has_rules {
-            others.push("--ignored".into());
-            let listed = answer(keeper, &asked(others), b"", on.patience).await?;
-            let is_new = |path: &&[u8]| written_since(&on.root.join(OsStr::from_bytes(path)), since, DEEPEST);
-            paths(&listed).filter(|path| !is_own(path)).filter(is_new).for_each(|path| ignored.add(at, path));
+        Ok(self.repositories(&entries).map(|entry| tree::joined(at, entry.path)).collect())
+    }
+
+    /// The entries that name a repository which is there.
+    fn repositories<'a>(&self, entries: &'a [Held<'a>]) -> impl Iterator<Item = &'a Held<'a>> {
+        let root = self.on.root.to_owned();
+        entries.iter().filter(move |entry| {
+            entry.mode == b"160000" && root.join(OsStr::from_bytes(entry.path)).join(".git").symlink_metadata().is_ok()
+        })
+    }
+
+    /// Adds what is new and not in the commit; returns the repositories in which the same is to be asked.
+    async fn look_for_new(
+        &self,
+        keeper: &mut Keeper,
+        index: &Path,
+        since: WallTime,
+        found: &mut BTreeSet<Vec<u8>>,
+    ) -> Result<Vec<Vec<u8>>, GitError> {
+        let Inside { on, path: at, .. } = *self;
+        let listed = self.beside(keeper, index, false).await?;
+        found.extend(paths(&listed).filter(|path| !is_own(path)).map(|path| tree::joined(at, path)));
+        let listed = self.beside(keeper, index, true).await?;
+        for path in paths(&listed).filter(|path| !is_own(path)) {
+            let mut new = Vec::new();
+            new_below(on.root, path, since, DEEPEST, &mut new);
+            if new.len() > MOST_NEW {
+                new = vec![path.to_vec()];
+            }
+            found.extend(new.iter().map(|path| tree::joined(at, path)));
         }
-        let is_there = |entry: &&Held<'_>| {
-            entry.mode == b"160000"
-                && on.root.join(OsStr::from_bytes(entry.path)).join(".git").symlink_metadata().is_ok()
+        let listed = self.held(keeper, index).await?;
+        let entries: Vec<Held<'_>> = listed.split(|byte| *byte == 0).filter_map(Held::parse).collect();
+        let mut known = Vec::new();
+        for entry in self.repositories(&entries) {
+            let path = tree::joined(at, entry.path);
+            if git::excluding(on, &path)?.is_some() || self.comes_with_a_clone(keeper, entry).await? {
+                known.push(path);
+            } else {
+                found.insert(path);
+            }
+        }
+        Ok(known)
+    }
+
+    /// Whether a repository inside is registered, and its commit is one of its remote.
+    async fn comes_with_a_clone(&self, keeper: &mut Keeper, entry: &Held<'_>) -> Result<bool, GitError> {
+        let on = self.on;
+        let paths = ["config", "-z", "--blob", "HEAD:.gitmodules", "--get-regexp", r"^submodule\..*\.path$"];
+        let registered = match answer(keeper, &root_command(on.root, paths), b"", on.patience).await {
+            Ok(listed) => listed,
+            // There are none.
+            Err(GitError::Refused(_)) => return Ok(false),
+            Err(error) => return Err(error),
         };
-        Ok(entries.iter().filter(is_there).map(|entry| tree::joined(at, entry.path)).collect())
+        let value = |line: &[u8]| memchr::memchr(b'\n', line).and_then(|end| line.get(end + 1..).map(<[u8]>::to_vec));
+        if !registered.split(|byte| *byte == 0).filter_map(value).any(|path| path == entry.path) {
+            return Ok(false);
+        }
+        let inner = on.root.join(OsStr::from_bytes(entry.path));
+        let contains = [b"--contains=", entry.id].concat();
+        let args = ["for-each-ref".into(), OsString::from_vec(contains), "--count=1".into(), "refs/remotes".into()];
+        match answer(keeper, &root_command(&inner, args), b"", on.patience).await {
+            Ok(listed) => Ok(!listed.is_empty()),
+            Err(GitError::Refused(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// The paths of the commit that the work tree holds otherwise.
@@ -281,15 +377,37 @@ impl Named {
     }
 }
 
-/// Whether a file, or one in a folder, was changed since then, by the kernel's own time.
-fn written_since(path: &Path, since: WallTime, depth: usize) -> bool {
-    let Ok(meta) = path.symlink_metadata() else { return false };
-    if !meta.is_dir() {
-        let changed = meta.ctime().saturating_mul(1000).saturating_add(meta.ctime_nsec() / 1_000_000);
-        return changed >= since.0;
+/// Adds a file, or those in a folder, that were changed since then, by the kernel's own time, and that no tool made.
+fn new_below(root: &Path, path: &[u8], since: WallTime, depth: usize, found: &mut Vec<Vec<u8>>) {
+    let path = path.strip_suffix(b"/").unwrap_or(path);
+    let place = root.join(OsStr::from_bytes(path));
+    let Ok(meta) = place.symlink_metadata() else { return };
+    let is_folder = meta.is_dir();
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    if found.len() > MOST_NEW || is_made_by_tools(name, is_folder) {
+        return;
     }
-    let entries = path.read_dir().into_iter().flatten().flatten();
-    depth > 0 && entries.into_iter().any(|entry| written_since(&entry.path(), since, depth - 1))
+    if !is_folder {
+        let changed = meta.ctime().saturating_mul(1000).saturating_add(meta.ctime_nsec() / 1_000_000);
+        found.extend((changed >= since.0).then(|| path.to_vec()));
+        return;
+    }
+    for entry in place.read_dir().into_iter().flatten().flatten().filter(|_| depth > 0) {
+        new_below(root, &tree::joined(path, entry.file_name().as_bytes()), since, depth - 1, found);
+    }
+}
+
+/// Whether an ignored folder or file is such that checks need it and no commit holds it. Hidden folders are caches and
+/// environments of tools; a hidden file is mostly one of people's settings.
+fn is_made_by_tools(name: &[u8], is_folder: bool) -> bool {
+    let is_hidden = name.starts_with(b".");
+    if is_folder {
+        return is_hidden
+            || GENERATED.iter().any(|folder| folder.as_bytes() == name)
+            || name.ends_with(b".egg-info")
+            || name.starts_with(b"cmake-build-");
+    }
+    name.starts_with(b".env") || name == b".DS_Store" || name.ends_with(b".pyc")
 }
 
 #[cfg(test)]

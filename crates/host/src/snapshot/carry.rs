@@ -313,7 +313,16 @@ impl Porter<'_> {
             Some(Standing::File) => {
                 let from = upper.files.file(inner)?;
                 let mode = mode_of(&rustix::fs::fstat(&from)?);
-                self.live.replace(path, Parents::Made, New::File(from, mode))?;
+                // Whoever looks at the tree afterwards must not see ralph's own writing where nothing changed.
+                let is_there = match self.live.stat(path) {
+                    Ok(Some(live)) if FileType::from_raw_mode(live.st_mode) == FileType::RegularFile => {
+                        mode == mode_of(&live) && is_equal(&from, &self.live.file(path)?)?
+                    }
+                    _ => false,
+                };
+                if !is_there {
+                    self.live.replace(path, Parents::Made, New::File(upper.files.file(inner)?, mode))?;
+                }
             }
             Some(Standing::Link) => return Err(io::Error::other("links are not carried")),
             Some(Standing::Renamed) => return Err(io::Error::other("its folder was renamed")),

@@ -110,6 +110,8 @@ pub struct Plan<'a> {
     /// Judges below the tree's root that the check itself cannot change: what it executes could swap them and put them
     /// back while nobody looks.
     pub fixed: Vec<PathBuf>,
+    /// Folders below the tree's root that the check finds empty.
+    pub emptied: Vec<PathBuf>,
     /// Whether ralph's own files in the project are hidden: they are no part of the work.
     pub hides_own: bool,
     /// Cache folders that were recognised, below the project; those of the check's terms are added.
@@ -206,6 +208,11 @@ impl Snapshots {
         if plan.is_some_and(|plan| plan.hides_own) && checkout.is_none() {
             caches.extend(self.place.without_own_files(&snapshot.folder)?);
         }
+        let emptied = plan.filter(|_| checkout.is_none()).map(|plan| plan.emptied.as_slice()).unwrap_or_default();
+        caches.extend(emptied.iter().enumerate().map(|(number, to)| {
+            let from = snapshot.folder.join(format!("empty{number}"));
+            Cache { from, to: to.clone() }
+        }));
         for cache in &caches {
             make_private(&cache.from)?;
             // It was used now, by which it is known what may go. One whose time cannot be set may go too early.

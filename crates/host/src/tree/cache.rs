@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The form of what follows; another form begins otherwise.
-const FORM: &[u8; 16] = b"ralph tree  v2\n\n";
+const FORM: &[u8; 16] = b"ralph tree  v3\n\n";
 const SUM: u64 = 32;
 /// Bytes read or written at once.
 const CHUNK: usize = 64 << 10;
@@ -38,6 +38,8 @@ pub(super) struct Entry {
     pub(super) key: Vec<u8>,
     /// Differs when anything differs that counts.
     pub(super) print: u64,
+    /// Differs when it was written, whatever it holds.
+    pub(super) stamp: u64,
     /// Its content, if the state tells it.
     pub(super) known: Option<(FileState, Hash)>,
 }
@@ -275,6 +277,7 @@ impl Reader {
         }
         let key = self.take(length)?.to_vec();
         let print = u64::from_le_bytes(self.array()?);
+        let stamp = u64::from_le_bytes(self.array()?);
         let known = match self.array()? {
             [0] => None,
             [1] => {
@@ -286,7 +289,7 @@ impl Reader {
             }
             _ => return Err(Damaged),
         };
-        Ok(Some(Entry { key, print, known }))
+        Ok(Some(Entry { key, print, stamp, known }))
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Damaged> {
@@ -375,6 +378,7 @@ impl Writer {
         bytes.extend_from_slice(&u32::try_from(entry.key.len()).unwrap_or(u32::MAX).to_le_bytes());
         bytes.extend_from_slice(&entry.key);
         bytes.extend_from_slice(&entry.print.to_le_bytes());
+        bytes.extend_from_slice(&entry.stamp.to_le_bytes());
         bytes.push(u8::from(entry.known.is_some()));
         if let Some((state, content)) = &entry.known {
             for number in [state.device, state.inode, state.size] {

@@ -64,6 +64,10 @@ impl Fingerprinter {
             Err(errno) => return absent(listed.path, errno.into()),
         };
         let kind = FileType::from_raw_mode(stat.st_mode);
+        // A folder stands here for the repository in it, and is looked at with what is in it.
+        if kind != FileType::Directory && !self.outputs.contains(&file_of(&stat)) {
+            self.stamp(look, fold, &stat);
+        }
         let seen = match kind {
             FileType::RegularFile => {
                 if fold.round >= BEHIND_LINKS {
@@ -139,6 +143,9 @@ impl Fingerprinter {
         let kind = FileType::from_raw_mode(stat.st_mode);
         let (behind, known) = match kind {
             FileType::RegularFile => {
+                if !self.outputs.contains(&file_of(&stat)) {
+                    self.stamp(look, fold, &stat);
+                }
                 self.see_file(look, listed.path, (rustix::fs::CWD, end.path.as_os_str()), &stat, known)?
             }
             other => {

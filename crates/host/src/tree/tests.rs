@@ -564,3 +564,110 @@ fn damage_to_a_repository_is_told_apart_from_a_git_that_fails() {
     place.write(".git/index.lock", "");
     assert_eq!(damage(&place.root, &parts), []);
 }
+
+#[test]
+fn what_was_written_and_holds_the_same_again_is_told() {
+    let place = Repo::new();
+    place.write("folder/deep/d.txt", "d\n");
+    place.write("outside/kept", "k\n");
+    symlink("../outside/kept", place.at("folder/behind")).unwrap();
+    place.git(&["add", "-A"]);
+    let rename = |from: &str, to: &str| std::fs::rename(place.at(from), place.at(to)).unwrap();
+    let mut remembering = Fingerprinter::default();
+    let before = place.print(&mut remembering);
+    type Deed<'a> = (&'a [&'a str], Box<dyn Fn() + 'a>);
+    let deeds: [Deed<'_>; 9] = [
+        (&[], Box::new(|| {})),
+        (
+            &["run.sh"],
+            Box::new(|| {
+                place.write("run.sh", "Run.sh\n");
+                place.write("run.sh", "run.sh\n");
+            }),
+        ),
+        // What a link leads to counts wherever it is named.
+        (&["folder/behind", "outside/kept"], Box::new(|| place.write("outside/kept", "k\n"))),
+        (
+            &["./", "b.txt"],
+            Box::new(|| {
+                rename("b.txt", "elsewhere");
+                rename("elsewhere", "b.txt");
+            }),
+        ),
+        (
+            &["./", "folder/"],
+            Box::new(|| {
+                rename("folder", "elsewhere");
+                std::fs::create_dir(place.at("folder")).unwrap();
+                place.write("folder/c.txt", "other\n");
+                std::fs::remove_dir_all(place.at("folder")).unwrap();
+                rename("elsewhere", "folder");
+            }),
+        ),
+        (
+            &["folder/deep/"],
+            Box::new(|| {
+                place.write("folder/deep/new.txt", "n\n");
+                std::fs::remove_file(place.at("folder/deep/new.txt")).unwrap();
+            }),
+        ),
+        // Ignored files count for nothing, and what is in a folder of them neither.
+        (&["./"], Box::new(|| place.write("ignored/x", "x\n"))),
+        (&[], Box::new(|| place.write("ignored/y", "y\n"))),
+        (&[], Box::new(|| drop(place.git(&["status"])))),
+    ];
+    for (told, deed) in deeds {
+        settle();
+        deed();
+        assert!(place.print(&mut remembering).surely_equals(&before));
+        assert_eq!(remembering.stirred().unwrap(), told);
+        assert!(remembering.changed().unwrap().is_empty());
+    }
+    settle();
+    place.write("run.sh", "other\n");
+    let _ = place.print(&mut remembering);
+    assert_eq!(remembering.stirred().unwrap(), [""; 0], "what holds something else is told as changed");
+    assert_eq!(remembering.changed().unwrap(), ["run.sh"]);
+}
+
+#[test]
+fn folders_in_any_order_of_names_are_compared_with_themselves() {
+    let place = Repo::new();
+    for name in ["a/x", "a-b/x", "a.b/x", "a/b/x", "a/b-c/x", "A/x", "-/x", "a/b.c"] {
+        place.write(name, name);
+        place.write(&format!("new/{name}"), name);
+    }
+    place.git(&["add", "-A", "--", ".", ":(exclude)new"]);
+    git(&place.root, &["init", "-q", "inner"]);
+    place.write("inner/in/x", "x");
+    place.write("inner/in/.y/x", "x");
+    let mut remembering = Fingerprinter::default();
+    let before = place.print(&mut remembering);
+    settle();
+    for _ in 0..2 {
+        assert!(place.print(&mut remembering).surely_equals(&before));
+        assert!(remembering.stirred().unwrap().is_empty(), "{:?}", remembering.stirred());
+    }
+    std::fs::create_dir(place.at("new/a/b/z")).unwrap();
+    std::fs::create_dir(place.at("a/b-c/z")).unwrap();
+    let _ = place.print(&mut remembering);
+    assert_eq!(remembering.stirred().unwrap(), ["new/a/b/", "a/b-c/"]);
+}
+
+#[test]
+fn a_change_right_before_a_look_says_when_the_next_one_is_sure_to_be_seen() {
+    let place = Repo::new();
+    let mut remembering = Fingerprinter::default();
+    settle();
+    let _ = place.print(&mut remembering);
+    assert_eq!(remembering.settles_at(), None);
+    let listing = place.listing();
+    // A machine that is busy may look too late to doubt anything.
+    let settles = (0..100).find_map(|_| {
+        place.write("a.txt", "a.txt\n");
+        let now = Clock::start().now();
+        let _ = place.print_of(&mut remembering, &listing);
+        remembering.settles_at().map(|settles| settles.0 - now.0)
+    });
+    assert!(settles.is_some_and(|left| (0..=2 * SETTLED_MILLIS).contains(&left)), "{settles:?}");
+}

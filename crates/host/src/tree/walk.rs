@@ -4,7 +4,7 @@
 use super::links;
 use crate::plain_file;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -100,12 +100,46 @@ impl Walk {
         Ok(self.deepest().map(|folder| (folder, OsStr::from_bytes(last))))
     }
 
+    /// The folders on the way to the last path, from that of a repository on, each by its path in there; but not those
+    /// that are also on the way to a file in the folder `known`. One that is not there is left out.
+    pub(super) fn folders(&self, repository: &[u8], known: Option<&[u8]>) -> Vec<(Vec<u8>, Stat)> {
+        let names = |path: &[u8]| path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).count();
+        let inside = self.below.get(names(repository)..).unwrap_or_default();
+        // The repository's own folder has no name in it.
+        let mut folders = vec![(Vec::new(), self.below.get(..names(repository)).and_then(<[Step]>::last))];
+        let mut path = Vec::new();
+        for step in inside {
+            path = super::joined(&path, &step.name);
+            folders.push((path.clone(), Some(step)));
+        }
+        let is_known = |path: &[u8]| {
+            known.is_some_and(|known| {
+                path.is_empty()
+                    || known.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+            })
+        };
+        folders.retain(|(path, _)| !is_known(path));
+        let stat = |(path, step): (Vec<u8>, Option<&Step>)| {
+            let folder = match step {
+                Some(step) => step.folder.as_ref()?.as_fd(),
+                None => self.root.as_fd(),
+            };
+            Some((path, rustix::fs::fstat(folder).ok()?))
+        };
+        folders.into_iter().filter_map(stat).collect()
+    }
+
     fn deepest(&self) -> Option<BorrowedFd<'_>> {
         match self.below.last() {
             Some(step) => step.folder.as_ref().map(|folder| folder.as_fd()),
             None => Some(self.root.as_fd()),
         }
     }
+}
+
+/// The folder of a path; empty for that of the root.
+pub(super) fn folder_of(path: &[u8]) -> &[u8] {
+    memchr::memrchr(b'/', path).and_then(|end| path.get(..end)).unwrap_or_default()
 }
 
 fn open(parent: BorrowedFd<'_>, name: &[u8]) -> Result<Option<OwnedFd>, Errno> {

@@ -35,6 +35,7 @@ struct Extras<'a> {
     checkout: Option<&'a Checkout>,
     judges: Vec<Put>,
     fixed: Vec<PathBuf>,
+    emptied: Vec<PathBuf>,
     hides_own: bool,
     caches: Vec<PathBuf>,
     environment: Vec<(OsString, OsString)>,
@@ -109,8 +110,9 @@ impl Bench {
     }
 
     async fn try_check(&mut self, spec: CheckSpec, extras: Extras<'_>) -> (CheckReport, Option<String>) {
-        let Extras { checkout, judges, fixed, hides_own, caches, environment } = extras;
-        let plan = Plan { snapshots: &self.snapshots, checkout, judges, fixed, hides_own, caches, environment };
+        let Extras { checkout, judges, fixed, emptied, hides_own, caches, environment } = extras;
+        let plan =
+            Plan { snapshots: &self.snapshots, checkout, judges, fixed, emptied, hides_own, caches, environment };
         let root = checkout.map_or(self.tree.as_path(), Checkout::project);
         let place = CheckPlace {
             root,
@@ -202,6 +204,25 @@ async fn a_check_sees_settings_and_nothing_else_of_ralphs_own_files() {
     assert_eq!(passed(&report), "settings.json\nsettings.local.json\n");
     assert!(!bench.tree.join(".ralph/written").exists());
     assert!(passed(&bench.check("ls .ralph").await).contains("tasks"));
+}
+
+#[tokio::test]
+async fn a_folder_that_an_agent_made_is_empty_for_a_check_and_stays_as_it_is() {
+    let Some(mut bench) = Bench::new().await else { return };
+    fs::create_dir_all(bench.tree.join(".venv/bin")).unwrap();
+    fs::write(bench.tree.join(".venv/bin/pytest"), "exit 0\n").unwrap();
+    for _ in 0..2 {
+        let extras = Extras { emptied: vec![".venv".into()], ..Extras::default() };
+        let report =
+            bench.check_as(spec("ls .venv; mkdir .venv/bin; echo x > .venv/bin/own; ls .venv/bin"), extras).await;
+        assert_eq!(passed(&report), "own\n");
+    }
+    assert_eq!(fs::read_dir(bench.tree.join(".venv/bin")).unwrap().count(), 1);
+    // Of files that the commit does not hold, and whole folders of them, nothing is there either.
+    let nothing = |path: &str| Put { path: path.into(), what: Judge::Nothing };
+    let extras = Extras { judges: vec![nothing(".venv/"), nothing("work.txt")], ..Extras::default() };
+    assert_eq!(passed(&bench.check_as(spec("ls -A | grep -v git"), extras).await), "check.sh\nfolder\n");
+    assert!(bench.tree.join(".venv/bin/pytest").exists() && bench.tree.join("work.txt").exists());
 }
 
 #[tokio::test]
@@ -659,6 +680,7 @@ async fn a_file_system_below_the_project_is_copied_too_or_nothing_is() {
         checkout: None,
         judges: Vec::new(),
         fixed: Vec::new(),
+        emptied: Vec::new(),
         hides_own: false,
         caches: Vec::new(),
         environment: Vec::new(),

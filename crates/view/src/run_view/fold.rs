@@ -161,6 +161,7 @@ fn in_flight(activity: Activity) -> InFlight {
         Activity::Launch(_) => InFlight::Agent,
         Activity::LookAtTree(_)
         | Activity::LookAtPending { .. }
+        | Activity::LookForLeftOut { .. }
         | Activity::LookAtMarkers
         | Activity::Learn(..)
         | Activity::Pin(_)

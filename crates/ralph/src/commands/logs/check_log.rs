@@ -69,6 +69,7 @@ mod tests {
             carried: Vec::new(),
             live: String::new(),
             empty: false,
+            pinned: Vec::new(),
         }
     }
 
