@@ -12,8 +12,10 @@ use ralph_core::event::{Entry, Event, Resumed, Spent, Started};
 use ralph_core::id::RunId;
 use ralph_core::outcome::{Outcome, exit};
 use ralph_core::policy::Policy;
+use ralph_core::protect::Pins;
 use ralph_core::run::{Run, RunStep};
 use ralph_core::time::Millis;
+use ralph_core::trust::Seal;
 use ralph_core::words::Note;
 use ralph_engine::run::{BusNames, Buses, EndedChildren, Face, RunHands, RunSenses, Shown};
 use ralph_engine::{Carrier, EngineError};
@@ -30,7 +32,8 @@ use ralph_host::scm::{self, ScmPlace};
 use ralph_host::signals::Signals;
 use ralph_host::state_dir::{self, StateDirError};
 use ralph_host::temp::RunTemp;
-use ralph_host::tree::Fingerprinter;
+use ralph_host::tree::{self, Fingerprinter};
+use ralph_host::trust;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
 use ralph_store::{DamagedRow, Durability, Store, StoreError, Which};
@@ -130,6 +133,15 @@ impl Claimed {
             end_leftovers(project, open.into_iter().map(|row| row.run).filter(|other| other != run));
             tell_left_locks(project);
         }
+        if let Beginning::Old(machine, _) = &beginning
+            && machine.is_pinned()
+            && machine.parent().is_none()
+        {
+            let head = project.git_root.as_deref().and_then(tree::head).unwrap_or_default();
+            trust::update(&project.state, |trust| trust.go_on(run, &head)).map_err(|error| {
+                CommandError::io(format!("what people trust cannot be kept in {}", project.state.display()), &error)
+            })?;
+        }
         let unseen = match beginning {
             Beginning::Old(machine, _) if machine.outcome().is_none() => live::unseen(&machine.row(), project),
             _ => Millis::ZERO,
@@ -206,6 +218,7 @@ impl Claimed {
             programs: Programs::new(&project.root, project::variable("PATH")),
             snapshots: None,
             heads: Default::default(),
+            seal: seal(run, policy, None),
             settings: SettingsWatch::new(project.settings_files()),
             patterns: Patterns::new(&policy.completion),
             pinned_files: PinnedFiles::new(&project.root, &run_folder.join("pinned")),
@@ -233,6 +246,16 @@ impl Claimed {
             }
         };
         outcome.map_err(CommandError::from)
+    }
+}
+
+/// By what the journal of a run is known again.
+pub fn seal(run: &RunId, policy: &Policy, pins: Option<&Pins>) -> Seal {
+    Seal {
+        run: run.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        rules: policy.print(),
+        pins: pins.map(Pins::print).unwrap_or_default(),
     }
 }
 

@@ -461,6 +461,7 @@ impl Run {
             unseen: &at.unseen,
             unknown: self.integrity.unknown(),
             untrusted: self.integrity.untrusted(),
+            doubted_rules: self.integrity.doubted_rules(),
             live: self.integrity.is_live(),
         }
     }
@@ -486,6 +487,7 @@ impl Run {
                 unseen: "",
                 unknown: self.integrity.unknown(),
                 untrusted: self.integrity.untrusted(),
+                doubted_rules: self.integrity.doubted_rules(),
                 live: self.integrity.is_live(),
             }),
         }

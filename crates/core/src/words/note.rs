@@ -23,6 +23,8 @@ pub enum Note {
     Watching { check: String },
     #[error("{what}: no run is verified by it until a person looks at it and says so: ralph trust")]
     Untrusted { what: String },
+    #[error("{what}: this run is not verified by its checks; begin a new one")]
+    RulesDoubted { what: String },
     #[error("{file} was edited; this run keeps the settings it began with")]
     SettingsEdited { file: String },
     #[error("before the first iteration {failed} of {checks} checks failed")]

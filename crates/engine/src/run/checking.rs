@@ -59,7 +59,11 @@ pub(super) async fn watch(hands: &mut RunHands<'_>, watch: Watch, orders: &mut U
 /// Looks at everything that must stay as it is, aside from the event loop: a project may be large.
 pub(super) async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event> {
     let failed = |problem| vec![Event::Pinned { pins: Err(problem), untrusted: Vec::new() }];
-    let (mut pins, unmatched) = match look_at_all(hands, pinning).await {
+    let left = match trusting::left(hands) {
+        Ok(left) => left,
+        Err(why) => return failed(PinFailure { why, fault: true }),
+    };
+    let (mut pins, unmatched) = match look_at_all(hands, pinning, left).await {
         Ok(seen) => seen,
         Err(problem) => return failed(problem),
     };
@@ -82,13 +86,17 @@ pub(super) async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event
     unmatched.into_iter().map(told).chain([Event::Pinned { pins: Ok(Box::new(pins)), untrusted }]).collect()
 }
 
-async fn look_at_all(hands: &RunHands<'_>, pinning: Pinning) -> Result<(Pins, Vec<String>), PinFailure> {
+async fn look_at_all(
+    hands: &RunHands<'_>,
+    pinning: Pinning,
+    left: Vec<String>,
+) -> Result<(Pins, Vec<String>), PinFailure> {
     let (files, programs, git_root) = (hands.pinned_files.clone(), hands.programs.clone(), hands.git_root.clone());
     let Pinning { globs, subjects, known } = pinning;
     let started = Aside::start(move |stop| {
         let nothing = Known::default();
         let judging = known.as_deref().unwrap_or(&nothing);
-        let files = files.pin(&globs, &subjects, judging, stop)?;
+        let files = files.expecting(left).pin(&globs, &subjects, judging, stop)?;
         let mut pins = Pins { files, ..Pins::default() };
         let unmatched = pins::unmatched(&globs, &pins.files);
         if known.is_some() {

@@ -15,8 +15,9 @@ const LEFT_BEHIND: [&str; 6] = [".pyc", ".pyo", ".DS_Store", ".coverage", ".tsbu
 /// Files and folders that somebody may write, but not where git is told to ignore them.
 const LEFT_BEHIND_IF_IGNORED: [&str; 6] = [".log", "coverage", "htmlcov", "test-results", "playwright-report", ".tmp"];
 
-/// The files below a folder that match.
-pub(super) fn find(root: &Path, globs: &GlobSet, stop: &Stop) -> Result<Vec<String>, String> {
+/// The files below a folder that match. A link to a folder is walked through if a glob names it, or something below.
+pub(super) fn find(root: &Path, globs: &[String], set: &GlobSet, stop: &Stop) -> Result<Vec<String>, String> {
+    let named: Vec<PathBuf> = globs.iter().map(|glob| plain_start(glob)).collect();
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
@@ -30,16 +31,26 @@ pub(super) fn find(root: &Path, globs: &GlobSet, stop: &Stop) -> Result<Vec<Stri
             if is_left_behind(root, &path) {
                 continue;
             }
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let is_named = || named.iter().any(|start| start.starts_with(&path)) && root.join(&path).is_dir();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir() || kind.is_symlink() && is_named());
             if is_folder && !NOT_WALKED.iter().any(|name| entry.file_name() == *name) {
                 folders.push(path);
-            } else if !is_folder && globs.is_match(&path) {
+            } else if !is_folder && set.is_match(&path) {
                 let name = path.to_str().ok_or_else(|| format!("{} is not UTF-8", path.display()))?;
                 found.push(name.to_owned());
             }
         }
     }
     Ok(found)
+}
+
+/// The folders with which a glob begins before anything in it is a pattern.
+fn plain_start(glob: &str) -> PathBuf {
+    let parts = Path::new(glob.trim_start_matches("./")).components();
+    let is_plain = |part: &std::path::Component<'_>| {
+        !part.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?[{\\".contains(byte))
+    };
+    parts.take_while(is_plain).collect()
 }
 
 /// Whether a runner left this behind: no person protects that, whatever a glob matches.

@@ -42,6 +42,8 @@ pub struct PinnedFiles {
     root: PathBuf,
     kept: PathBuf,
     folders: Folders,
+    /// Paths that count if a glob means them, whether something stands there or not.
+    expected: Vec<String>,
 }
 
 /// What stands at a path, as far as it counts.
@@ -66,7 +68,12 @@ struct Wanted {
 impl PinnedFiles {
     /// For the project at `root`; contents are kept in `kept`, which is made when it is needed.
     pub fn new(root: &Path, kept: &Path) -> PinnedFiles {
-        PinnedFiles { root: root.to_owned(), kept: kept.to_owned(), folders: Folders::default() }
+        PinnedFiles { root: root.to_owned(), kept: kept.to_owned(), folders: Folders::default(), expected: Vec::new() }
+    }
+
+    /// Looks for these paths too, where a glob means them: what an agent of an earlier run deleted is not forgotten.
+    pub fn expecting(&self, expected: Vec<String>) -> PinnedFiles {
+        PinnedFiles { expected, ..self.clone() }
     }
 
     /// The same files in another place.
@@ -91,9 +98,11 @@ impl PinnedFiles {
             if globs.is_empty() {
                 continue;
             }
-            let found = globs::find(&self.root, &globs::set_of(globs).map_err(asked)?, stop).map_err(asked)?;
+            let set = globs::set_of(globs).map_err(asked)?;
+            let found = globs::find(&self.root, globs, &set, stop).map_err(asked)?;
+            let expected = self.expected.iter().filter(|path| set.is_match(path)).cloned();
             let file = |path| Wanted { path, part: Part::Whole, why: why.clone(), of: of.clone(), mode: true };
-            wanted.extend(found.into_iter().map(file));
+            wanted.extend(found.into_iter().chain(expected).map(file));
         }
         wanted.extend(known.judges.iter().map(Wanted::judge));
         let mut pinned: Vec<Pinned> = Vec::with_capacity(wanted.len());

@@ -86,7 +86,7 @@ fn c14_what_one_run_refused_verifies_no_later_one() {
     // Saying it once is not enough.
     for _ in 0..2 {
         let next = env.ralph(["run", "-p", "x", "-m", "1"]).stderr_has(SETTINGS_EDITED);
-        let next = next.ends("complete · checks passed, but an agent changed what they are made of");
+        let next = next.ends("complete · checks passed, but no person stands behind what they are made of");
         let next = next.stderr_has("note: [..]settings.local.json was changed by the agent of run [..] ralph trust");
         next.stderr_has("note: check.sh was changed by the agent of run [..] ralph trust").run();
     }
