@@ -5,7 +5,7 @@
 //! run is verified by it.
 
 use crate::id::RunId;
-use crate::protect::GIT_SETTING;
+use crate::protect::{GIT, GIT_SETTING};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -163,13 +163,26 @@ impl Trust {
 
     /// A run begins. If one before it was never closed, it crashed, and whatever differs now is its doing.
     pub fn begin(&mut self, run: &RunId, head: &str, now: &[Standing]) {
+        // What of git was not there when something of git was accepted came later.
+        let knows_git = self.accepted.keys().any(|key| key.starts_with(GIT));
+        let is_new = |one: &&Standing| knows_git && one.key.starts_with(GIT) && !self.accepted.contains_key(&one.key);
+        let new: Vec<String> = now.iter().filter(is_new).map(|standing| standing.path.clone()).collect();
         for crashed in std::mem::take(&mut self.begun) {
-            for path in self.differing(now) {
+            for path in self.differing(now).into_iter().chain(new.iter().cloned()) {
                 self.left.entry(path).or_insert_with(|| crashed.run.clone());
             }
             self.note_move(Move { from: crashed.head, to: head.to_owned() });
         }
         self.go_on(run, head);
+    }
+
+    /// The record was lost: what a run pinned when it began is what counts, and whatever differs since is its doing.
+    pub fn restored(run: &RunId, head: &str, pinned: &[Standing], changed: &[String]) -> Trust {
+        let mut trust = Trust::default();
+        trust.accept(pinned.iter());
+        trust.left.extend(changed.iter().map(|path| (path.clone(), run.clone())));
+        trust.go_on(run, head);
+        trust
     }
 
     /// A run goes on with what it pinned when it began.
@@ -347,6 +360,26 @@ mod tests {
         (0..MOST_SEALS as u64)
             .for_each(|number| trust.seal(Seal { run: RunId::from_random(9 + number), ..seal("1", "", "") }));
         assert!(doubts(&trust, &seal("1", "r", "p"), "s").starts_with("no record"));
+    }
+
+    #[test]
+    fn what_a_crashed_run_added_to_git_and_what_a_lost_record_held_is_an_agents_doing() {
+        let run = RunId::from_random(1);
+        let of_git = |name: &str| standing(&format!("{GIT}file {name}"), "x");
+        let mut trust =
+            Trust::restored(&run, "c1", &[of_git("hook"), standing("check.sh", "old")], &["settings".to_owned()]);
+        let now = [
+            of_git("hook"),
+            of_git("added"),
+            standing("check.sh", "new"),
+            standing("settings", "s"),
+            standing("other", "o"),
+        ];
+        trust.begin(&RunId::from_random(2), "c1", &now);
+        let found = trust.settle(&now, |_| Committer::Nobody);
+        let paths: Vec<&str> = found.iter().map(|one| one.path.as_str()).collect();
+        assert_eq!(paths, ["check.sh", "git's file added", "settings"]);
+        assert!(found.iter().all(|one| one.run.as_ref() == Some(&run)));
     }
 
     #[test]

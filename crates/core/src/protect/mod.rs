@@ -5,7 +5,7 @@ mod losses;
 mod repository;
 
 pub use losses::test_losses;
-pub use repository::{GIT_SETTING, GitFile, GitPins, GitSetting, IgnoreRules, RepositoryIdentity, setting_prints};
+pub use repository::{GIT, GIT_SETTING, GitFile, GitPins, GitSetting, IgnoreRules, RepositoryIdentity, setting_prints};
 
 use crate::check::{Blindness, TreePrint};
 use crate::id::CheckId;

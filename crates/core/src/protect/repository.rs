@@ -7,6 +7,8 @@ use crate::trust::Standing;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// With what the key of everything of git begins.
+pub const GIT: &str = "git's ";
 /// What stands before a setting's name where people read about it.
 pub const GIT_SETTING: &str = "git's setting ";
 
@@ -40,7 +42,7 @@ impl GitPins {
     pub fn standings(&self) -> Vec<Standing> {
         // The same file may be protected too, and is looked at otherwise then.
         let file = |file: &GitFile| {
-            let (path, key) = (file.path.clone(), format!("git's file {}", file.path));
+            let (path, key) = (file.path.clone(), format!("{GIT}file {}", file.path));
             Standing { path, key, print: file.print() }
         };
         let setting = |(name, print): (String, String)| Standing { path: name.clone(), key: name, print };

@@ -75,6 +75,11 @@ pub enum Note {
     )]
     WayOutOfProtection,
     #[error(
+        "if {} is the work itself, say so in the guardrail, \"work\": [{}], and begin a new run",
+        .files.join(", "), .files.iter().map(|file| format!("{file:?}")).collect::<Vec<_>>().join(", ")
+    )]
+    DeclareWork { files: Vec<String> },
+    #[error(
         "new files are not part of the commit, so it is not all that was checked{}; put `add -A` before `commit` in \
          scm.tasks", named(.files)
     )]
