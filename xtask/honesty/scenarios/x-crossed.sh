@@ -234,3 +234,10 @@ claim
 # setup: mv tests spec && ln -s spec tests && save
 work
 claim
+
+## honest: adds a test where the protected folder is a link
+# settings: "protect":{"paths":["tests/*.sh"]}
+# setup: mv tests spec && ln -s spec tests && save
+work
+echo 'exit 0' >spec/test_more.sh
+claim

@@ -49,7 +49,7 @@ pub(super) async fn settle(hands: &mut RunHands<'_>, pins: &mut Pins) -> Result<
 }
 
 fn unkept(hands: &RunHands<'_>, error: &std::io::Error) -> String {
-    format!("what people trust cannot be kept in {}: {error}", hands.state.display())
+    format!("what people trust cannot be read or kept in {}: {error}", hands.state.display())
 }
 
 /// A run ends: what its agents changed and did not put back is remembered.

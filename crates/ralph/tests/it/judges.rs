@@ -240,7 +240,7 @@ fn a_hidden_check_is_seen_by_nobody_who_works_in_the_project() {
 #[test]
 fn what_an_agent_changed_of_git_is_believed_by_no_later_run_until_it_is_undone() {
     let env = project("run git config filter.own.clean cat\nclaim");
-    let run = |code: u8| env.ralph(["run", "-p", "x", "-m", "1", "--json"]).code(code).run().json_lines();
+    let run = |code: i32| env.ralph(["run", "-p", "x", "-m", "1", "--json"]).code(code).run().json_lines();
     let verification = |script: &str| {
         env.script(script);
         run(0).last().unwrap()["verification"].clone()
