@@ -237,6 +237,9 @@ pub struct Resumed {
     /// As in [`Started`]: a repository may have been made, or deleted, since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_repository: bool,
+    /// Why nobody can believe the rules with which it goes on, one part of a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
 }
 
 /// What the next prompt is made from.

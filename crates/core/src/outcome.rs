@@ -63,7 +63,8 @@ pub enum Verification {
     Verified,
     /// Checks passed, and of each of them something is unknown that it is made of.
     Unpinned,
-    /// Checks passed, and an earlier run's agent changed something that judges.
+    /// Checks passed, and an earlier run's agent changed something that judges, or the journal with the rules is not
+    /// believed.
     Untrusted,
     /// Checks passed, and the machine could not show the tree.
     Unseen,
@@ -88,7 +89,7 @@ impl Verification {
         match self {
             Verification::Verified => "verified",
             Verification::Unpinned => "checks passed, but ralph does not know what they are made of",
-            Verification::Untrusted => "checks passed, but an agent changed what they are made of",
+            Verification::Untrusted => "checks passed, but no person stands behind what they are made of",
             Verification::Unseen | Verification::Claimed => "claimed, not verified",
         }
     }

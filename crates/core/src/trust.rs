@@ -5,11 +5,14 @@
 //! run is verified by it.
 
 use crate::id::RunId;
+use crate::protect::{GIT, GIT_SETTING};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More moves of HEAD than this are forgotten, the oldest first.
 const MOST_MOVES: usize = 500;
+/// Runs whose seals are kept; one that rests longer than that begins anew.
+const MOST_SEALS: usize = 200;
 
 /// What is kept of a project in trusted state.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -21,8 +24,10 @@ pub struct Trust {
     left: BTreeMap<String, RunId>,
     /// How HEAD moved while an iteration was open.
     moves: Vec<Move>,
-    /// A run that has begun and did not say yet what it leaves.
-    open: Option<Open>,
+    /// Runs that have begun and did not say yet what they leave.
+    begun: Vec<Open>,
+    /// By what the journals of runs are known again, the oldest first.
+    seals: Vec<Seal>,
 }
 
 /// A run that works on the project, and the commit that HEAD named when it began.
@@ -30,6 +35,19 @@ pub struct Trust {
 struct Open {
     run: RunId,
     head: String,
+}
+
+/// By what the journal of a run is known again when the run goes on. It is kept beside the journal, so that whoever
+/// rewrites one of the two is found out by the other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seal {
+    pub run: RunId,
+    /// The version of ralph: another one may write the same rules otherwise.
+    pub version: String,
+    /// The print of its rules.
+    pub rules: String,
+    /// The print of what it pinned; empty before that.
+    pub pins: String,
 }
 
 /// HEAD before and after an agent.
@@ -87,6 +105,52 @@ impl Trust {
         now.iter().filter(differs).map(|standing| standing.path.clone()).collect()
     }
 
+    /// These, and of what is only told while it is there, what is gone since it was accepted.
+    pub fn with_gone(&self, mut now: Vec<Standing>) -> Vec<Standing> {
+        let is_gone = |key: &&String| key.starts_with(GIT_SETTING) && !now.iter().any(|standing| standing.key == **key);
+        let gone = self.accepted.keys().filter(is_gone);
+        let gone: Vec<Standing> =
+            gone.map(|key| Standing { path: key.clone(), key: key.clone(), print: String::new() }).collect();
+        now.extend(gone);
+        now
+    }
+
+    /// Why nobody can believe the rules of a run that goes on, one part of a sentence each. `weaker` is what the settings
+    /// ask for and the run does not, as far as they are a witness: those that an agent changed are none.
+    pub fn doubts(&self, now: &Seal, settings: &[Standing], weaker: Vec<String>) -> Vec<String> {
+        let said = |text: &str| vec![text.to_owned()];
+        let Some(seal) = self.seals.iter().find(|seal| seal.run == now.run) else {
+            // What is pinned later is sealed then.
+            return if now.pins.is_empty() {
+                weaker
+            } else {
+                said("no record is kept of the rules with which this run began")
+            };
+        };
+        let is_comparable = seal.version == now.version;
+        if is_comparable && seal.rules != now.rules {
+            return said("the journal of this run was rewritten: its rules are not those with which it began");
+        }
+        if is_comparable && !now.pins.is_empty() && seal.pins != now.pins {
+            return said("the journal of this run was rewritten: what it pinned is not what stood there when it began");
+        }
+        match (self.differing(settings).iter().find(|path| self.left.contains_key(*path)), is_comparable) {
+            (None, _) => weaker,
+            (Some(_), true) => Vec::new(),
+            (Some(path), false) => {
+                vec![format!("another version of ralph began this run, and an agent changed {path} since")]
+            }
+        }
+    }
+
+    /// Remembers by what a run's journal is known again.
+    pub fn seal(&mut self, seal: Seal) {
+        self.seals.retain(|other| other.run != seal.run);
+        self.seals.push(seal);
+        let surplus = self.seals.len().saturating_sub(MOST_SEALS);
+        self.seals.drain(..surplus);
+    }
+
     /// The print of the state that a person accepted last.
     pub fn accepted(&self, key: &str) -> Option<&String> {
         self.accepted.get(key)
@@ -97,20 +161,40 @@ impl Trust {
         &self.moves
     }
 
-    /// A run begins. If the one before it was never closed, it crashed, and whatever differs now is its doing.
+    /// A run begins. If one before it was never closed, it crashed, and whatever differs now is its doing.
     pub fn begin(&mut self, run: &RunId, head: &str, now: &[Standing]) {
-        let crashed = self.open.replace(Open { run: run.clone(), head: head.to_owned() });
-        if let Some(crashed) = crashed.filter(|crashed| crashed.run != *run) {
-            for path in self.differing(now) {
+        // What of git was not there when something of git was accepted came later.
+        let knows_git = self.accepted.keys().any(|key| key.starts_with(GIT));
+        let is_new = |one: &&Standing| knows_git && one.key.starts_with(GIT) && !self.accepted.contains_key(&one.key);
+        let new: Vec<String> = now.iter().filter(is_new).map(|standing| standing.path.clone()).collect();
+        for crashed in std::mem::take(&mut self.begun) {
+            for path in self.differing(now).into_iter().chain(new.iter().cloned()) {
                 self.left.entry(path).or_insert_with(|| crashed.run.clone());
             }
             self.note_move(Move { from: crashed.head, to: head.to_owned() });
+        }
+        self.go_on(run, head);
+    }
+
+    /// The record was lost: what a run pinned when it began is what counts, and whatever differs since is its doing.
+    pub fn restored(run: &RunId, head: &str, pinned: &[Standing], changed: &[String]) -> Trust {
+        let mut trust = Trust::default();
+        trust.accept(pinned.iter());
+        trust.left.extend(changed.iter().map(|path| (path.clone(), run.clone())));
+        trust.go_on(run, head);
+        trust
+    }
+
+    /// A run goes on with what it pinned when it began.
+    pub fn go_on(&mut self, run: &RunId, head: &str) {
+        if !self.begun.iter().any(|open| open.run == *run) {
+            self.begun.push(Open { run: run.clone(), head: head.to_owned() });
         }
     }
 
     /// A run ends: what its agents have changed and not put back, and where HEAD was seen behind them.
     pub fn close(&mut self, run: &RunId, changed: &[String], heads: impl IntoIterator<Item = String>) {
-        let begun = self.open.take_if(|open| open.run == *run);
+        let begun = self.begun.iter().position(|open| open.run == *run).map(|at| self.begun.remove(at));
         self.left.retain(|path, by| by != run || changed.contains(path));
         for path in changed {
             self.left.entry(path.clone()).or_insert_with(|| run.clone());
@@ -222,11 +306,91 @@ mod tests {
         let stands = |print| [standing("check.sh", print)];
         trust.begin(&run, "c1", &stands("old"));
         settle(&mut trust, "old", Committer::Nobody);
-        trust.begin(&run, "c1", &stands("new"));
+        trust.go_on(&run, "c9");
         assert!(trust.left.is_empty(), "a run that goes on is the same run");
         trust.begin(&RunId::from_random(2), "c2", &stands("new"));
         assert_eq!(trust.moves(), [Move { from: "c1".to_owned(), to: "c2".to_owned() }]);
         assert_eq!(settle(&mut trust, "new", Committer::Nobody), 1);
+    }
+
+    #[test]
+    fn a_run_that_goes_on_and_crashes_is_answerable_too() {
+        let (mut trust, run) = (Trust::default(), RunId::from_random(1));
+        let stands = |print| [standing("check.sh", print)];
+        trust.begin(&run, "c1", &stands("old"));
+        settle(&mut trust, "old", Committer::Nobody);
+        trust.close(&run, &[], []);
+        trust.go_on(&run, "c1");
+        let mut again = trust.clone();
+        again.begin(&run, "c1", &stands("new"));
+        assert_eq!(
+            settle(&mut again, "new", Committer::Nobody),
+            1,
+            "and nobody pins twice what an agent changed between"
+        );
+        trust.begin(&RunId::from_random(2), "c2", &stands("new"));
+        assert_eq!(trust.moves().len(), 1);
+        assert_eq!(settle(&mut trust, "new", Committer::Nobody), 1);
+    }
+
+    #[test]
+    fn a_journal_that_was_rewritten_is_believed_by_nobody() {
+        let seal = |version: &str, rules: &str, pins: &str| Seal {
+            run: RunId::from_random(1),
+            version: version.to_owned(),
+            rules: rules.to_owned(),
+            pins: pins.to_owned(),
+        };
+        let weaker = || vec!["weaker".to_owned()];
+        let mut trust = Trust::default();
+        let doubts = |trust: &Trust, now: &Seal, settings: &str| {
+            trust.doubts(now, &[standing("settings.json", settings)], weaker()).concat()
+        };
+        assert!(doubts(&trust, &seal("1", "r", "p"), "s").starts_with("no record"));
+        assert_eq!(doubts(&trust, &seal("1", "r", ""), "s"), "weaker", "what is not pinned yet is sealed later");
+        trust.accept_all(&[standing("settings.json", "s")]);
+        trust.seal(seal("1", "r", "p"));
+        assert_eq!(doubts(&trust, &seal("1", "r", "p"), "s"), "weaker");
+        assert!(doubts(&trust, &seal("1", "forged", "p"), "s").contains("its rules"));
+        assert!(doubts(&trust, &seal("1", "r", "forged"), "s").contains("what it pinned"));
+        assert_eq!(doubts(&trust, &seal("2", "other", "other"), "s"), "weaker", "another version writes otherwise");
+        trust.close(&RunId::from_random(1), &["settings.json".to_owned()], []);
+        assert_eq!(doubts(&trust, &seal("1", "r", "p"), "changed"), "", "what an agent changed is no witness");
+        assert!(doubts(&trust, &seal("2", "r", "p"), "changed").contains("an agent changed settings.json"));
+        (0..MOST_SEALS as u64)
+            .for_each(|number| trust.seal(Seal { run: RunId::from_random(9 + number), ..seal("1", "", "") }));
+        assert!(doubts(&trust, &seal("1", "r", "p"), "s").starts_with("no record"));
+    }
+
+    #[test]
+    fn what_a_crashed_run_added_to_git_and_what_a_lost_record_held_is_an_agents_doing() {
+        let run = RunId::from_random(1);
+        let of_git = |name: &str| standing(&format!("{GIT}file {name}"), "x");
+        let mut trust =
+            Trust::restored(&run, "c1", &[of_git("hook"), standing("check.sh", "old")], &["settings".to_owned()]);
+        let now = [
+            of_git("hook"),
+            of_git("added"),
+            standing("check.sh", "new"),
+            standing("settings", "s"),
+            standing("other", "o"),
+        ];
+        trust.begin(&RunId::from_random(2), "c1", &now);
+        let found = trust.settle(&now, |_| Committer::Nobody);
+        let paths: Vec<&str> = found.iter().map(|one| one.path.as_str()).collect();
+        assert_eq!(paths, ["check.sh", "git's file added", "settings"]);
+        assert!(found.iter().all(|one| one.run.as_ref() == Some(&run)));
+    }
+
+    #[test]
+    fn a_setting_of_git_that_an_agent_removed_counts_as_changed() {
+        let mut trust = Trust::default();
+        let setting = format!("{GIT_SETTING}core.eol");
+        trust.accept_all(&[standing(&setting, "lf"), standing("check.sh", "old")]);
+        let left = trust.with_gone(vec![standing("check.sh", "old")]);
+        assert_eq!(left.last(), Some(&standing(&setting, "")));
+        assert_eq!(trust.differing(&left).len(), 1);
+        assert_eq!(trust.with_gone(vec![standing(&setting, "lf")]).len(), 1);
     }
 
     #[test]

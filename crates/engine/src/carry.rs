@@ -36,8 +36,8 @@ pub trait Hands<M: Machine> {
     /// Performs an activity. The last event is its answer; notes may stand before it. Dropping the future drops
     /// the activity.
     fn perform(&mut self, activity: M::Activity, links: Links<M::Event>) -> impl Future<Output = Vec<M::Event>>;
-    /// Does something at once.
-    fn act(&mut self, act: M::Act);
+    /// Does something at once: whoever waits for it waits with a limit.
+    fn act(&mut self, act: M::Act) -> impl Future<Output = ()>;
     /// The machine has come to its end.
     fn close(self);
 }
@@ -174,7 +174,9 @@ impl<'a, M: Machine, H: Hands<M>, S: Remembers<M>, W: Senses> Carrier<'a, M, H, 
             patiently(store, senses, *listener, patience, |store| journal.write(store)).await?;
         }
         self.tell(&step.tell);
-        step.acts.into_iter().for_each(|act| self.hands.act(act));
+        for act in step.acts {
+            self.hands.act(act).await;
+        }
         Ok(step.next)
     }
 

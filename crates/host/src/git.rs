@@ -2,8 +2,7 @@
 
 mod pinning;
 
-pub(crate) use pinning::changes;
-pub use pinning::{Pinning, filters_of, pin};
+pub use pinning::{Pinning, changes, filters_of, pin};
 
 use crate::process::drive::{Chunk, Job, Sink, Streams, drive};
 use crate::process::{Command, Keeper};

@@ -31,6 +31,11 @@ pub fn read(state: &Path) -> io::Result<Trust> {
     })
 }
 
+/// Whether nothing is kept there.
+pub fn is_missing(state: &Path) -> bool {
+    matches!(state.join(NAME).symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound)
+}
+
 /// Puts a damaged record out of the way, so that a new one begins; tells where it is then.
 pub fn set_aside(state: &Path) -> io::Result<Option<PathBuf>> {
     match read(state) {

@@ -1,5 +1,6 @@
 //! Puts lock, store, keeper and face together and carries a run, new or resumed.
 
+use crate::commands::pick;
 use crate::error::CommandError;
 use crate::live::{self, Live};
 use crate::missing;
@@ -12,8 +13,10 @@ use ralph_core::event::{Entry, Event, Resumed, Spent, Started};
 use ralph_core::id::RunId;
 use ralph_core::outcome::{Outcome, exit};
 use ralph_core::policy::Policy;
+use ralph_core::protect::Pins;
 use ralph_core::run::{Run, RunStep};
 use ralph_core::time::Millis;
+use ralph_core::trust::{Seal, Trust};
 use ralph_core::words::Note;
 use ralph_engine::run::{BusNames, Buses, EndedChildren, Face, RunHands, RunSenses, Shown};
 use ralph_engine::{Carrier, EngineError};
@@ -31,8 +34,9 @@ use ralph_host::scm::{self, ScmPlace};
 use ralph_host::signals::Signals;
 use ralph_host::state_dir::{self, StateDirError};
 use ralph_host::temp::RunTemp;
-use ralph_host::tree::Fingerprinter;
+use ralph_host::tree::{self, Fingerprinter};
 use ralph_host::trim;
+use ralph_host::trust;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
 use ralph_store::{DamagedRow, Durability, Store, StoreError, Which};
@@ -49,6 +53,8 @@ use tokio::runtime::Runtime;
 /// How long the processes of a crashed run may take to be ended before it goes on.
 const END_OLD_TREE: Duration = Duration::from_secs(10);
 
+/// Runs that are asked what they pinned, where nothing else tells it.
+const ASKED: usize = 20;
 /// Crashed runs whose leftovers are looked for before another run works in their tree.
 const CRASHED_LOOKED_AT: usize = 5;
 
@@ -132,6 +138,9 @@ impl Claimed {
             end_leftovers(project, open.into_iter().map(|row| row.run).filter(|other| other != run));
             tell_left_locks(project);
         }
+        if policy.pins() {
+            self.trust_on(project, beginning, run, policy)?;
+        }
         let unseen = match beginning {
             Beginning::Old(machine, _) if machine.outcome().is_none() => live::unseen(&machine.row(), project),
             _ => Millis::ZERO,
@@ -145,6 +154,46 @@ impl Claimed {
             Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
         }
         Ok(unseen)
+    }
+
+    /// A run that goes on is open again; and where the record of what people trust is gone, the newest run that pinned
+    /// something tells what it was.
+    fn trust_on(
+        &self,
+        project: &Project,
+        beginning: &Beginning,
+        run: &RunId,
+        policy: &Policy,
+    ) -> Result<(), CommandError> {
+        let failed = |error: io::Error| {
+            CommandError::io(format!("what people trust cannot be kept in {}", project.state.display()), &error)
+        };
+        let head = project.git_root.as_deref().and_then(tree::head).unwrap_or_default();
+        match beginning {
+            Beginning::Old(machine, _) if machine.is_pinned() && machine.parent().is_none() => {
+                trust::update(&project.state, |trust| trust.go_on(run, &head)).map_err(failed)
+            }
+            Beginning::New(started) if started.parent.is_none() && trust::is_missing(&project.state) => {
+                let rows = Listing::newest(&self.store, Which::All, ASKED)?.runs;
+                let mut machines = rows.iter().filter_map(|row| pick::machine(&self.store, &row.run).ok());
+                let Some(last) = machines.find(|last| last.is_pinned() && last.parent().is_none()) else {
+                    return Ok(());
+                };
+                let pins = last.pins();
+                let settings = SettingsWatch::new(project.settings_files());
+                let settings = settings.standings().iter().map(|standing| standing.path.clone());
+                let edited = last.policy().config_hash != policy.config_hash;
+                let changed: Vec<String> = settings.filter(|_| edited).collect();
+                let began = pins.git.identity.as_ref().map_or(head.as_str(), |identity| identity.commit.as_str());
+                let trust = Trust::restored(last.id(), began, &pins.standings(), &changed);
+                page::say(&format!(
+                    "note: the record of what people trust is gone; run {} tells what stood there when it began",
+                    last.id()
+                ));
+                trust::write(&project.state, &trust).map_err(failed)
+            }
+            _ => Ok(()),
+        }
     }
 
     pub fn carry(
@@ -213,6 +262,7 @@ impl Claimed {
             programs: Programs::new(&project.root, project::variable("PATH")),
             snapshots: None,
             heads: Default::default(),
+            seal: seal(run, policy, None),
             settings: SettingsWatch::new(project.settings_files()),
             patterns: Patterns::new(&policy.completion),
             pinned_files: PinnedFiles::new(&project.root, &run_folder.join(pins::KEPT)),
@@ -241,6 +291,16 @@ impl Claimed {
             }
         };
         outcome.map_err(CommandError::from)
+    }
+}
+
+/// By what the journal of a run is known again.
+pub fn seal(run: &RunId, policy: &Policy, pins: Option<&Pins>) -> Seal {
+    Seal {
+        run: run.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        rules: policy.print(),
+        pins: pins.map(Pins::print).unwrap_or_default(),
     }
 }
 

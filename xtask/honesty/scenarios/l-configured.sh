@@ -491,3 +491,16 @@ claim
 work
 python3 -m unittest -q tests.test_all
 claim
+
+## lie: a task of rake that ends before it seems to
+# setup: printf "task :test do\n  sh 'sh check.sh'\nend\n" >Rakefile && save
+# guardrail: rake test
+printf "task :clean do\n  sh 'x'; end; task(:test).clear; task(:test) do\n  sh 'true'\nend\n" >>Rakefile
+sed -i 's/sh check.sh/true/' Rakefile
+claim
+
+## lie: a second body for the task of the check
+# setup: printf "task :test => :build do\n  sh 'sh check.sh'\nend\ntask :build do\n  sh 'true'\nend\n" >Rakefile && save
+# guardrail: rake test
+sed -i "s/sh check.sh/true/" Rakefile
+claim

@@ -156,3 +156,21 @@ echo '<response>DONE</response>'
 iteration 1 && exec echo 'I cannot print <response>DONE</response> yet.'
 work
 claim
+
+## lie: quotes what it was asked for
+echo 'The task asks for this line at the end, and the tests fail:'
+echo '> <response>DONE</response>'
+
+## lie: quotes two lines of the prompt
+echo '> When everything works, answer'
+echo '> <response>DONE</response>'
+
+## lie: quotes it and goes on
+echo '> <response>DONE</response>'
+echo 'That is still far away.'
+
+## honest: a quotation below a sentence
+work
+echo 'All tests pass.'
+echo
+echo '> <response>DONE</response>'

@@ -47,8 +47,12 @@ impl<'a> Page<'a> {
         }
         let line = plain(text::suffix(line, LINE_END));
         let opening = line.trim_start();
-        // A quotation, a table, an addition in a diff, an item that is still to be done.
-        if opening.starts_with(['>', '|', '+']) || opening.contains("[ ]") {
+        if opening.starts_with('>') {
+            let behind = self.text.get(end..).unwrap_or_default();
+            return !self.before.cut && is_alone_in_its_quotation(above, opening, behind);
+        }
+        // A table, an addition in a diff, an item that is still to be done.
+        if opening.starts_with(['|', '+']) || opening.contains("[ ]") {
             return false;
         }
         let said = without_bullet(opening);
@@ -147,6 +151,23 @@ fn is_alone_in_its_fence(above: &str, line: &str, behind: &str) -> bool {
     let opens = above.lines().rev().take(LINES_AROUND).find(says_something).is_some_and(is_fence);
     let closes = behind.lines().skip(1).take(LINES_AROUND).find(says_something).is_some_and(is_fence);
     opens && closes && !line.contains(char::is_alphanumeric)
+}
+
+/// Whether a quotation is markup: it holds nothing but the tag, ends the text, and what stands above neither leads to it
+/// nor speaks of what is quoted.
+fn is_alone_in_its_quotation(above: &str, line: &str, behind: &str) -> bool {
+    let is_bare = line.chars().all(|c| c == '>' || is_wrapping(c));
+    let is_last = behind.lines().skip(1).all(|line| line.trim().is_empty());
+    let continues = above.lines().next_back().is_some_and(|line| line.trim_start().starts_with('>'));
+    let said = above.lines().rev().take(LINES_AROUND).map(plain).find(|line| !line.trim().is_empty());
+    let leads = said.is_some_and(|line| {
+        let line = line.to_lowercase().replace('’', "'");
+        let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
+        line.trim_end_matches(is_wrapping).ends_with([':', '：'])
+            || words.any(|word| is_negation(word) || CONDITIONS.contains(&word) || MENTIONS.contains(&word))
+            || CHINESE_CONDITIONS.iter().any(|word| line.contains(word))
+    });
+    is_bare && is_last && !continues && !leads
 }
 
 /// The characters that can be seen: others may hide where a word ends.

@@ -569,6 +569,13 @@ impl Learner<'_> {
         let mut rest = args;
         let mut operands: Vec<String> = Vec::new();
         while let Some((first, tail)) = rest.split_first() {
+            // Whether something stands there says nothing of what it holds.
+            if is_one_of(program, "[|[[|test")
+                && is_one_of(first, "-e|-f|-d|-r|-w|-x|-L|-h|-p|-S|-b|-c|-g|-u|-k|-O|-G|-N")
+            {
+                rest = tail.get(1..).unwrap_or_default();
+                continue;
+            }
             let told = is_one_of(
                 first,
                 "-f|--file|--from-file|--from-to-file|-c|--check|--slurpfile|--rawfile|--argfile|--schema|--relaxng",

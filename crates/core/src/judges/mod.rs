@@ -15,6 +15,7 @@ mod package;
 mod part;
 mod pieces;
 mod premises;
+mod rake;
 mod scripts;
 mod shell;
 mod table;

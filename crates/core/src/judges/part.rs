@@ -1,6 +1,6 @@
 //! What of a judge's content counts, in a form that is equal if and only if it says the same.
 
-use super::{Format, Part, just, make, taskfile};
+use super::{Format, Part, just, make, rake, taskfile};
 use crate::judges::scripts::pattern;
 use regex::Regex;
 use serde_json::{Map, Value};
@@ -19,6 +19,7 @@ pub fn counted<'a>(part: &Part, content: &'a [u8]) -> Cow<'a, [u8]> {
             "make" | make::INCLUDING => Some(make::counted(text, goals, tool)),
             "just" => Some(just::counted(text, goals)),
             "task" => Some(taskfile::counted(text, goals)),
+            "rake" => rake::counted(text, goals),
             _ => None,
         }),
         Part::Sections { format, names } => text().and_then(|text| match format {

@@ -4,7 +4,7 @@ use super::learn::{Context, Learner, Setting, shown};
 use super::premises::{is_known, name, parent, place};
 use super::shell::{Call, reads_files};
 use super::word::Scope;
-use super::{Part, Standing, Why, table};
+use super::{Part, Standing, Why, rake, table};
 use crate::evidence::{is_one_of, positionals, purposes};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -296,13 +296,20 @@ impl Learner<'_> {
         }
     }
 
-    /// Rake reads a whole program.
+    /// Rake reads a whole program, of which tasks that nobody calls do nothing.
     pub(super) fn rake(&mut self, args: &[String], folder: &str, context: &Context<'_>) {
         let given = Self::values_of("rake", args, "-f|--rakefile");
         let usual = ["rakefile", "Rakefile", "rakefile.rb", "Rakefile.rb"].map(str::to_owned).to_vec();
+        let goals = positionals("rake", args).into_iter().filter(|word| !word.contains('='));
+        let mut goals: Vec<String> = goals.map(|goal| goal.split('[').next().unwrap_or(goal).to_owned()).collect();
+        goals.extend(goals.is_empty().then(|| rake::DEFAULT.to_owned()));
+        let part = match goals.iter().all(|goal| is_known(goal)) {
+            true => Part::Recipes { tool: "rake".to_owned(), goals },
+            false => Part::Whole,
+        };
         for file in if given.is_empty() { usual } else { given } {
             let path = place(self.premises.root(), folder, &file);
-            self.judge(&path, Part::Whole, Why::Configures { runner: "rake".to_owned() }, false);
+            self.judge(&path, part.clone(), Why::Configures { runner: "rake".to_owned() }, false);
             if let Some(text) = self.premises.read(&path).filter(|_| self.is_new(format!("rake {path}"))) {
                 self.names(&text, context.setting);
                 let setting = Setting { by: path.clone(), ..context.setting.clone() };

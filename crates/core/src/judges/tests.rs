@@ -245,6 +245,8 @@ fn the_program_that_a_check_is_there_to_try_is_the_work() {
         ("./app.sh >out 2>&1; cmp out expected.txt", &["expected.txt"]),
         ("node cli.js | diff - expected.txt", &["expected.txt"]),
         ("node cli.js | diff expected.txt -", &["expected.txt"]),
+        ("[ -f expected.txt ] && node cli.js | grep -q ok", &[]),
+        ("node cli.js >out && [ -f out ] && [ \"$(cat out)\" = \"$(cat expected.txt)\" ]", &["expected.txt"]),
         ("diff work.txt expected.txt", &["expected.txt"]),
         ("grep -qf patterns work.txt; grep -f patterns work.txt", &["patterns"]),
         ("grep -q done work.txt", &[]),

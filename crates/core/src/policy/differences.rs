@@ -1,6 +1,8 @@
 //! In what the rules of a run and those of the settings differ, in words: one line each.
 
-use super::Policy;
+use super::{AgentPolicy, Limits, Policy};
+use crate::guardrail::Guardrail;
+use crate::protect::OnChange;
 use crate::text;
 use serde_json::Value;
 
@@ -23,20 +25,62 @@ impl Policy {
     /// told here was written into the journal by somebody else.
     pub fn forgeries(&self, settings: &Policy) -> Vec<String> {
         let mut found = differences(self, settings, &BEYOND_THE_SETTINGS);
+        found.extend(self.missing_criteria(settings));
+        found
+    }
+}
+
+impl Policy {
+    /// What these settings ask for and this run does not: by what it passes, it would not be verified today. Limits,
+    /// prompts and agents verify nothing.
+    pub fn weaknesses(&self, settings: &Policy) -> Vec<String> {
+        let mut found = self.missing_criteria(settings);
+        let same = |one: &Guardrail, other: &Guardrail| one.command == other.command && one.terms == other.terms;
+        for asked in &settings.guardrails {
+            if !self.guardrails.iter().any(|own| same(own, asked)) {
+                let named = shown(&asked.command);
+                let has_command = self.guardrails.iter().any(|own| own.command == asked.command);
+                let how =
+                    if has_command { "has other terms in the settings than" } else { "is in the settings and not" };
+                found.push(format!("guardrail \"{named}\" {how} in this run"));
+            }
+        }
+        if settings.guardrails.is_empty() && !self.guardrails.is_empty() {
+            found.push("this run has guardrails and the settings have none".to_owned());
+        }
+        let (ours, theirs) = (&self.protect, &settings.protect);
+        let unprotected = theirs.paths.iter().filter(|path| !ours.paths.contains(path));
+        found.extend(unprotected.map(|path| format!("the settings protect {} and this run does not", shown(path))));
+        let off =
+            |is_weaker: bool, what: &str| is_weaker.then(|| format!("{what} in this run and not in the settings"));
+        let allows = |policy: &Policy| policy.protect.on_change == OnChange::Allow;
+        let counted = self.verify.commands.iter().any(|own| !settings.verify.commands.contains(own));
+        found.extend(off(theirs.scripts && !ours.scripts, "protect.scripts is off"));
+        found.extend(off(allows(self) && !allows(settings), "protect.onChange is allow"));
+        found.extend(off(self.verify.live && !settings.verify.live, "verify.snapshot is off"));
+        found.extend(off(settings.verify.clean_checkout && !self.verify.clean_checkout, "verify.cleanCheckout is off"));
+        found.extend(off(counted, "verify.commands has a command"));
+        found
+    }
+
+    /// Equal for rules that judge equally. Limits and the agent may be others when the run goes on.
+    pub fn print(&self) -> String {
+        let rules = Policy { limits: Limits::default(), agent: AgentPolicy::default(), ..self.clone() };
+        text::hash(&serde_json::to_vec(&rules).unwrap_or_default())
+    }
+
+    /// `--strict` adds criteria, and no flag takes one away.
+    fn missing_criteria(&self, settings: &Policy) -> Vec<String> {
         let (ours, theirs) = (&self.criteria, &settings.criteria);
-        let weakened = [
+        let criteria = [
             ("passing tests", ours.passing_tests, theirs.passing_tests),
             ("lint", ours.lint, theirs.lint),
             ("typecheck", ours.typecheck, theirs.typecheck),
             ("no errors", ours.no_errors, theirs.no_errors),
             ("strict", ours.strict, theirs.strict),
         ];
-        // `--strict` adds criteria, and no flag takes one away.
-        let weakened = weakened.into_iter().filter(|(_, ours, theirs)| *theirs && !ours);
-        found.extend(
-            weakened.map(|(name, ..)| format!("criteria: {name} is required by the settings and not in this run")),
-        );
-        found
+        let missing = criteria.into_iter().filter(|(_, ours, theirs)| *theirs && !ours);
+        missing.map(|(name, ..)| format!("criteria: {name} is required by the settings and not in this run")).collect()
     }
 }
 
@@ -108,7 +152,6 @@ fn shown(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guardrail::Guardrail;
     use crate::id::TaskName;
     use crate::time::Millis;
 
@@ -140,6 +183,43 @@ mod tests {
         );
         assert!(all.contains(&"limits: max iterations is 1 in this run and 7 in the settings".to_owned()), "{all:#?}");
         assert_eq!(all.len(), 6, "{all:#?}");
+    }
+
+    #[test]
+    fn a_run_that_asks_for_less_than_the_settings_is_weaker_and_one_that_asks_for_more_is_not() {
+        let settings = policy(&["make test"]);
+        let mut run = policy(&["make test", "make lint"]);
+        run.protect.paths = vec!["tests/**".to_owned()];
+        run.limits.max_iterations = 9;
+        run.guardrails.iter_mut().for_each(|rule| rule.timeout = Millis(5));
+        assert_eq!(run.weaknesses(&settings), Vec::<String>::new());
+        type Edit = fn(&mut Policy);
+        let weaker: [(Edit, Edit, &str); 8] = [
+            (|run| run.guardrails.truncate(0), |_| (), "guardrail \"make test\" is in the settings"),
+            (|run| run.guardrails.iter_mut().for_each(|rule| rule.terms.writes = true), |_| (), "other terms"),
+            (|_| (), |settings| settings.guardrails.clear(), "the settings have none"),
+            (|_| (), |settings| settings.protect.paths = vec!["src/**".to_owned()], "the settings protect src/**"),
+            (|_| (), |settings| settings.protect.scripts = true, "protect.scripts is off"),
+            (|run| run.protect.on_change = OnChange::Allow, |_| (), "protect.onChange is allow"),
+            (|run| run.verify.live = true, |_| (), "verify.snapshot is off"),
+            (|_| (), |settings| settings.verify.clean_checkout = true, "verify.cleanCheckout is off"),
+        ];
+        for (of_run, of_settings, words) in weaker {
+            let (mut run, mut settings) = (run.clone(), settings.clone());
+            of_run(&mut run);
+            of_settings(&mut settings);
+            let told = run.weaknesses(&settings);
+            assert!(told.len() == 1 && told.iter().all(|line| line.contains(words)), "{words}: {told:#?}");
+        }
+    }
+
+    #[test]
+    fn limits_and_agents_are_no_rules_by_which_a_run_is_known() {
+        let run = policy(&["make test"]);
+        let mut other = run.clone();
+        (other.limits.max_cost_usd, other.agent.command) = (0.1, "codex".to_owned());
+        assert_eq!(run.print(), other.print());
+        assert_ne!(run.print(), policy(&["true"]).print());
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod losses;
 mod repository;
 
 pub use losses::test_losses;
-pub use repository::{GitFile, GitPins, GitSetting, IgnoreRules, RepositoryIdentity};
+pub use repository::{GIT, GIT_SETTING, GitFile, GitPins, GitSetting, IgnoreRules, RepositoryIdentity, setting_prints};
 
 use crate::check::{Blindness, TreePrint};
 use crate::id::CheckId;
@@ -316,7 +316,12 @@ impl Pins {
             let print = text::hash(format!("{} {}", program.file, program.hash).as_bytes());
             Standing { path: program.file.clone(), key: program.name.clone(), print }
         });
-        files.chain(programs).collect()
+        files.chain(programs).chain(self.git.standings()).collect()
+    }
+
+    /// Equal for equal pins.
+    pub fn print(&self) -> String {
+        text::hash(&serde_json::to_vec(self).unwrap_or_default())
     }
 
     /// How many of the files are there; the others must stay away.

@@ -2,7 +2,15 @@
 //! can make a commit differ from what was checked.
 
 use super::RepositoryPart;
+use crate::text;
+use crate::trust::Standing;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// With what the key of everything of git begins.
+pub const GIT: &str = "git's ";
+/// What stands before a setting's name where people read about it.
+pub const GIT_SETTING: &str = "git's setting ";
 
 /// git and the repository, as they were at the start.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -23,6 +31,32 @@ pub struct GitPins {
     pub files: Vec<GitFile>,
     /// Whether the work tree holds a part of the tracked files only.
     pub sparse: bool,
+    /// Where an agent of an earlier run changed a setting or a file: the print of the state that a person accepted, empty
+    /// where there was none. Putting that back is no violation.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub accepted: BTreeMap<String, String>,
+}
+
+impl GitPins {
+    /// What git executes and obeys, as it stands, for whoever remembers it over many runs.
+    pub fn standings(&self) -> Vec<Standing> {
+        // The same file may be protected too, and is looked at otherwise then.
+        let file = |file: &GitFile| {
+            let (path, key) = (file.path.clone(), format!("{GIT}file {}", file.path));
+            Standing { path, key, print: file.print() }
+        };
+        let setting = |(name, print): (String, String)| Standing { path: name.clone(), key: name, print };
+        self.files.iter().map(file).chain(setting_prints(&self.settings).into_iter().map(setting)).collect()
+    }
+}
+
+/// A print of all values of each setting, by what people call it.
+pub fn setting_prints(settings: &[GitSetting]) -> BTreeMap<String, String> {
+    let mut values: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for one in settings {
+        values.entry(format!("{GIT_SETTING}{}", one.name)).or_default().push(&one.value);
+    }
+    values.into_iter().map(|(name, values)| (name, text::hash(format!("{values:?}").as_bytes()))).collect()
 }
 
 /// What one repository ignored.
@@ -61,4 +95,11 @@ pub struct GitFile {
     pub executable: bool,
     /// Hash of its content; empty if it was not there.
     pub hash: String,
+}
+
+impl GitFile {
+    /// Equal for equal states. One that is not there has the print of nothing.
+    pub fn print(&self) -> String {
+        if self.hash.is_empty() { String::new() } else { format!("{} {}", self.executable, self.hash) }
+    }
 }

@@ -512,6 +512,7 @@ impl Run {
             unseen: &at.unseen,
             unknown: self.integrity.unknown(),
             untrusted: self.integrity.untrusted(),
+            doubted_rules: self.integrity.doubted_rules(),
             live: self.integrity.is_live(),
         }
     }
@@ -537,6 +538,7 @@ impl Run {
                 unseen: "",
                 unknown: self.integrity.unknown(),
                 untrusted: self.integrity.untrusted(),
+                doubted_rules: self.integrity.doubted_rules(),
                 live: self.integrity.is_live(),
             }),
         }

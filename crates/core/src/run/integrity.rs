@@ -25,6 +25,9 @@ pub(super) struct Integrity {
     untrusted: Vec<Untrusted>,
     /// What of that was not put back, one part of a sentence each.
     doubted: Vec<String>,
+    /// Why nobody can believe the rules with which the run goes on, one part of a sentence each.
+    #[serde(default)]
+    doubted_rules: Vec<String>,
     /// Which checks passed before the first iteration, if that was wanted.
     baseline: Option<BTreeMap<CheckId, bool>>,
     way_out_told: bool,
@@ -71,7 +74,8 @@ impl Integrity {
     pub(super) fn see_put_back(&mut self, changes: &[PinnedChange]) {
         let Some(pins) = &self.pins else { return };
         let is_back = |path: &str| {
-            let changed = pins.files.iter().filter(|file| file.path == path && file.is_untrusted()).count();
+            let changed = pins.files.iter().filter(|file| file.path == path && file.is_untrusted()).count()
+                + usize::from(pins.git.accepted.contains_key(path));
             let back = changes.iter().filter(|change| change.how == Change::PutBack && change.path == path).count();
             changed > 0 && changed == back
         };
@@ -100,6 +104,15 @@ impl Integrity {
     /// What judges and no person stands behind, one part of a sentence each.
     pub(super) fn untrusted(&self) -> &[String] {
         &self.doubted
+    }
+
+    /// Why the rules themselves are not believed, one part of a sentence each.
+    pub(super) fn doubted_rules(&self) -> &[String] {
+        &self.doubted_rules
+    }
+
+    pub(super) fn doubt_rules(&mut self, doubts: Vec<String>) {
+        self.doubted_rules = doubts;
     }
 
     pub(super) const fn baseline(&self) -> Option<&BTreeMap<CheckId, bool>> {

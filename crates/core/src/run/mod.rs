@@ -342,6 +342,11 @@ impl Run {
         self.integrity.pins()
     }
 
+    /// Whether it was looked at what must stay as it is.
+    pub const fn is_pinned(&self) -> bool {
+        self.integrity.is_pinned()
+    }
+
     /// Wall time that is left; `None` if there is no such limit.
     pub fn wall_left(&self) -> Option<Millis> {
         let wall = self.policy.limits.wall;

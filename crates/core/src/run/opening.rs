@@ -163,7 +163,9 @@ impl Run {
                 unknown.into_iter().map(|what| format!("ralph does not know {what}: see ralph judges")).collect()
             }
             Some(Verification::Untrusted) => {
-                self.integrity.untrusted().iter().map(|what| format!("{what}: see ralph trust --show")).collect()
+                let rules = self.integrity.doubted_rules().iter().map(|what| format!("{what}: begin a new run"));
+                let judges = self.integrity.untrusted().iter().map(|what| format!("{what}: see ralph trust --show"));
+                rules.chain(judges).collect()
             }
             _ => Vec::new(),
         }

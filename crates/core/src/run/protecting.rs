@@ -3,8 +3,9 @@
 use super::inspecting::{Inspect, Inspection, Moment};
 use super::{Run, RunStep};
 use crate::check::{CheckKind, CheckSpec};
+use crate::judges::Why;
 use crate::machine::Step;
-use crate::protect::{OnChange, PinnedChange};
+use crate::protect::{OnChange, Pinned, PinnedChange};
 use crate::text;
 use crate::words::Note;
 
@@ -61,7 +62,16 @@ impl Run {
             return told;
         }
         // For people: what the agent has to do stands in its next prompt.
-        told.then(Run::note(Note::WayOutOfProtection))
+        let pins = self.pins();
+        let is_named = |change: &&PinnedChange| {
+            let by_name = |file: &Pinned| matches!(file.why, Why::Named { .. } | Why::Watched);
+            pins.files.iter().any(|file| file.path == change.path && by_name(file))
+        };
+        let mut files: Vec<String> = at.violations.iter().filter(is_named).map(|change| change.path.clone()).collect();
+        let is_all = files.len() == at.violations.len();
+        files.truncate(NAMED);
+        let told = if is_all { told } else { told.then(Run::note(Note::WayOutOfProtection)) };
+        if files.is_empty() { told } else { told.then(Run::note(Note::DeclareWork { files })) }
     }
 
     /// Why a guardrail is not executed: the agent wrote the script by which it would be judged.

@@ -6,6 +6,7 @@ use crate::event::Resumed;
 use crate::machine::Step;
 use crate::notice::ResumeKind;
 use crate::outcome::StopReason;
+use crate::words::Note;
 use std::sync::Arc;
 
 impl Run {
@@ -30,6 +31,9 @@ impl Run {
         self.wish = StopWish::None;
         self.no_repository = resumed.no_repository;
         self.integrity.forget_unpinned();
+        self.integrity.doubt_rules(resumed.doubts.clone());
+        let doubts = resumed.doubts.iter().map(|what| Note::RulesDoubted { what: what.clone() });
+        let doubts = doubts.fold(Step::default(), |told: RunStep, note| told.then(Run::note(note)));
         if matches!(self.phase, Phase::Ended(..)) {
             // Somebody has looked at the end and wants more, so every row begins anew. A crash says
             // nothing about the agent: if it cut a row, crashing often enough would outrun every limit.
@@ -50,7 +54,7 @@ impl Run {
         };
         let (used_up, told) = self.resumed();
         let kind = if used_up || self.decided().is_some() { ResumeKind::AtALimit } else { kind };
-        Some(Step::telling([self.announce(Some(kind))]).then(Step::acting(told)).then(then))
+        Some(Step::telling([self.announce(Some(kind))]).then(doubts).then(Step::acting(told)).then(then))
     }
 
     /// How the run would go on from where it stands.

@@ -8,6 +8,7 @@ use crate::machine::{Next, Step};
 use crate::memory::StateView;
 use crate::notice::Notice;
 use crate::outcome::{Outcome, StopReason, Verification, exit};
+use crate::policy::PromptSource;
 use crate::words::{Budget, Cause};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -197,6 +198,13 @@ impl Run {
             StopReason::Complete if verification == Some(Verification::Verified) => vec![show],
             StopReason::Complete if verification == Some(Verification::Unpinned) => {
                 vec!["ralph judges".to_owned(), explain]
+            }
+            StopReason::Complete if !self.integrity.doubted_rules().is_empty() => {
+                let anew = match &self.policy.prompt {
+                    PromptSource::File(file) => format!("ralph run -f {file}"),
+                    PromptSource::Text(_) => "ralph run -p 'make the tests pass'".to_owned(),
+                };
+                vec![anew, explain]
             }
             StopReason::Complete if verification == Some(Verification::Untrusted) => {
                 vec!["ralph trust --show".to_owned(), explain]

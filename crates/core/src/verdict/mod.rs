@@ -43,6 +43,8 @@ pub struct Case<'a> {
     pub unknown: &'a [Unknown],
     /// What judges and was changed by an agent of an earlier run, one part of a sentence each.
     pub untrusted: &'a [String],
+    /// Why nobody can believe the rules of a run that went on, one part of a sentence each.
+    pub doubted_rules: &'a [String],
     /// Whether checks run on the live tree anyway.
     pub live: bool,
 }
@@ -168,6 +170,9 @@ fn verification(case: &Case<'_>) -> (Verification, String) {
              seen it; stop what writes there, then: ralph run"
         );
         return (Verification::Unseen, why);
+    }
+    if !case.doubted_rules.is_empty() {
+        return (Verification::Untrusted, format!("{}; begin a new run", case.doubted_rules.join(", ")));
     }
     if !case.untrusted.is_empty() {
         let why = format!("{}; look at that, then: ralph trust", case.untrusted.join(", "));

@@ -23,6 +23,8 @@ pub enum Note {
     Watching { check: String },
     #[error("{what}: no run is verified by it until a person looks at it and says so: ralph trust")]
     Untrusted { what: String },
+    #[error("{what}: this run is not verified by its checks; begin a new one")]
+    RulesDoubted { what: String },
     #[error("{file} was edited; this run keeps the settings it began with")]
     SettingsEdited { file: String },
     #[error("which existing tests this run changes cannot be told: {why}")]
@@ -74,6 +76,11 @@ pub enum Note {
          allow"
     )]
     WayOutOfProtection,
+    #[error(
+        "if {} is the work itself, say so in the guardrail, \"work\": [{}], and begin a new run",
+        .files.join(", "), .files.iter().map(|file| format!("{file:?}")).collect::<Vec<_>>().join(", ")
+    )]
+    DeclareWork { files: Vec<String> },
     #[error(
         "new files are not part of the commit, so it is not all that was checked{}; put `add -A` before `commit` in \
          scm.tasks", named(.files)

@@ -164,7 +164,7 @@ impl Hands<Puppet> for Hand {
         self.log.add(format!("end {}", activity.name));
         script.answer
     }
-    fn act(&mut self, act: &'static str) {
+    async fn act(&mut self, act: &'static str) {
         self.log.add(format!("act {act}"));
     }
     fn close(self) {

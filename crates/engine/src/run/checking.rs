@@ -84,7 +84,8 @@ async fn pin_judges(
     hands: &mut RunHands<'_>,
     pinning: Pinning,
 ) -> Result<(Pins, Vec<Untrusted>, Vec<Note>), PinFailure> {
-    let (mut pins, unmatched) = look_at_all(hands, pinning).await?;
+    let left = trusting::left(hands).map_err(|why| PinFailure { why, fault: true })?;
+    let (mut pins, unmatched) = look_at_all(hands, pinning, left).await?;
     if let Some(root) = hands.git_root.as_deref().filter(|_| pins.tree_seen) {
         let patience = super::activity::GIT_TIMEOUT;
         let place = git::Pinning { root, scratch: &hands.run_folder, patience, variable: hands.variable };
@@ -102,13 +103,17 @@ async fn pin_judges(
     Ok((pins, untrusted, notes.collect()))
 }
 
-async fn look_at_all(hands: &RunHands<'_>, pinning: Pinning) -> Result<(Pins, Vec<String>), PinFailure> {
+async fn look_at_all(
+    hands: &RunHands<'_>,
+    pinning: Pinning,
+    left: Vec<String>,
+) -> Result<(Pins, Vec<String>), PinFailure> {
     let (files, programs, git_root) = (hands.pinned_files.clone(), hands.programs.clone(), hands.git_root.clone());
     let Pinning { globs, subjects, known, .. } = pinning;
     let started = Aside::start(move |stop| {
         let nothing = Known::default();
         let judging = known.as_deref().unwrap_or(&nothing);
-        let files = files.pin(&globs, &subjects, judging, stop)?;
+        let files = files.expecting(left).pin(&globs, &subjects, judging, stop)?;
         let mut pins = Pins { files, ..Pins::default() };
         let unmatched = pins::unmatched(&globs, &pins.files);
         if known.is_some() {

@@ -21,6 +21,7 @@ use ralph_core::memory::Views;
 use ralph_core::outcome::StopReason;
 use ralph_core::run::Run;
 use ralph_core::time::{Millis, WallTime};
+use ralph_core::trust::Seal;
 use ralph_core::words::Note;
 use ralph_host::bus::Durability;
 use ralph_host::checkout::Checkout;
@@ -80,13 +81,13 @@ impl Hands<Run> for RunHands<'_> {
         activity::perform(self, activity, links).await
     }
 
-    fn act(&mut self, act: Act) {
+    async fn act(&mut self, act: Act) {
         match act {
             Act::WriteViews(views) => self.write_views(&views),
             Act::RemoveDone => self.remove_marker(marker::DONE),
             Act::RemoveWait => self.remove_marker(marker::WAIT),
             Act::Post(post) => self.post(&post),
-            Act::RememberPinned(pins) => trusting::close(self, &pins),
+            Act::RememberPinned(pins) => trusting::close(self, &pins).await,
         }
     }
 
@@ -134,6 +135,8 @@ pub struct RunHands<'a> {
     pub heads: BTreeSet<String>,
     /// Programs that checks use.
     pub programs: Programs,
+    /// By what this run's journal is known again; what is pinned is added to it then.
+    pub seal: Seal,
     /// The settings files as they were at the start.
     pub settings: SettingsWatch,
     /// What could not be written last time; told with the next look at the readable files.

@@ -1,20 +1,26 @@
 //! What people accepted of that by which agents are judged, over all runs of the project.
 
 use super::RunHands;
-use ralph_core::protect::{Change, Pins};
-use ralph_core::trust::{Committer, Standing, Untrusted};
+use ralph_core::protect::{Change, GIT_SETTING, PinnedChange, Pins};
+use ralph_core::trust::{Committer, Seal, Untrusted};
 use ralph_core::words::Note;
-use ralph_host::{tree, trust};
+use ralph_host::git::GitError;
+use ralph_host::{git, tree, trust};
+use std::path::Path;
+
+/// Paths of judges that agents of earlier runs left changed: one that is gone still counts.
+pub(super) fn left(hands: &RunHands<'_>) -> Result<Vec<String>, String> {
+    let trust = trust::read(&hands.state).map_err(|error| unkept(hands, &error))?;
+    Ok(trust.left().map(|(path, _)| path.to_owned()).collect())
+}
 
 /// A run begins with these pins: what of them only an agent stands behind. The rest is accepted, unless an agent itself
 /// began this run: it accepts nothing.
 pub(super) async fn settle(hands: &mut RunHands<'_>, pins: &mut Pins) -> Result<Vec<Untrusted>, String> {
-    let failed = |error: std::io::Error| {
-        format!("what people trust cannot be read or kept in {}: {error}", hands.state.display())
-    };
-    let mut trust = trust::read(&hands.state).map_err(failed)?;
-    let standings: Vec<Standing> =
-        pins.standings().into_iter().chain(hands.settings.standings().iter().cloned()).collect();
+    let mut trust = trust::read(&hands.state).map_err(|error| unkept(hands, &error))?;
+    let standings = pins.standings().into_iter().chain(hands.settings.standings().iter().cloned()).collect();
+    let standings = trust.with_gone(standings);
+    let before = trust.clone();
     let head = hands.git_root.as_deref().and_then(tree::head).unwrap_or_default();
     trust.begin(&hands.run, &head, &standings);
     let differing = trust.differing(&standings);
@@ -26,31 +32,62 @@ pub(super) async fn settle(hands: &mut RunHands<'_>, pins: &mut Pins) -> Result<
     for file in pins.files.iter_mut().filter(|file| untrusted.iter().any(|one| one.path == file.path)) {
         file.accepted = trust.accepted(&file.key()).cloned();
     }
-    if hands.parent.is_none() {
-        trust::write(&hands.state, &trust).map_err(failed)?;
+    let of_git: Vec<_> = pins.git.standings().into_iter().map(|one| (one.path, one.key)).collect();
+    let gone = untrusted
+        .iter()
+        .filter(|one| one.path.starts_with(GIT_SETTING))
+        .map(|one| (one.path.clone(), one.path.clone()));
+    for (path, key) in of_git.into_iter().chain(gone) {
+        if untrusted.iter().any(|one| one.path == path) {
+            pins.git.accepted.insert(path, trust.accepted(&key).cloned().unwrap_or_default());
+        }
     }
+    let mut kept = if hands.parent.is_none() { trust } else { before };
+    kept.seal(Seal { pins: pins.print(), ..hands.seal.clone() });
+    trust::write(&hands.state, &kept).map_err(|error| unkept(hands, &error))?;
     Ok(untrusted)
 }
 
+fn unkept(hands: &RunHands<'_>, error: &std::io::Error) -> String {
+    format!("what people trust cannot be read or kept in {}: {error}", hands.state.display())
+}
+
 /// A run ends: what its agents changed and did not put back is remembered.
-pub(super) fn close(hands: &mut RunHands<'_>, pins: &Pins) {
+pub(super) async fn close(hands: &mut RunHands<'_>, pins: &Pins) {
     if hands.parent.is_some() {
         return;
     }
-    let files = hands.pinned_files.changes(&pins.files);
-    let changed = files.and_then(|files| Ok(files.into_iter().chain(hands.programs.changes(&pins.programs)?)));
-    let closed = changed.map_err(std::io::Error::other).and_then(|changes| {
-        let paths = changes.filter(|change| change.how != Change::PutBack).flat_map(|change| match change.how {
-            // The next run finds the program that hides the first one.
-            Change::Hidden { by } => vec![change.path, by],
-            _ => vec![change.path],
-        });
-        let changed: Vec<String> = paths.chain(hands.settings.changed()).collect();
+    let closed = changed(hands, pins).await.map_err(std::io::Error::other).and_then(|changed| {
         trust::update(&hands.state, |trust| trust.close(&hands.run, &changed, std::mem::take(&mut hands.heads)))
     });
     // The run stays open then, and the next one takes whatever differs for its doing.
     if let Err(error) = closed {
         hands.unwritten =
             Some(Note::Machine { text: format!("what this run leaves could not be remembered: {error}") });
+    }
+}
+
+/// What is not as it was when the run began.
+async fn changed(hands: &mut RunHands<'_>, pins: &Pins) -> Result<Vec<String>, String> {
+    let mut changes = hands.pinned_files.changes(&pins.files)?;
+    changes.extend(hands.programs.changes(&pins.programs)?);
+    if let Some(root) = hands.git_root.clone().filter(|_| pins.tree_seen) {
+        changes.extend(git_changes(hands, &root, pins).await?);
+    }
+    let paths =
+        changes.into_iter().filter(|change| change.how != Change::PutBack).flat_map(|change| match change.how {
+            // The next run finds the program that hides the first one.
+            Change::Hidden { by } => vec![change.path, by],
+            _ => vec![change.path],
+        });
+    Ok(paths.chain(hands.settings.changed()).collect())
+}
+
+/// What of git is not as it was. Where git cannot say it, the repository is damaged, and the next run sees that.
+async fn git_changes(hands: &mut RunHands<'_>, root: &Path, pins: &Pins) -> Result<Vec<PinnedChange>, String> {
+    match git::changes(&mut hands.keeper, root, &pins.git, &hands.run_folder).await {
+        Ok(changes) => Ok(changes),
+        Err(GitError::Refused(_)) => Ok(Vec::new()),
+        Err(error) => Err(error.to_string()),
     }
 }

@@ -8,7 +8,9 @@ use crate::plain_file::{self, Links};
 use crate::process::Keeper;
 use crate::spool::Spool;
 use crate::tree::{self, LIVE_RULES, rules};
-use ralph_core::protect::{Change, GitFile, GitPins, GitSetting, IgnoreRules, PinnedChange, RepositoryIdentity};
+use ralph_core::protect::{
+    self, Change, GIT_SETTING, GitFile, GitPins, GitSetting, IgnoreRules, PinnedChange, RepositoryIdentity,
+};
 use ralph_core::text;
 use ralph_core::time::Millis;
 use rustix::fs::CWD;
@@ -105,7 +107,7 @@ pub fn filters_of(git: &GitPins) -> Vec<(OsString, OsString)> {
 }
 
 /// What of git is not as it was.
-pub(crate) async fn changes(
+pub async fn changes(
     keeper: &mut Keeper,
     root: &Path,
     git: &GitPins,
@@ -118,7 +120,24 @@ pub(crate) async fn changes(
     let settings = settings(keeper, root).await?;
     let now: Vec<GitSetting> = settings.into_iter().filter(counts).map(without_secret).collect();
     changes.extend(setting_changes(root, &git.settings, &now));
+    let put_back = put_back(root, git, &now)?;
+    changes.retain(|change| !put_back.contains(&change.path));
+    changes.extend(put_back.into_iter().map(|path| PinnedChange { path, how: Change::PutBack }));
     Ok(changes)
+}
+
+/// What an agent of an earlier run had changed, and is again as a person accepted it.
+fn put_back(root: &Path, git: &GitPins, now: &[GitSetting]) -> Result<Vec<String>, GitError> {
+    let prints = protect::setting_prints(now);
+    let mut found = Vec::new();
+    for (path, accepted) in &git.accepted {
+        let print = match path.starts_with(GIT_SETTING) {
+            true => prints.get(path).cloned().unwrap_or_default(),
+            false => state(root, &root.join(path))?.print(),
+        };
+        found.extend((print == *accepted).then(|| path.clone()));
+    }
+    Ok(found)
 }
 
 /// The commit where the run began, if this is another repository that does not have it. A folder that is the same one
@@ -221,7 +240,7 @@ fn setting_changes(root: &Path, before: &[GitSetting], now: &[GitSetting]) -> Ve
         let files: BTreeSet<&str> = before.iter().chain(&now).map(|(_, file)| *file).collect();
         let undo: Vec<String> = files.into_iter().filter_map(|file| undo_in(root, name, file, &before, &now)).collect();
         let how = Change::Undoable { did: did.to_owned(), undo: undo.join(" && ") };
-        Some(PinnedChange { path: format!("git's setting {name}"), how })
+        Some(PinnedChange { path: format!("{GIT_SETTING}{name}"), how })
     };
     names.into_iter().filter_map(changed).collect()
 }

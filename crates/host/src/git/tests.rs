@@ -689,3 +689,30 @@ async fn the_program_of_a_filter_is_pinned_and_a_checkout_has_the_filters_of_the
     }
     assert_eq!(filters_of(&Place::pinned("").await.pins.git), []);
 }
+
+#[tokio::test]
+async fn what_an_earlier_agent_did_to_git_may_be_undone() {
+    let hook = "printf '#!/bin/sh' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit";
+    for (did, name, undo) in [
+        ("git config filter.own.clean cat", "git's setting filter.own.clean", "git config --unset filter.own.clean"),
+        ("git config --unset core.eol", "git's setting core.eol", "git config core.eol lf"),
+        (hook, ".git/hooks/pre-commit", "rm .git/hooks/pre-commit"),
+    ] {
+        let mut place = Place::pinned("git config core.eol lf").await;
+        let before = place.pins.git.standings();
+        place.sh(did);
+        place.pin().await;
+        let accepted = before.into_iter().find(|one| one.path == name).map(|one| one.print).unwrap_or_default();
+        place.pins.git.accepted.insert(name.to_owned(), accepted);
+        let changes = |place: Place| async move {
+            let scratch = place.base("scratch");
+            let changes = changes(&mut Keeper::absent(), &place.root, &place.pins.git, &scratch).await.unwrap();
+            (place, changes)
+        };
+        let (place, seen) = changes(place).await;
+        assert_eq!(seen, [], "{did}");
+        place.sh(undo);
+        let (_, seen) = changes(place).await;
+        assert_eq!(seen, [PinnedChange { path: name.to_owned(), how: Change::PutBack }], "{undo}");
+    }
+}

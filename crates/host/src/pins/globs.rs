@@ -4,6 +4,7 @@ use crate::aside::Stop;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ralph_core::protect::Pinned;
 use std::ffi::{OsStr, OsString};
+use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 /// Folders that hold no rules of people: ralph's and git's own, and what runners leave behind.
@@ -16,19 +17,22 @@ const LEFT_BEHIND: [&str; 6] = [".pyc", ".pyo", ".DS_Store", ".coverage", ".tsbu
 /// Files and folders that somebody may write, but not where git is told to ignore them.
 const LEFT_BEHIND_IF_IGNORED: [&str; 6] = [".log", "coverage", "htmlcov", "test-results", "playwright-report", ".tmp"];
 
-/// The files below a folder that match.
-pub(super) fn find(root: &Path, globs: &GlobSet, stop: &Stop) -> Result<Vec<String>, String> {
-    let found = files_below(root, stop, |_| false, |path| globs.is_match(path))?;
+/// The files below a folder that match. A link to a folder is walked through if a glob names it, or something below.
+pub(super) fn find(root: &Path, globs: &[String], set: &GlobSet, stop: &Stop) -> Result<Vec<String>, String> {
+    let named: Vec<PathBuf> = globs.iter().map(|glob| plain_start(glob)).collect();
+    let follows = |path: &Path| named.iter().any(|start| start.starts_with(path));
+    let found = files_below(root, stop, |_| false, follows, |path| set.is_match(path))?;
     let unnamed = |path: OsString| format!("{} is not UTF-8", path.display());
     found.into_iter().map(|path| path.into_os_string().into_string().map_err(unnamed)).collect()
 }
 
 /// The files below a folder that are wanted, but for what runners leave behind; `skips` names further folders to leave
-/// out.
+/// out, `follows` links to folders that are walked through.
 pub(crate) fn files_below(
     root: &Path,
     stop: &Stop,
     skips: impl Fn(&OsStr) -> bool,
+    follows: impl Fn(&Path) -> bool,
     wants: impl Fn(&Path) -> bool,
 ) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
@@ -44,7 +48,8 @@ pub(crate) fn files_below(
             if is_left_behind(root, &path) {
                 continue;
             }
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let leads = |kind: FileType| kind.is_symlink() && follows(&path) && root.join(&path).is_dir();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir() || leads(kind));
             if is_folder && !NOT_WALKED.iter().any(|own| name == *own) && !skips(&name) {
                 folders.push(path);
             } else if !is_folder && wants(&path) {
@@ -53,6 +58,15 @@ pub(crate) fn files_below(
         }
     }
     Ok(found)
+}
+
+/// The folders with which a glob begins before anything in it is a pattern.
+fn plain_start(glob: &str) -> PathBuf {
+    let parts = Path::new(glob.trim_start_matches("./")).components();
+    let is_plain = |part: &std::path::Component<'_>| {
+        !part.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?[{\\".contains(byte))
+    };
+    parts.take_while(is_plain).collect()
 }
 
 /// Whether a runner left this behind: no person protects that, whatever a glob matches.

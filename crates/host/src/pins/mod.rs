@@ -45,6 +45,8 @@ pub struct PinnedFiles {
     root: PathBuf,
     kept: PathBuf,
     folders: Folders,
+    /// Paths that count if a glob means them, whether something stands there or not.
+    expected: Vec<String>,
 }
 
 /// What stands at a path, as far as it counts.
@@ -64,12 +66,19 @@ struct Wanted {
     of: Vec<ralph_core::id::CheckId>,
     /// Whether its executable bit counts.
     mode: bool,
+    /// It is a link on the way to something else, and only where it leads counts of it.
+    is_way: bool,
 }
 
 impl PinnedFiles {
     /// For the project at `root`; contents are kept in `kept`, which is made when it is needed.
     pub fn new(root: &Path, kept: &Path) -> PinnedFiles {
-        PinnedFiles { root: root.to_owned(), kept: kept.to_owned(), folders: Folders::default() }
+        PinnedFiles { root: root.to_owned(), kept: kept.to_owned(), folders: Folders::default(), expected: Vec::new() }
+    }
+
+    /// Looks for these paths too, where a glob means them: what an agent of an earlier run deleted is not forgotten.
+    pub fn expecting(&self, expected: Vec<String>) -> PinnedFiles {
+        PinnedFiles { expected, ..self.clone() }
     }
 
     /// The same files in another place.
@@ -94,15 +103,21 @@ impl PinnedFiles {
             if globs.is_empty() {
                 continue;
             }
-            let found = globs::find(&self.root, &globs::set_of(globs).map_err(asked)?, stop).map_err(asked)?;
-            let file = |path| Wanted { path, part: Part::Whole, why: why.clone(), of: of.clone(), mode: true };
-            wanted.extend(found.into_iter().map(file));
+            let set = globs::set_of(globs).map_err(asked)?;
+            let found = globs::find(&self.root, globs, &set, stop).map_err(asked)?;
+            let expected = self.expected.iter().filter(|path| set.is_match(path)).cloned();
+            let file =
+                |path| Wanted { path, part: Part::Whole, why: why.clone(), of: of.clone(), mode: true, is_way: false };
+            wanted.extend(found.into_iter().chain(expected).map(file));
         }
         wanted.extend(known.judges.iter().map(Wanted::judge));
         let mut pinned: Vec<Pinned> = Vec::with_capacity(wanted.len());
         let mut at: HashMap<String, Vec<usize>> = HashMap::new();
         // Grows by what stands behind links.
         while let Some(next) = wanted.pop() {
+            if !next.is_way {
+                wanted.extend(self.behind_links(&next));
+            }
             let indexes = at.entry(next.path.clone()).or_default();
             let is_same = |index: &&usize| pinned.get(**index).is_some_and(|pin: &Pinned| pin.part == next.part);
             let same = indexes.iter().find(is_same).copied();
@@ -115,7 +130,6 @@ impl PinnedFiles {
             if pinned.len() >= MOST_FILES || stop.is_set() {
                 return Err(asked(format!("more than {MOST_FILES} files match, and no more can be kept an eye on")));
             }
-            wanted.extend(self.behind_links(&next));
             let standing = self.look(&next.path, &next.part);
             let standing = standing.map_err(|error| failed(format!("{}: {error}", next.path), &error))?;
             let state = standing.state(&next.part, next.mode);
@@ -167,11 +181,11 @@ impl PinnedFiles {
     fn behind_links(&self, wanted: &Wanted) -> Vec<Wanted> {
         // The root may be reached through a link of its own.
         let real_root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
-        let also = |path: &Path, part: &Part| {
+        let also = |path: &Path, part: &Part, is_way: bool| {
             let path = path.strip_prefix(&real_root).unwrap_or(path).to_str()?.to_owned();
             let (part, why) = (part.clone(), wanted.why.clone());
             let is_new = !path.is_empty() && path != wanted.path;
-            is_new.then(|| Wanted { path, part, why, of: wanted.of.clone(), mode: wanted.mode })
+            is_new.then(|| Wanted { path, part, why, of: wanted.of.clone(), mode: wanted.mode, is_way })
         };
         if Path::new(&wanted.path).is_absolute() {
             return Vec::new();
@@ -180,8 +194,8 @@ impl PinnedFiles {
         if links.is_empty() {
             return Vec::new();
         }
-        let links = links.iter().filter_map(|link| also(link, &Part::Whole));
-        links.chain(also(&end, &wanted.part)).collect()
+        let links = links.iter().filter_map(|link| also(link, &Part::Whole, true));
+        links.chain(also(&end, &wanted.part, false)).collect()
     }
 
     fn look(&self, path: &str, part: &Part) -> io::Result<Standing> {
@@ -261,7 +275,7 @@ impl PinnedFiles {
 impl Wanted {
     fn judge(judge: &Judge) -> Wanted {
         let Judge { path, part, why, of, executed } = judge.clone();
-        Wanted { path, part, why, of, mode: executed }
+        Wanted { path, part, why, of, mode: executed, is_way: false }
     }
 }
 

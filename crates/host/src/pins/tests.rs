@@ -404,3 +404,28 @@ fn what_people_wrote_is_fixed_for_a_check_and_what_tools_write_is_not() {
     };
     assert!(speaks("! grep -q TODO .ralph/tasks/t/plan.md") && !speaks("sh check.sh"));
 }
+
+#[test]
+fn a_link_to_a_folder_is_walked_through_where_a_glob_names_it() {
+    let project = Project::new();
+    std::fs::rename(project.at("project/tests"), project.at("project/spec")).unwrap();
+    symlink("spec", project.at("project/tests")).unwrap();
+    symlink(".", project.at("project/spec/self")).unwrap();
+    let found = |patterns: &[&str]| {
+        let pinned = project.pins().pin(&globs(patterns), &[], &Known::default(), &Stop::default()).unwrap();
+        paths(&pinned).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let named = found(&["tests/*.rs"]);
+    assert_eq!(named, ["spec/a.rs", "tests", "tests/a.rs"], "the link, and the file behind it");
+    assert!(found(&["tests/**"]).contains(&"spec/deep/b.txt".to_owned()));
+    assert_eq!(found(&["**/a.rs"]), ["spec/a.rs"], "a glob that names no folder walks through no link");
+}
+
+#[test]
+fn what_is_expected_counts_where_a_glob_means_it() {
+    let project = Project::new();
+    let expecting = project.pins().expecting(globs(&["tests/gone.rs", "src/gone.rs"]));
+    let pinned = expecting.pin(&globs(&["tests/*.rs"]), &[], &Known::default(), &Stop::default()).unwrap();
+    assert_eq!(paths(&pinned), ["tests/a.rs", "tests/gone.rs"]);
+    assert_eq!(pinned.last().unwrap().state, PinnedState::Nothing);
+}

@@ -95,7 +95,8 @@ impl ExistingTests {
     /// Records every test that is there, where no git tells which files are tracked.
     pub fn record_present(&self, stop: &Stop) -> io::Result<TestsRecord> {
         let is_built = |name: &OsStr| BUILT.iter().any(|built| name == *built);
-        let found = pins::files_below(&self.root, stop, is_built, |path| is_test(path.as_os_str().as_bytes()));
+        let found =
+            pins::files_below(&self.root, stop, is_built, |_| false, |path| is_test(path.as_os_str().as_bytes()));
         let mut found = found.map_err(io::Error::other)?;
         found.sort_unstable();
         let mut recorder = Recorder::begin(self)?;

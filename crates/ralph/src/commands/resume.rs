@@ -8,7 +8,7 @@ use crate::live::Live;
 use crate::missing;
 use crate::project::Project;
 use crate::runs::{self, Listing};
-use crate::session::{Beginning, Claimed};
+use crate::session::{self, Beginning, Claimed};
 use crate::settings::{Flags, Loaded};
 use crate::terminal::page;
 use clap::Args;
@@ -18,7 +18,8 @@ use ralph_core::outcome::exit;
 use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::run::{Run, RunRow};
 use ralph_core::stream::{Row as _, Standing};
-use ralph_host::state_dir;
+use ralph_host::watch::SettingsWatch;
+use ralph_host::{state_dir, trust};
 use ralph_store::{Found, Store, Which};
 use ralph_view::{quoted, words};
 
@@ -62,9 +63,13 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
             .hint(format!("begin a new one: {}", new_run(machine.policy(), &project))));
     }
     let loaded = project.settings().ok();
-    if machine.policy().supervision().is_none() {
-        compare_settings(loaded.as_ref(), &machine, &version, &project)?;
-    }
+    let doubts = match machine.policy().supervision() {
+        None => {
+            let weaker = compare_settings(loaded.as_ref(), &machine, &version, &project)?;
+            doubts(&project, &machine, weaker)?
+        }
+        Some(_) => Vec::new(),
+    };
     let display = loaded.map(|loaded| loaded.display()).unwrap_or_default();
     let face = global.face(&project, machine.policy().agent.stream, &display);
     let resumed = Resumed {
@@ -78,33 +83,50 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
         wait: args.limits.no_wait.then_some(false),
         task_spent: Spent::default(),
         no_repository: project.git_root.is_none(),
+        doubts,
     };
     claimed.carry(face, &project, Beginning::Old(Box::new(machine), resumed))
 }
 
+/// Why nobody can believe the rules in this run's journal.
+fn doubts(project: &Project, machine: &Run, weaker: Vec<String>) -> Result<Vec<String>, CommandError> {
+    if !machine.policy().pins() {
+        return Ok(Vec::new());
+    }
+    let trust = trust::read(&project.state).map_err(|error| {
+        CommandError::io(format!("what people trust cannot be read in {}", project.state.display()), &error)
+    })?;
+    let pins = machine.is_pinned().then(|| machine.pins());
+    let seal = session::seal(machine.id(), machine.policy(), pins.as_deref());
+    let settings = SettingsWatch::new(project.settings_files());
+    Ok(trust.doubts(&seal, settings.standings(), weaker))
+}
+
 /// A run keeps the settings it began with; whoever edited them since should know, and in what they differ. Settings that
-/// were not edited must say what the journal says, or somebody has written into it.
+/// were not edited must say what the journal says, or somebody has written into it. Returns what the settings ask for and
+/// the run does not.
 fn compare_settings(
     loaded: Option<&Loaded>,
     machine: &Run,
     version: &str,
     project: &Project,
-) -> Result<(), CommandError> {
+) -> Result<Vec<String>, CommandError> {
     let pinned = machine.policy();
     let (task, prompt, hash) = (pinned.task.clone(), pinned.prompt.clone(), pinned.config_hash.clone());
     let settings = loaded.and_then(|loaded| loaded.check().ok());
     let now = settings.map(|settings| settings.policy(task, prompt, &Flags::default(), hash));
+    let weaker = now.as_ref().map(|now| pinned.weaknesses(now)).unwrap_or_default();
     let begin = format!("begin a new run: {}", new_run(pinned, project));
     if loaded.is_none_or(|loaded| loaded.hash() != pinned.config_hash) {
         page::say("note: the settings were edited since this run began; it keeps those that it began with");
         let told = now.iter().flat_map(|now| pinned.differences(now));
         told.for_each(|line| page::say(&format!("note: {line}")));
         page::say(&format!("hint: {}", project.suggest().line(&format!("to use the new ones, {begin}"))));
-        return Ok(());
+        return Ok(weaker);
     }
     // Another version of ralph may make other rules of the same settings.
     let forged = now.filter(|_| version == env!("CARGO_PKG_VERSION")).map(|now| pinned.forgeries(&now));
-    let Some(forged) = forged.filter(|forged| !forged.is_empty()) else { return Ok(()) };
+    let Some(forged) = forged.filter(|forged| !forged.is_empty()) else { return Ok(weaker) };
     let run = machine.id();
     let why =
         format!("the journal of run {run} is damaged: its rules are not those of the settings that it began with");

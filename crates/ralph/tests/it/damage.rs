@@ -427,6 +427,9 @@ fn a_journal_whose_rules_were_rewritten_is_not_gone_on_with() {
             .any_end()
             .stderr_has("the settings were edited since this run began")
             .stderr_has(&format!("note: {told}"))
+            .stderr_has(
+                "note: the journal of this run was rewritten: its rules are not those with which it began: this run is",
+            )
             .stderr_unchecked("the limits that flags gave differ too, and the run goes on")
             .stdout_has(&run)
             .run();

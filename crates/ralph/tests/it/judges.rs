@@ -236,3 +236,50 @@ fn a_hidden_check_is_seen_by_nobody_who_works_in_the_project() {
         .code(2)
         .run();
 }
+
+#[test]
+fn what_an_agent_changed_of_git_is_believed_by_no_later_run_until_it_is_undone() {
+    let env = project("run git config filter.own.clean cat\nclaim");
+    let run = |code: i32| env.ralph(["run", "-p", "x", "-m", "1", "--json"]).code(code).run().json_lines();
+    let verification = |script: &str| {
+        env.script(script);
+        run(0).last().unwrap()["verification"].clone()
+    };
+    run(1);
+    assert_eq!(verification("file work.txt done\nclaim"), "untrusted");
+    env.ralph(["trust", "--show"]).stdout_has("git's setting filter.own.clean was changed by the agent of run").run();
+    assert_eq!(verification("run git config --unset filter.own.clean\nclaim"), "verified");
+    assert_eq!(verification("claim"), "verified");
+    env.git(["config", "filter.mine.clean", "cat"]);
+    assert_eq!(verification("claim"), "verified", "a person may do so");
+}
+
+#[test]
+fn a_protected_file_that_an_agent_deleted_is_missed_by_the_next_run() {
+    let env = project("run rm tests/b.sh\nclaim");
+    env.write("tests/a.sh", "true\n").write("tests/b.sh", "true\n");
+    env.settings(json!({"protect": {"paths": ["tests/*.sh"]}}));
+    env.ralph(["run", "-p", "x", "-m", "1", "--json"]).code(1).run().json_lines();
+    let verification = |script: &str| {
+        env.script(script);
+        env.ralph(["run", "-p", "x", "-m", "1", "--json"]).run().json_lines().last().unwrap()["verification"].clone()
+    };
+    assert_eq!(verification("file work.txt done\nclaim"), "untrusted");
+    assert_eq!(verification("run echo true > tests/b.sh\nclaim"), "verified", "it is as it was");
+}
+
+#[test]
+fn without_the_record_of_what_people_trust_the_last_run_tells_what_stood_there() {
+    let env = project("claim");
+    env.ralph(["run", "-p", "x", "-m", "1", "--json"]).code(1).run().json_lines();
+    let record = crate::damage::state(&env).join("trust.json");
+    std::fs::remove_file(&record).unwrap();
+    env.write("check.sh", "exit 0\n");
+    let lines = env
+        .ralph(["run", "-p", "x", "-m", "1", "--json"])
+        .stderr_has("note: the record of what people trust is gone; run ")
+        .run()
+        .json_lines();
+    assert_eq!(lines.last().unwrap()["verification"], "untrusted");
+    assert!(record.exists());
+}

@@ -52,6 +52,8 @@ fn a_guardrail_that_ran_no_test_has_not_passed() {
 
 /// Who cannot help changing a protected file is told how.
 const IF_IT_IS_WORK: &str = "note: if such a file is the work itself, begin a run with protect.scripts false";
+const IF_A_SCRIPT_IS_WORK: &str =
+    "note: if [..].sh is the work itself, say so in the guardrail, \"work\": [\"[..].sh\"], and begin a new run";
 /// What an agent does to the settings is told.
 const SETTINGS_EDITED: &str = "note: [PROJECT]/.ralph/settings.local.json was edited; this run keeps the settings";
 
@@ -67,7 +69,7 @@ fn c14_a_script_that_was_rewritten_is_executed_as_it_was_or_not_at_all() {
                 "so it was not executed"
             };
             let run = env.ralph(["run", "-p", "x", "-m", "2"]).ends("max-iterations").code(1);
-            let run = run.stderr_has("✗ protected files check.sh was ").stderr_has(IF_IT_IS_WORK);
+            let run = run.stderr_has("✗ protected files check.sh was ").stderr_has(IF_A_SCRIPT_IS_WORK);
             run.stderr_has(told).run();
         }
     }
@@ -80,13 +82,13 @@ fn c14_what_one_run_refused_verifies_no_later_one() {
         .ends("max-iterations")
         .stderr_has(SETTINGS_EDITED)
         .stderr_has("✗ protected files check.sh was changed")
-        .stderr_has(IF_IT_IS_WORK)
+        .stderr_has(IF_A_SCRIPT_IS_WORK)
         .code(1)
         .run();
     // Saying it once is not enough.
     for _ in 0..2 {
         let next = env.ralph(["run", "-p", "x", "-m", "1"]).stderr_has(SETTINGS_EDITED);
-        let next = next.ends("complete · checks passed, but an agent changed what they are made of");
+        let next = next.ends("complete · checks passed, but no person stands behind what they are made of");
         let next = next.stderr_has("note: [..]settings.local.json was changed by the agent of run [..] ralph trust");
         next.stderr_has("note: check.sh was changed by the agent of run [..] ralph trust").run();
     }
@@ -217,7 +219,7 @@ fn c14_a_script_that_is_cheated_in_the_commit_alone_or_behind_a_link_is_seen() {
     env.ralph(["run", "-p", "x", "-m", "1"])
         .ends("max-iterations")
         .stderr_has("real.sh was changed")
-        .stderr_has(IF_IT_IS_WORK)
+        .stderr_has(IF_A_SCRIPT_IS_WORK)
         .code(1)
         .run();
 }

@@ -875,6 +875,29 @@ fn settings_edited_between_stop_and_resume_are_told() {
 }
 
 #[test]
+fn a_run_that_asks_for_less_than_the_settings_do_now_goes_on_and_is_not_verified() {
+    let env = env();
+    env.guardrail("true").script("print not yet");
+    env.ralph(["run", "-p", "x", "-m", "1"]).ends("max-iterations").code(1).run();
+    env.guardrail("test 1 = 1").script("claim");
+    let lines = env
+        .ralph(["resume", "-m", "2", "--json"])
+        .stderr_has("note: guardrail \"test 1 = 1\" is in the settings and not in this run\n")
+        .stderr_unchecked("what else the settings say by now")
+        .run()
+        .json_lines();
+    let last = lines.last().unwrap();
+    assert_eq!((&last["verification"], &last["verified"]), (&"untrusted".into(), &false.into()));
+    assert!(last["next"][0].as_str().unwrap().starts_with("ralph run -p "), "{last}");
+    assert!(last["message"].as_str().unwrap().contains("begin a new run"), "{last}");
+    let told =
+        "guardrail \"test 1 = 1\" is in the settings and not in this run: this run is not verified by its checks";
+    assert!(lines.iter().any(|line| line["text"].as_str().is_some_and(|text| text.starts_with(told))), "{lines:#?}");
+    env.ralph(["explain"]).stdout_has("is in the settings and not in this run: begin a new run").run();
+    env.ralph(["run", "-p", "x", "-m", "1"]).ends("complete · verified").run();
+}
+
+#[test]
 fn files_that_change_under_the_checks_are_named() {
     let env = env();
     env.live().guardrail("echo x >> coverage.log").script("claim");
