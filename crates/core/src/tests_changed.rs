@@ -72,11 +72,14 @@ mod tests {
     #[test]
     fn a_sentence_names_at_most_five_tests_and_those_that_are_gone_first() {
         assert_eq!(changed(&[]).words(), None);
-        assert_eq!(changed(&[("tests/a.py", false)]).words().unwrap(), "1 existing test changed: tests/a.py");
+        assert_eq!(
+            changed(&[("tests/a.py", false)]).words().unwrap_or_default(),
+            "1 existing test changed: tests/a.py"
+        );
         let two = changed(&[("tests/a.py", false), ("tests/b\n.py", true)]);
-        assert_eq!(two.words().unwrap(), "2 existing tests changed: tests/b .py (deleted), tests/a.py");
+        assert_eq!(two.words().unwrap_or_default(), "2 existing tests changed: tests/b .py (deleted), tests/a.py");
         let seven = ["a", "b", "c", "d", "e", "f", "g"].map(|name| (name, false));
-        assert_eq!(changed(&seven).words().unwrap(), "7 existing tests changed: a, b, c, d, e and 2 more");
+        assert_eq!(changed(&seven).words().unwrap_or_default(), "7 existing tests changed: a, b, c, d, e and 2 more");
     }
 
     #[test]
@@ -84,6 +87,6 @@ mod tests {
         let mut all = TestsChanged::default();
         (0..10_000).for_each(|number| all.add(format!("tests/{number}.py"), false));
         assert_eq!((all.files.len(), all.count), (1000, 10_000));
-        assert!(all.words().unwrap().ends_with("and 9995 more"));
+        assert!(all.words().unwrap_or_default().ends_with("and 9995 more"));
     }
 }
