@@ -88,7 +88,11 @@ pub enum Event {
         pinned: Vec<PinnedChange>,
     },
     CheckEnded(Box<CheckReport>),
-    /// What waits to be committed was looked at.
+    /// Files that can tell checks what to do were looked for.
+    MadeSeen {
+        /// Those that were made during the run, by their paths in the work tree.
+        paths: Vec<String>,
+    },
     /// The last commit was compared with what is there.
     LeftOutSeen {
         /// What is new and not in it, by its path in the work tree.
@@ -97,6 +101,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         problem: String,
     },
+    /// What waits to be committed was looked at.
     ScmLooked {
         pending: Pending,
     },
@@ -166,6 +171,7 @@ impl Event {
             Event::PinnedRestored { .. } => "pinned_restored",
             Event::CheckedOut { .. } => "checked_out",
             Event::CheckEnded(_) => "check_ended",
+            Event::MadeSeen { .. } => "made_seen",
             Event::LeftOutSeen { .. } => "left_out_seen",
             Event::ScmLooked { .. } => "scm_looked",
             Event::ScmEnded(_) => "scm_ended",

@@ -19,6 +19,7 @@ pub mod identity;
 pub mod lines;
 pub mod lock;
 pub mod look;
+pub mod made;
 pub mod marker;
 mod own_output;
 pub mod pins;

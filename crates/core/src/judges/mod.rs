@@ -7,6 +7,7 @@
 mod calls;
 mod cargo;
 mod collected;
+mod directing;
 mod installed;
 mod just;
 mod learn;
@@ -26,6 +27,7 @@ mod watched;
 mod word;
 
 pub use collected::is_test;
+pub use directing::{Direction, directs};
 pub use learn::learn;
 pub use part::counted;
 pub use premises::{Premises, Standing};

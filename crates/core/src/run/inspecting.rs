@@ -11,7 +11,7 @@ use crate::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, Ground, TreeP
 use crate::claim::Claim;
 use crate::evidence::Criterion;
 use crate::feedback::{Lookback, feedback};
-use crate::id::RunId;
+use crate::id::{CheckId, RunId};
 use crate::machine::Step;
 use crate::memory::Past;
 use crate::notice::{Notice, VerdictWord};
@@ -58,6 +58,9 @@ pub(super) struct Inspection {
     changed: Vec<String>,
     /// Whether the tree stood still while this round's checks ran.
     stood: Stood,
+    /// Checks that do not pass without files that were made during the run and can tell them what to do.
+    #[serde(default)]
+    pub(super) leaning: Vec<(CheckId, Vec<String>)>,
     pub(super) committing: Committing,
 }
 
@@ -81,6 +84,10 @@ pub(super) enum Inspect {
     /// The agent is asked for a commit message.
     Message,
     Scm(ScmSpec),
+    /// Was anything made that can tell checks what to do?
+    Made,
+    /// A check without that.
+    TryWithout(Box<CheckSpec>),
     /// Is there anything new that the commit does not hold?
     LeftOut,
     /// A check on what the commit holds of the new files.
@@ -124,6 +131,7 @@ impl Inspection {
             edited: None,
             changed: Vec::new(),
             stood: Stood::Unseen,
+            leaning: Vec::new(),
             committing: Committing::default(),
             seen,
         };
@@ -171,7 +179,10 @@ impl Inspection {
 
     /// Whether a process is running now that may finish by itself.
     pub(super) fn runs_a_command(&self) -> bool {
-        matches!(self.now, Inspect::Check(_) | Inspect::CheckWithout(_) | Inspect::Message | Inspect::Scm(_))
+        matches!(
+            self.now,
+            Inspect::Check(_) | Inspect::CheckWithout(_) | Inspect::TryWithout(_) | Inspect::Message | Inspect::Scm(_)
+        )
     }
 
     /// Some of the files that the agent changed: by the tree, or where it cannot be seen by what tools said.
@@ -231,9 +242,14 @@ impl Run {
             Inspect::Stands => {
                 let claims = verdict::counted_claim(&at.seen) == Claim::Complete;
                 if claims && at.reports.iter().any(CheckReport::supports) && at.nothing_refutes() {
-                    at.first([Inspect::Look(Moment::AfterChecks)]);
+                    let made = self.looks_for_made().then_some(Inspect::Made);
+                    at.first([Inspect::Look(Moment::AfterChecks)].into_iter().chain(made).collect::<Vec<_>>());
                 }
                 self.go_on(at)
+            }
+            Inspect::Made => {
+                let work = self.declared_work(&at);
+                self.inspect_by(at, Activity::LookForMade { pins: self.pins(), work })
             }
             Inspect::Commit => self.begin_commit(at),
             Inspect::Pending => {
@@ -242,7 +258,7 @@ impl Run {
             }
             Inspect::Message => self.ask_for_message(at),
             Inspect::LeftOut => self.inspect_by(at, Activity::LookForLeftOut { pins: self.pins() }),
-            Inspect::CheckWithout(spec) => {
+            Inspect::CheckWithout(spec) | Inspect::TryWithout(spec) => {
                 self.phase = Phase::Inspecting(at);
                 self.start_check(*spec)
             }
@@ -299,6 +315,7 @@ impl Run {
         let clean = self.policy.verify.clean_checkout;
         let ground = if clean { Ground::Checkout } else { Ground::Project };
         at.reports.clear();
+        at.leaning.clear();
         at.stood = Stood::Unseen;
         at.queue_round(self.policy.checks(self.count.iteration(), ground), clean);
         self.go_on(at)
@@ -446,6 +463,10 @@ impl Run {
             Phase::Opening(Opening::Watching(checks)) => return self.on_watched(checks.clone(), report),
             _ => {}
         }
+        if let Some(at) = self.inspecting(|step| matches!(step, Inspect::TryWithout(spec) if spec.id == report.spec.id))
+        {
+            return Some(self.on_tried_without(at, report));
+        }
         if let Some(at) =
             self.inspecting(|step| matches!(step, Inspect::CheckWithout(spec) if spec.id == report.spec.id))
         {
@@ -511,6 +532,7 @@ impl Run {
             },
             unseen: &at.unseen,
             unknown: self.integrity.unknown(),
+            leaning: &at.leaning,
             untrusted: self.integrity.untrusted(),
             doubted_rules: self.integrity.doubted_rules(),
             live: self.integrity.is_live(),
@@ -537,6 +559,7 @@ impl Run {
                 tree: TreeState::Unseen,
                 unseen: "",
                 unknown: self.integrity.unknown(),
+                leaning: &[],
                 untrusted: self.integrity.untrusted(),
                 doubted_rules: self.integrity.doubted_rules(),
                 live: self.integrity.is_live(),

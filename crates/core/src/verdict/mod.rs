@@ -15,7 +15,7 @@ use crate::observation::{Marker, Observation};
 use crate::outcome::Verification;
 use crate::policy::Policy;
 use crate::protect::PinnedChange;
-use crate::words::Reason;
+use crate::words::{Reason, named};
 use std::collections::BTreeMap;
 
 /// Everything that a verdict rests on, as far as it is known.
@@ -41,6 +41,8 @@ pub struct Case<'a> {
     pub unseen: &'a str,
     /// What is not known of the checks.
     pub unknown: &'a [Unknown],
+    /// Checks that do not pass without files that were made during the run and can tell them what to do.
+    pub leaning: &'a [(CheckId, Vec<String>)],
     /// What judges and was changed by an agent of an earlier run, one part of a sentence each.
     pub untrusted: &'a [String],
     /// Why nobody can believe the rules of a run that went on, one part of a sentence each.
@@ -181,6 +183,16 @@ fn verification(case: &Case<'_>) -> (Verification, String) {
     let unknown = |report: &CheckReport| case.unknown.iter().find(|unknown| unknown.check == report.spec.id);
     let mut doubt = (Verification::Claimed, String::new());
     for report in supporting {
+        if let Some((_, files)) = case.leaning.iter().find(|(check, _)| *check == report.spec.id) {
+            let why = format!(
+                "guardrail \"{}\" does not pass without what was made during the run and can tell it what to do{}; if \
+                 that is the work, name it in guardrails[].work",
+                report.spec.name(),
+                named(files)
+            );
+            doubt = (Verification::Unpinned, why);
+            continue;
+        }
         doubt = match unknown(report) {
             Some(unknown) => {
                 let what = unknown.told(&report.spec);

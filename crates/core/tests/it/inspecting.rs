@@ -40,6 +40,7 @@ fn steps(sim: &Sim) -> Vec<String> {
             Activity::Check(spec, _) => spec.command.clone(),
             Activity::LookAtPending { .. } => "pending".to_owned(),
             Activity::LookForLeftOut { .. } => "left out".to_owned(),
+            Activity::LookForMade { .. } => "made".to_owned(),
             Activity::Scm(spec, _) => spec.task.clone(),
             _ => return None,
         })
@@ -138,7 +139,7 @@ fn j08_checks_speak_for_the_tree_as_it_is_after_a_pinned_file_was_put_back() {
     world.policy.protect.on_change = OnChange::Restore;
     let sim = play(world);
     let round = ["look", "sh check.sh", "b", "look"];
-    assert_eq!(steps(&sim), [&round[..], &["restore"], &round].concat());
+    assert_eq!(steps(&sim), [&round[..], &["restore"], &round, &["made"]].concat());
     assert_eq!(sim.end(), (Complete, 0, 1));
     assert!(sim.outcome().verified());
 }
@@ -280,7 +281,7 @@ fn a_file_that_was_written_beside_the_checks_is_checked_again_whatever_it_holds_
     let (files, folders): (&[&str], &[&str]) = (&["src/add.sh", "src/"], &["src/"]);
     for stirs in [files, folders] {
         let sim = play(pinning(&["a"], turn(&[&[], stirs, &[]])));
-        assert_eq!(steps(&sim), [&round[..], &["a", "look"]].concat());
+        assert_eq!(steps(&sim), [&round[..], &["a", "look", "made"]].concat());
         assert_eq!(sim.notes(), [format!("files changed while the checks ran; checking again: {}", stirs.join(", "))]);
         assert!(sim.outcome().verified());
     }
@@ -345,4 +346,23 @@ fn what_a_check_did_to_a_judge_outside_of_its_snapshot_is_looked_at_before_the_n
     let other = PinnedChange { path: "/opt/bin/pytest".to_owned(), how: Change::Program };
     sim.answer_with(ended(CheckReport { pinned: vec![other], ..report(&spec, PASS) }));
     assert_eq!(steps(&sim), ["look", "a", "look"]);
+}
+
+#[test]
+fn a_check_that_passes_only_with_what_can_direct_it_and_was_made_meanwhile_verifies_nothing() {
+    let play = |turn: Turn| play(pinning(&["make test"], turn));
+    let made = |leans| Turn { made: &["tests/conftest.py"], leans, ..turn(Agent::Claims) };
+    // Nothing was made, or nothing that the check needs.
+    let sim = play(turn(Agent::Claims));
+    assert_eq!((sim.checked(), sim.outcome().verified()), (vec!["make test"], true));
+    let sim = play(made(false));
+    assert_eq!((sim.checked(), sim.outcome().verified()), (vec!["make test"; 2], true));
+    // It needs it: the work is complete as far as anybody knows, and no more.
+    let sim = play(made(true));
+    assert_eq!((sim.end().0, sim.outcome().verified()), (Complete, false));
+    let told = &sim.outcome().message;
+    assert!(told.contains("tests/conftest.py") && told.contains("guardrails[].work"), "{told}");
+    // Nobody claims anything.
+    let works = Turn { made: &[".env"], ..turn(Agent::Works) };
+    assert_eq!(play(works).checked(), ["make test"]);
 }

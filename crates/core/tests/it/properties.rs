@@ -270,6 +270,7 @@ fn answers(running: Option<&Activity>, event: &Event) -> bool {
         (Some(Activity::Gather(_)), Event::Gathered(_))
         | (Some(Activity::LookAtPending { .. }), Event::ScmLooked { .. })
         | (Some(Activity::LookForLeftOut { .. }), Event::LeftOutSeen { .. })
+        | (Some(Activity::LookForMade { .. }), Event::MadeSeen { .. })
         | (Some(Activity::Learn(..)), Event::Learned { .. })
         | (Some(Activity::Pin(_)), Event::Pinned { .. })
         | (Some(Activity::RestorePinned { .. }), Event::PinnedRestored { .. })
@@ -305,6 +306,7 @@ fn fitting(running: Option<&Activity>, event: Event) -> Event {
         Some(Activity::Check(spec, _)) => Event::CheckEnded(Box::new(report(spec, PASS))),
         Some(Activity::Learn(..)) => Event::Learned { known: Box::default(), live: String::new() },
         Some(Activity::Watch(watch)) => Event::CheckEnded(Box::new(report(&watch.spec, PASS))),
+        Some(Activity::LookForMade { .. }) => Event::MadeSeen { paths: Vec::new() },
         Some(Activity::LookForLeftOut { .. }) => Event::LeftOutSeen { paths: Vec::new(), problem: String::new() },
         Some(Activity::LookAtPending { .. }) => Event::ScmLooked { pending: Pending::Unknown },
         Some(Activity::Pin(pinning)) => {

@@ -163,6 +163,9 @@ pub struct Turn {
     pub left_out: &'static [&'static str],
     /// Whether checks fail without that.
     pub needs_left_out: bool,
+    /// What was made that can tell checks what to do, and whether the checks fail without it.
+    pub made: &'static [&'static str],
+    pub leans: bool,
     /// The base text as it is read for this iteration.
     pub base: Option<Result<String, String>>,
     /// What people write into the feedback file before this iteration, with its number behind it.
@@ -206,6 +209,8 @@ pub fn turn(agent: Agent) -> Turn {
         stirs: Vec::new(),
         left_out: &[],
         needs_left_out: false,
+        made: &[],
+        leans: false,
         base: None,
         human: "",
         takes: Millis::from_secs(60),
@@ -594,6 +599,10 @@ impl Sim {
                 Event::AgentEnded(Box::new(self.message_end(self.world.turn(iteration))))
             }
             Activity::Launch(_) => Event::AgentEnded(Box::new(self.agent_end(self.world.turn(iteration)))),
+            Activity::LookForMade { .. } => {
+                let paths = self.world.turn(iteration).made.iter().map(|&path| path.to_owned()).collect();
+                Event::MadeSeen { paths }
+            }
             Activity::LookForLeftOut { .. } => {
                 let paths = self.world.turn(iteration).left_out.iter().map(|&path| path.to_owned()).collect();
                 Event::LeftOutSeen { paths, problem: String::new() }
@@ -653,6 +662,7 @@ impl Sim {
                 let ending = match self.being_ended {
                     true => CheckEnding::Stopped,
                     false if !spec.without.is_empty() && self.world.turn(iteration).needs_left_out => FAIL,
+                    false if !spec.without.is_empty() && self.world.turn(iteration).leans => FAIL,
                     false => self.check_end(iteration),
                 };
                 let report = report(spec, ending);

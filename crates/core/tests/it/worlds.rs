@@ -214,6 +214,7 @@ pub fn events() -> impl Strategy<Value = Event> {
         }),
         1 => Just(Event::PinnedRestored { problems: vec!["x".to_owned()] }),
         1 => pending().prop_map(|pending| Event::ScmLooked { pending }),
+        1 => (0..3usize).prop_map(|count| Event::MadeSeen { paths: (0..count).map(|number| format!(".m{number}")).collect() }),
         1 => (0..3usize, any::<bool>()).prop_map(|(count, seen)| Event::LeftOutSeen {
             paths: (0..count).map(|number| format!("new{number}")).collect(),
             problem: if seen { String::new() } else { "git was killed".to_owned() },

@@ -15,11 +15,12 @@ use ralph_host::git::{self, GitError};
 use ralph_host::pins::{self, Machine};
 use ralph_host::process::drive::Order;
 use ralph_host::snapshot::{Judge, Place, Plan, Put, Snapshots};
-use ralph_host::{tree, watching};
+use ralph_host::{made, tree, watching};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -109,6 +110,7 @@ async fn look_at_all(
     left: Vec<String>,
 ) -> Result<(Pins, Vec<String>), PinFailure> {
     let (files, programs, git_root) = (hands.pinned_files.clone(), hands.programs.clone(), hands.git_root.clone());
+    let whole = git_root.clone().unwrap_or_else(|| hands.root.clone());
     let Pinning { globs, subjects, known, .. } = pinning;
     let started = Aside::start(move |stop| {
         let nothing = Known::default();
@@ -117,6 +119,7 @@ async fn look_at_all(
         let mut pins = Pins { files, ..Pins::default() };
         let unmatched = pins::unmatched(&globs, &pins.files);
         if known.is_some() {
+            pins.looked_for = made::looked_for(&whole, stop);
             pins.programs = programs.pin(&judging.programs);
             pins.unknown.clone_from(&judging.unknown);
             pins.caches.clone_from(&judging.caches);
@@ -130,6 +133,30 @@ async fn look_at_all(
         Ok(mut looking) => looking.answer().await.unwrap_or_else(|| fault("the look at them was cut".to_owned())),
         Err(error) => fault(format!("no thread could be started: {error}")),
     }
+}
+
+/// Files that can tell checks what to do and were made during the run, but for what is declared as work.
+pub(super) async fn look_for_made(hands: &RunHands<'_>, pins: &Arc<Pins>, work: Vec<String>) -> Vec<String> {
+    let Some(began) = pins.began else { return Vec::new() };
+    let tree = hands.git_root.clone().unwrap_or_else(|| hands.root.clone());
+    let inside = hands.root.strip_prefix(&tree).unwrap_or(Path::new("")).to_owned();
+    let pins = Arc::clone(pins);
+    let look = move |stop: &_| {
+        let mut made = made::since(&tree, &pins.looked_for, began, stop);
+        let is_work = pins::matching(&work);
+        // What is pinned is judged by that.
+        let is_pinned = |path: &Path| pins.files.iter().any(|file| Path::new(&file.path) == path);
+        made.retain(|path| {
+            let path = Path::new(path).strip_prefix(&inside).unwrap_or(Path::new(path));
+            !is_work(path) && !is_pinned(path)
+        });
+        made
+    };
+    let looked = match Aside::start(look.clone()) {
+        Ok(mut looking) => looking.answer().await,
+        Err(_) => Aside::done(look).answer().await,
+    };
+    looked.unwrap_or_default()
 }
 
 /// The snapshots of this run, tried once; or why there are none.

@@ -119,6 +119,12 @@ pub(super) fn set_of(globs: &[String]) -> Result<GlobSet, String> {
     set.build().map_err(|error| error.to_string())
 }
 
+/// Tells which paths any of these globs means; what is no pattern means none.
+pub fn matching(globs: &[String]) -> impl Fn(&Path) -> bool + use<> {
+    let set = set_of(globs).ok();
+    move |path: &Path| set.as_ref().is_some_and(|set| set.is_match(path))
+}
+
 /// Whether this is a pattern at all, and of something in a project, or why not.
 pub fn judge_glob(glob: &str) -> Result<(), String> {
     if glob.starts_with('/') || glob.split('/').any(|part| part == "..") {

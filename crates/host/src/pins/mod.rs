@@ -12,7 +12,7 @@ mod restore;
 
 pub(crate) use folders::{Stamp, stamp};
 pub(crate) use globs::files_below;
-pub use globs::{judge_glob, unmatched};
+pub use globs::{judge_glob, matching, unmatched};
 pub use premises::Machine;
 
 use crate::aside::Stop;

@@ -162,6 +162,7 @@ fn in_flight(activity: Activity) -> InFlight {
         Activity::LookAtTree(_)
         | Activity::LookAtPending { .. }
         | Activity::LookForLeftOut { .. }
+        | Activity::LookForMade { .. }
         | Activity::LookAtMarkers
         | Activity::Learn(..)
         | Activity::Pin(_)
