@@ -87,7 +87,6 @@ pub enum Event {
         pinned: Vec<PinnedChange>,
     },
     CheckEnded(Box<CheckReport>),
-    /// What waits to be committed was looked at.
     /// The last commit was compared with what is there.
     LeftOutSeen {
         /// What is new and not in it, by its path in the work tree.
@@ -96,6 +95,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         problem: String,
     },
+    /// What waits to be committed was looked at.
     ScmLooked {
         pending: Pending,
     },
