@@ -10,6 +10,8 @@ use std::time::UNIX_EPOCH;
 
 /// Of more files than this that a build left in one folder, the folder is named.
 const MOST_OF_A_FOLDER: usize = 200;
+/// The times of files may lie so far behind the clock.
+const TICK_MILLIS: i64 = 10;
 /// Folders that are not walked: git's and ralph's own, and those in which nobody looks for such files.
 const NOT_WALKED: [&str; 5] = [".git", ".ralph", "node_modules", "target", "__pycache__"];
 
@@ -73,7 +75,7 @@ fn made_since(file: &Path, began: WallTime) -> bool {
     let Ok(meta) = file.symlink_metadata() else { return false };
     let made = meta.created().ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
     let changed = || meta.ctime().saturating_mul(1000).saturating_add(meta.ctime_nsec() / 1_000_000);
-    made.map_or_else(changed, |made| i64::try_from(made.as_millis()).unwrap_or(i64::MAX)) >= began.0
+    made.map_or_else(changed, |made| i64::try_from(made.as_millis()).unwrap_or(i64::MAX)) >= began.0 - TICK_MILLIS
 }
 
 #[cfg(test)]
