@@ -1,7 +1,7 @@
 //! The queue of an inspection: what is looked at and executed after an agent, in which order, and how often.
 
 use crate::sim::{
-    Agent, FAIL, Knock, Look, PASS, Sim, Turn, World, guardrails, play, policy, report, turn, unexpected,
+    Agent, FAIL, Knock, Look, PASS, Sim, Turn, World, guardrails, play, policy, report, runs, turn, unexpected,
 };
 use ralph_core::activity::{Activity, Leftover};
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, Ground};
@@ -13,6 +13,8 @@ use ralph_core::outcome::StopReason::*;
 use ralph_core::policy::Policy;
 use ralph_core::protect::OnChange;
 use ralph_core::run::Run;
+use ralph_core::time::Millis;
+use ralph_core::words::Note;
 
 fn world(commands: &[&str], turn: Turn) -> World {
     let mut policy = Policy { guardrails: guardrails(commands), ..policy() };
@@ -138,6 +140,30 @@ fn child_runs_are_waited_for_whether_or_not_the_tree_is_looked_at() {
     let busy = || Turn { children: vec!["c1"], ..turn(Agent::Claims) };
     assert_eq!(steps(&play(world(&[], busy()))), ["children"]);
     assert_eq!(steps(&play(world(&["a"], busy()))), ["children", "look", "a", "look"]);
+}
+
+#[test]
+fn child_runs_live_on_where_nobody_is_to_wait_for_them() {
+    let mut world = world(&["a"], Turn { children: vec!["c1"], ..turn(Agent::Claims) });
+    world.policy.limits.child_wait = Millis::ZERO;
+    let sim = play(world);
+    assert_eq!(steps(&sim), ["look", "a", "look"]);
+    let told = sim.told(|notice| match notice {
+        Notice::Note(Note::ChildrenLiveOn { runs }) => Some(runs.clone()),
+        _ => None,
+    });
+    assert_eq!(told, [runs(&["c1"])]);
+}
+
+#[test]
+fn an_edited_settings_file_is_told_and_changes_nothing() {
+    let mut sim = Sim::new(world(&["a"], turn(Agent::Claims)));
+    until_check(&mut sim);
+    sim.happen(Event::SettingsEdited { file: "ralph.json".to_owned() });
+    sim.play();
+    let edited = Note::SettingsEdited { file: "ralph.json".to_owned() };
+    assert!(sim.told(|notice| (*notice == Notice::Note(edited.clone())).then_some(())).len() == 1);
+    assert_eq!(sim.end(), (Complete, 0, 1));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use ralph_core::event::{Entry, Event, Gathered, Resumed, Spent, Started};
 use ralph_core::guardrail::{FailAction, Guardrail};
 use ralph_core::id::{CheckId, RunId, TaskName};
 use ralph_core::inbox::{Heard, Request};
-use ralph_core::judges::{Part, Why};
+use ralph_core::judges::{Part, Unknown, Why};
 use ralph_core::machine::{Machine, Next, Outside};
 use ralph_core::memory::{Views, human_feedback, merge_feedback};
 use ralph_core::notice::Notice;
@@ -24,6 +24,7 @@ use ralph_core::run::{Run, RunStep};
 use ralph_core::scm::{Pending, ScmReport, ScmSpec};
 use ralph_core::supervise::{self, Restarts, Supervision};
 use ralph_core::time::{Millis, WallTime};
+use ralph_core::trust::Untrusted;
 use ralph_core::words::Note;
 use std::collections::BTreeSet;
 
@@ -252,6 +253,10 @@ pub struct World {
     /// Child runs that outlive every wait.
     pub orphans: Vec<&'static str>,
     pub no_repository: bool,
+    /// Pinned files of which an agent of an earlier run changed a part, one part for each mention.
+    pub untrusted: Vec<&'static str>,
+    /// What is not known of the checks.
+    pub unknown: Vec<Unknown>,
 }
 
 impl World {
@@ -269,6 +274,8 @@ impl World {
             done: Marker::Absent,
             orphans: Vec::new(),
             no_repository: false,
+            untrusted: Vec::new(),
+            unknown: Vec::new(),
         }
     }
 
@@ -594,14 +601,17 @@ impl Sim {
                     scripts.map(|path| pinned(path, std::slice::from_ref(&check.id)))
                 });
                 let protected = pinning.globs.iter().map(|path| pinned(path, &[]));
-                let files = scripts.chain(protected).collect();
+                let parts = self.world.untrusted.iter().filter(|path| !path.starts_with('/'));
+                let files = scripts.chain(protected).chain(parts.map(|path| changed_by_an_agent(path))).collect();
+                let untrusted: BTreeSet<&str> = self.world.untrusted.iter().copied().collect();
                 Event::Pinned {
                     pins: Ok(Box::new(Pins {
                         files,
                         tree_seen: self.world.baseline != Look::Unknown,
+                        unknown: self.world.unknown.clone(),
                         ..Pins::default()
                     })),
-                    untrusted: Vec::new(),
+                    untrusted: untrusted.iter().map(|&path| Untrusted { path: path.to_owned(), run: None }).collect(),
                 }
             }
             Activity::RestorePinned { .. } => Event::PinnedRestored { problems: Vec::new() },
@@ -723,6 +733,10 @@ impl Sim {
         ends.take_while(|seen| seen.failure.as_ref().is_some_and(scripted)).count()
     }
 
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+
     pub fn outcome(&self) -> &Outcome {
         self.run.outcome().expect("the run has ended")
     }
@@ -839,7 +853,14 @@ impl Sim {
 /// A file as it was pinned.
 pub fn pinned(path: &str, of: &[CheckId]) -> Pinned {
     let state = PinnedState::File { executable: Some(false), hash: "1".to_owned() };
-    Pinned { path: path.to_owned(), part: Part::Whole, state, why: Why::Protected, accepted: None, of: of.to_vec() }
+    let accepted = Some(state.print());
+    Pinned { path: path.to_owned(), part: Part::Whole, state, why: Why::Protected, accepted, of: of.to_vec() }
+}
+
+/// A part of a file as an agent of an earlier run left it.
+fn changed_by_an_agent(path: &str) -> Pinned {
+    let part = Part::Recipes { tool: "make".to_owned(), goals: vec!["test".to_owned()] };
+    Pinned { part, accepted: Some("as a person accepted it".to_owned()), ..pinned(path, &[]) }
 }
 
 /// The same file with another content.
