@@ -369,7 +369,7 @@ impl Run {
             at.stood = if matches!(at.tree, Some(TreePrint::Seen { .. })) { Stood::Still } else { Stood::Unseen };
             return self.go_on(at);
         }
-        if moved && moment != Moment::BeforeChecks && at.round >= MOST_ROUNDS {
+        if moved && at.round >= MOST_ROUNDS {
             at.changed = changed.to_vec();
             at.stood = Stood::Changing;
             return self.conclude(&at);

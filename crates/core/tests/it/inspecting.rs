@@ -1,16 +1,19 @@
 //! The queue of an inspection: what is looked at and executed after an agent, in which order, and how often.
 
 use crate::sim::{
-    Agent, FAIL, Knock, Look, PASS, Sim, Turn, World, guardrails, play, policy, report, runs, turn, unexpected,
+    Agent, FAIL, Knock, Look, PASS, Sim, Turn, World, guardrails, observation, play, policy, report, runs, turn,
+    unexpected,
 };
 use ralph_core::activity::{Activity, Leftover};
-use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, Ground};
+use ralph_core::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, Ground};
 use ralph_core::event::{Entry, Event, Resumed};
+use ralph_core::evidence::TestsRan;
 use ralph_core::guardrail;
 use ralph_core::id::CheckId;
 use ralph_core::notice::Notice;
+use ralph_core::observation::{Ending, Observation, ToolResult, ToolRun};
 use ralph_core::outcome::StopReason::*;
-use ralph_core::policy::Policy;
+use ralph_core::policy::{Policy, StopCriteria};
 use ralph_core::protect::OnChange;
 use ralph_core::run::Run;
 use ralph_core::time::Millis;
@@ -287,4 +290,36 @@ fn a_check_that_is_not_required_is_told_and_judges_nothing() {
     }
     let alone = judged_by(&[(false, PASS)]);
     assert!(alone.outcome().message.ends_with(": no required check was configured"), "{}", alone.outcome().message);
+}
+
+#[test]
+fn what_the_tool_runs_show_is_told_for_a_claim_but_for_errors_that_nobody_saw() {
+    let tool = |command: &str, result| ToolRun {
+        name: "Bash".to_owned(),
+        command: Some(command.to_owned()),
+        result,
+        tests: TestsRan::Some,
+    };
+    let mut world = world(&[], turn(Agent::Claims));
+    world.policy.criteria = StopCriteria { passing_tests: true, no_errors: true, ..StopCriteria::default() };
+    for (agent, errors, told) in [
+        (Agent::Claims, vec![], &[("tests", true)][..]),
+        (Agent::Claims, vec!["it broke".to_owned()], &[("tests", true), ("errors", false)]),
+        (Agent::Works, vec!["it broke".to_owned()], &[]),
+    ] {
+        let mut sim = Sim::new(world.clone());
+        while !matches!(sim.running(), Some(Activity::Launch(_))) {
+            sim.tick();
+        }
+        let tools = vec![tool("npm test", ToolResult::Passed)];
+        let seen = Observation { tools, errors, ..observation(&agent, Ending::Exited { code: 0 }) };
+        sim.answer_with(Event::AgentEnded(Box::new(seen)));
+        sim.play();
+        let found = sim.told(|notice| match notice {
+            Notice::CheckFinished { kind: CheckKind::Evidence, name, passed, .. } => Some((name.clone(), *passed)),
+            _ => None,
+        });
+        let found: Vec<(&str, bool)> = found.iter().map(|(name, passed)| (name.as_str(), *passed)).collect();
+        assert_eq!(found, told, "{agent:?}");
+    }
 }

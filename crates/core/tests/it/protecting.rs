@@ -9,6 +9,7 @@ use ralph_core::judges::Unknown;
 use ralph_core::notice::Notice;
 use ralph_core::outcome::StopReason::*;
 use ralph_core::protect::{Change, OnChange, PinnedChange};
+use ralph_core::verdict::{About, Condition};
 use ralph_core::words::Note;
 
 fn world(on_change: OnChange, turns: Vec<Turn>) -> World {
@@ -141,7 +142,7 @@ fn a_script_that_is_another_one_in_the_commit_judges_nothing() {
         assert_eq!(sim.end().0, end, "{on_change:?}");
         if end == MaxIterations {
             let reason = &sim.told_iterations()[0].1[0];
-            assert!(reason.contains("the commit cannot be judged: in the commit check.sh was changed"), "{reason}");
+            assert!(reason.starts_with("the commit cannot be judged: in the commit check.sh was changed"), "{reason}");
         }
     }
 }
@@ -262,6 +263,8 @@ fn a_check_of_which_something_is_unknown_verifies_nothing_and_one_that_is_known_
     ] {
         let sim = play(World { unknown: unknown.clone(), ..world(OnChange::Fail, vec![turn(Agent::Claims)]) });
         assert_eq!((sim.end().0, sim.outcome().verified()), (Complete, verified), "{unknown:?}");
+        let watched = sim.started(|activity| matches!(activity, Activity::Watch(_)));
+        assert_eq!(watched, unknown.iter().filter(|one| one.check.as_str() != "of another check").count());
         let told = sim.outcome().message.contains("; name it in guardrails[].judges");
         assert_eq!(told, !verified, "{}", sim.outcome().message);
     }
@@ -301,5 +304,25 @@ fn e01_what_was_learned_and_not_pinned_is_read_again_after_a_crash() {
         rest.play();
         let learned = rest.journal[length..].iter().filter(|entry| matches!(entry.event, Event::Learned { .. }));
         assert_eq!(learned.count(), again, "cut behind entry {length}");
+    }
+}
+
+#[test]
+fn protection_is_a_condition_wherever_something_is_protected_or_was_changed() {
+    for (on_change, paths, touched, holds) in [
+        (OnChange::Fail, true, false, Some(true)),
+        (OnChange::Fail, true, true, Some(false)),
+        (OnChange::Fail, false, false, None),
+        (OnChange::Fail, false, true, Some(false)),
+        (OnChange::Allow, true, false, None),
+        (OnChange::Allow, true, true, None),
+    ] {
+        let turn = if touched { touching("check.sh", Agent::Claims) } else { turn(Agent::Claims) };
+        let mut world = world(on_change, vec![turn]);
+        world.policy.protect.paths.retain(|_| paths);
+        let sim = play(world);
+        let conditions = sim.run.conditions();
+        let protected = conditions.iter().find(|condition| condition.about == About::Protected);
+        assert_eq!(protected.map(Condition::holds), holds, "{on_change:?} {paths} {touched}");
     }
 }

@@ -12,7 +12,7 @@ use ralph_core::event::{Entry, Event, Gathered, Resumed, Spent, Started};
 use ralph_core::guardrail::{FailAction, Guardrail};
 use ralph_core::id::{CheckId, RunId, TaskName};
 use ralph_core::inbox::{Heard, Request};
-use ralph_core::judges::{Part, Unknown, Why};
+use ralph_core::judges::{Known, Part, Unknown, Why};
 use ralph_core::machine::{Machine, Next, Outside};
 use ralph_core::memory::{Views, human_feedback, merge_feedback};
 use ralph_core::notice::Notice;
@@ -592,7 +592,10 @@ impl Sim {
                     pinned: self.pinned_changes(iteration, asked),
                 }
             }
-            Activity::Learn(..) => Event::Learned { known: Box::default(), live: self.world.live.clone() },
+            Activity::Learn(..) => {
+                let known = Known { unknown: self.world.unknown.clone(), ..Known::default() };
+                Event::Learned { known: Box::new(known), live: self.world.live.clone() }
+            }
             Activity::Watch(watch) => Event::CheckEnded(Box::new(report(&watch.spec, CheckEnding::Exited { code: 0 }))),
             Activity::Pin(pinning) => {
                 let subjects = pinning.subjects.iter();
