@@ -404,3 +404,33 @@ fn what_people_wrote_is_fixed_for_a_check_and_what_tools_write_is_not() {
     };
     assert!(speaks("! grep -q TODO .ralph/tasks/t/plan.md") && !speaks("sh check.sh"));
 }
+
+#[test]
+fn every_part_of_a_file_that_is_put_back_as_a_person_accepted_it_is_told() {
+    let project = Project::new();
+    let pins = project.pins();
+    let package = |test: &str, jest: &str| {
+        let text = format!(r#"{{"scripts":{{"test":"{test}"}},"jest":{{"bail":{jest}}}}}"#);
+        std::fs::write(project.at("project/package.json"), text).unwrap();
+    };
+    let scripts = Part::Package { scripts: vec!["test".to_owned()], sections: Vec::new() };
+    let section = Part::Package { scripts: Vec::new(), sections: vec!["jest".to_owned()] };
+    let judges = known(vec![judge("package.json", scripts), judge("package.json", section)]);
+    let pin = || pins.pin(&[], &[], &judges, &Stop::default()).unwrap();
+    package("jest", "true");
+    let accepted = pin();
+    package("true", "false");
+    let mut pinned = pin();
+    for (file, accepted) in pinned.iter_mut().zip(&accepted) {
+        file.accepted = Some(accepted.state.print());
+    }
+    let changes = || pins.changes(&pinned).unwrap().into_iter().map(|change| change.how).collect::<Vec<_>>();
+    let content = || Change::Content { losses: String::new() };
+    assert_eq!(changes(), []);
+    package("jest", "true");
+    assert_eq!(changes(), [Change::PutBack, Change::PutBack]);
+    package("jest", "false");
+    assert_eq!(changes(), [Change::PutBack]);
+    package("echo", "0");
+    assert_eq!(changes(), [content()], "two parts of one file are one change");
+}
