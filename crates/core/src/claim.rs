@@ -308,6 +308,9 @@ mod tests {
             ("`<response>DONE</response>`\nGood night.", true),
             ("<response>\nDONE\n</response>\r\nGood night.", true),
             ("<div><response>DONE</response></div><br/>", true),
+            ("<response>DONE</response> <!-- the end -->", true),
+            (&format!("<response>DONE</response>{}", ".".repeat(LINE_END)), true),
+            (&format!("<response>DONE</response>{}", ".".repeat(LINE_END + 1)), false),
             ("<response>DONE</response> <ack>m7f3</ack>", true),
             ("<response>DONE</response> <ack>m7f3", false),
             ("<response>DONE</response> <b>not yet</b>", false),
@@ -348,6 +351,8 @@ mod tests {
             ("> quoted\n\n<response>DONE</response>", true),
             ("```\nlet x = 1;\n```\n<response>DONE</response>", true),
             ("__<response>DONE</response>__", true),
+            ("```<response>DONE</response>```", true),
+            ("There is nothing that I could not answer\n\n<response>DONE</response>", true),
             ("\u{5168}\u{90e8}\u{5b8c}\u{6210}\u{3002}<response>DONE</response>", true),
             // Denied.
             ("I cannot print <response>DONE</response> yet", false),
@@ -357,6 +362,9 @@ mod tests {
             ("NOT: <response>DONE</response>", false),
             ("not\u{200b} \u{200b}<response>DONE</response>", false),
             ("This is no <response>DONE</response>", false),
+            ("no\u{200b}t <response>DONE</response>", false),
+            ("no\u{200d}t <response>DONE</response>", false),
+            ("no\u{fe0f}t <response>DONE</response>", false),
             ("I am not done yet. <response>DONE</response>", false),
             ("I don't think that this deserves **<response>DONE</response>**", false),
             ("I will not print:\n\n<response>DONE</response>", false),
@@ -370,6 +378,7 @@ mod tests {
             ("Remaining:\n- [ ] tests\n- [ ] <response>DONE</response>", false),
             ("If all is well: <response>DONE</response>", false),
             ("My plan:\n1. fix the parser\n\n2. <response>DONE</response>", false),
+            ("My plan:\n- fix the parser\n- <response>DONE</response>", false),
             // Spoken of.
             ("The word is <response>DONE</response>", false),
             ("You asked for \"<response>DONE</response>\"", false),
@@ -385,6 +394,8 @@ mod tests {
             ("+ <response>DONE</response>", false),
             ("```diff\n-a\n+<response>DONE</response>\n```", false),
             ("```sh\necho '<response>DONE</response>'\n```", false),
+            ("```\nlet x = 1;\n<response>DONE</response>\n```", false),
+            ("```\n<response>DONE</response>\nlet x = 1;\n```", false),
             ("```\nPrint this when finished:\n\n<response>DONE</response>\n```", false),
             ("Use a tag, e.g. <response>DONE</response>", false),
             // No tag, or another one.
@@ -417,6 +428,13 @@ mod tests {
             scanner.feed("y.\n<response>DONE</response>\n");
             scanner.message_ended();
             assert_eq!(scanner.claim() == Claim::Complete, !before.starts_with("```"), "{before}");
+            // A fence that begins far above is closed by the next.
+            scanner = Scanner::new(&Patterns::new(&Completion::default()));
+            scanner.feed(before);
+            (0..40).for_each(|_| scanner.feed(&"x\n".repeat(5_000)));
+            scanner.feed("```\ny.\n<response>DONE</response>\n");
+            scanner.message_ended();
+            assert_eq!(scanner.claim() == Claim::Complete, before.starts_with("```"), "{before}");
         }
     }
 
@@ -461,6 +479,23 @@ mod tests {
             scanner.feed(text);
             scanner.message_ended();
             assert_eq!(scanner.claim(), Claim::Complete, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_marker_that_is_a_tag_says_nothing_inside_a_sentence() {
+        let completion = Completion { success_regex: "<done/>".to_owned(), ..Completion::default() };
+        for (text, complete) in [
+            ("<done/>", true),
+            ("<done/> (all of it)", true),
+            ("<done/> later", false),
+            ("<done/>later", false),
+            ("not <done/>", false),
+        ] {
+            let mut scanner = Scanner::new(&Patterns::new(&completion));
+            scanner.feed(text);
+            scanner.message_ended();
+            assert_eq!(scanner.claim() == Claim::Complete, complete, "{text}");
         }
     }
 

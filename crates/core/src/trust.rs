@@ -402,4 +402,26 @@ mod tests {
         let oldest = trust.moves().first().map(|moved| moved.to.as_str());
         assert_eq!((trust.moves().len(), oldest), (MOST_MOVES, Some("9")));
     }
+
+    #[test]
+    fn the_move_of_a_run_is_noted_when_that_run_is_closed_and_not_another() {
+        let (mut trust, run) = (Trust::default(), RunId::from_random(1));
+        trust.begin(&run, "c1", &[]);
+        trust.close(&RunId::from_random(2), &[], ["c2".to_owned()]);
+        assert_eq!(trust.moves(), []);
+        trust.close(&run, &[], ["c3".to_owned()]);
+        assert_eq!(trust.moves(), [Move { from: "c1".to_owned(), to: "c3".to_owned() }]);
+    }
+
+    #[test]
+    fn the_accepted_state_is_the_last_that_a_person_stood_behind() {
+        let (mut trust, run) = (Trust::default(), RunId::from_random(1));
+        assert_eq!(trust.accepted("check.sh"), None);
+        settle(&mut trust, "old", Committer::Nobody);
+        trust.close(&run, &["check.sh".to_owned()], []);
+        let untrusted = trust.settle(&[standing("check.sh", "forged")], |_| Committer::Nobody);
+        assert_eq!(trust.accepted("check.sh").map(String::as_str), Some("old"));
+        let words = format!("check.sh was changed by the agent of run {run}");
+        assert_eq!(untrusted.iter().map(Untrusted::words).collect::<Vec<_>>(), [words]);
+    }
 }

@@ -102,7 +102,7 @@ fn purposes(program: &str, args: &[String], extra: &[Extra]) -> Vec<Purpose> {
     each
 }
 
-/// The number of words of a pattern, if the command is one of its kind.
+/// The number of words of a pattern behind the program's name, if the command is one of its kind.
 fn matches(pattern: &str, program: &str, args: &[String]) -> Option<usize> {
     let (name, words) = pattern.split_once(' ').unwrap_or((pattern, ""));
     if !name.split('|').any(|name| program_name(name) == program) {
@@ -111,7 +111,7 @@ fn matches(pattern: &str, program: &str, args: &[String]) -> Option<usize> {
     let (flags, leading): (Vec<&str>, Vec<&str>) = words.split_whitespace().partition(|word| word.starts_with('-'));
     follow(&leading, program, args)?;
     let given = |flag: &&str| flag.split('|').any(|flag| args.iter().any(|arg| is_flag(arg, flag)));
-    flags.iter().all(given).then(|| 1 + leading.len() + flags.len())
+    flags.iter().all(given).then(|| leading.len() + flags.len())
 }
 
 fn goals(program: &str, args: &[String]) -> Vec<Purpose> {

@@ -171,6 +171,9 @@ mod tests {
             ("cat <<< x && grep '<<<<<<< HEAD' y", "cat <<< x && grep '<<<<<<< HEAD' y"),
             ("a # don't <<E\nb", "a \nb"),
             ("a $'it\\'s' <<\\E\nE\nb", "a $'it\\'s' \nb"),
+            ("a ' # b' <<E\n1\nE\nc", "a ' # b' \nc"),
+            ("a \" # b\" <<E\n1\nE\nc", "a \" # b\" \nc"),
+            ("a#b <<E\n1\nE\nc", "a#b \nc"),
         ] {
             assert_eq!(without_here_documents(line).as_deref(), Some(left), "{line}");
         }
@@ -179,7 +182,8 @@ mod tests {
     #[test]
     fn what_only_resembles_one_is_not_understood() {
         for line in [
-            "a <<", "a <<E", "a <<''\n\n", "a <<$E\n$E\n", "a <<\"E F\"\nE F\n", "echo '<<'", "a \\<<<b", "$((1 << 2))",
+            "a <<", "a <<E", "a <<''\n\n", "a <<$E\n$E\n", "a <<\"E F\"\nE F\n", "echo '<<'", "a \\<<<b",
+            "$((1 << 2))", "echo '\\<<<'", "echo \"$x <<E\nE\n\"", "echo \"<<E\nE\n\"", "a <<E\nb", "a <<E\nb\n",
         ] {
             assert_eq!(without_here_documents(line), None, "{line}");
         }

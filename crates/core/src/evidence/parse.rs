@@ -163,6 +163,9 @@ mod tests {
             format!("npm test; [[ {} a ]]", "! ".repeat(1500)),
             format!("{}npm test", "if ".repeat(1000)),
             format!("{} {}", "(".repeat(DEEPEST + 1), "a ".repeat(1000)),
+            format!("{}a{}", "( ".repeat(DEEPEST + 1), " )".repeat(DEEPEST + 1)),
+            format!("echo {}", "$(a) ".repeat(MOST_EXPANSIONS + 1)),
+            format!("echo a{}", "[1]".repeat(MOST_BRACKETS + 1)),
             format!("npm test {}", "x".repeat(LONGEST)),
         ] {
             assert!(parse(&line).is_none(), "{}", line.chars().take(60).collect::<String>());
@@ -179,6 +182,8 @@ mod tests {
             &format!("{}npm test{}", "( ".repeat(DEEPEST), " )".repeat(DEEPEST)),
             &format!("{}npm test{}", "{ ".repeat(MOST_OPENERS), "; }".repeat(MOST_OPENERS)),
             &format!("echo {}a{}", "$(".repeat(MOST_EXPANSIONS), ")".repeat(MOST_EXPANSIONS)),
+            &"(a); ".repeat(DEEPEST + 1),
+            &format!("echo a{} [\"b\"]", "[1]".repeat(MOST_BRACKETS)),
             "for f in $(ls \"${D:-.}\"); do (cd \"$f\" && { npm test || exit 1; }); done",
             "",
         ] {

@@ -129,7 +129,7 @@ impl Walk<'_> {
             let mut own = Mode { unheeded: mode.unheeded || at < chain.additional.len(), ..current };
             self.pipeline(pipeline, &mut own);
             current = Mode { unheeded: mode.unheeded, ..own };
-            let is_rescue = at > 0 && matches!(operator, PipelineOperator::Or);
+            let is_rescue = matches!(operator, PipelineOperator::Or);
             if is_rescue && always_fails(pipeline) {
                 self.hide(mark);
                 continue;

@@ -311,6 +311,24 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_is_longer_than_any_summary_says_nothing_however_it_begins() {
+        let ran_none = |length: usize| format!("Ran 0 tests{}", " ".repeat(length - "Ran 0 tests".len()));
+        assert_eq!(TestsRan::said_in(&ran_none(LONGEST)), TestsRan::None);
+        assert_eq!(TestsRan::said_in(&ran_none(LONGEST + 1)), TestsRan::Unsaid);
+    }
+
+    #[test]
+    fn what_an_output_said_outlives_the_journal_and_silence_takes_no_room_there() {
+        use crate::observation::{ToolResult, ToolRun};
+        let run = |tests| ToolRun { name: "Bash".to_owned(), command: None, result: ToolResult::Passed, tests };
+        for tests in [TestsRan::Unsaid, TestsRan::None, TestsRan::Some] {
+            let text = serde_json::to_string(&run(tests)).unwrap_or_default();
+            assert_eq!(text.contains("tests"), tests != TestsRan::Unsaid, "{text}");
+            assert_eq!(serde_json::from_str::<ToolRun>(&text).ok(), Some(run(tests)));
+        }
+    }
+
+    #[test]
     fn an_output_with_something_left_out_does_not_say_that_nothing_ran() {
         assert_eq!(TestsRan::said_in("Ran 0 tests\n... [12 lines truncated] ...\n"), TestsRan::Unsaid);
     }

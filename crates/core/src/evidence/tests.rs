@@ -56,7 +56,11 @@ const LINES: &[(&str, &str)] = &[
     ("t", "bash -o pipefail -c 'npm test | tee log'"), ("t", "bash -eo pipefail -c 'npm test | tee log; echo ok'"),
     ("t", "bash -euo pipefail -c 'npm test; echo'"), ("t", "set -e; a; npm test; b"), ("lt", "set -e\nnpm run lint\nnpm test\necho done"),
     ("t", "set -e; (cd web && npm test); echo ok"), ("t", "set -o errexit; npm test; b"),
+    ("t", "(exit 0); npm test"), ("t", "npm test || { echo failed; exit 1; }; echo done"), ("t", "set -e; cd web && (npm test; b)"),
+    ("t", "set -e; a && b; (npm test; c)"), ("t", "npm exec -c 'vitest run'"), ("t", "npm run test:integration > log"),
+    ("t", "npm test 123456789>x"), ("t", "pytest-3 -q"), ("t", "jest --ci --watch false"), ("", "npm +x test"), ("t", "bash -c a; bash -c b; bash -c c; bash -c d; bash -c e; bash -c 'npm test'"),
     // The status is hidden.
+    ("", "a && set -o pipefail; npm test | cat"),
     ("", "npm test || true"), ("", "npm test; true"), ("", "npm test; echo $?"), ("", "! npm test"), ("", "if npm test; then echo y; fi"),
     ("", "npm test &"), ("", "npm test & wait"), ("", "npm test && echo PASS || echo FAIL"), ("", "npm test | tee log"),
     ("", "npm test 2>&1 | tail -20"), ("", "npm test |& tail"), ("", "(npm test; true)"), ("", "{ npm test; } || :"), ("", "npm test || exit 0"),
@@ -109,6 +113,15 @@ fn letters(line: &str) -> String {
 fn a_line_proves_what_its_status_speaks_for() {
     let wrong: Vec<_> = LINES.iter().filter(|(expected, line)| letters(line) != *expected).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn shells_in_shells_are_followed_to_a_certain_depth() {
+    let nested = |depth: usize| {
+        let inside = |line: String, _| format!("bash -c {}", shlex::try_quote(&line).unwrap_or_default());
+        letters(&(0..depth).fold("npm test".to_owned(), inside))
+    };
+    assert_eq!([3, 4, 5].map(nested), ["t", "t", ""]);
 }
 
 #[test]

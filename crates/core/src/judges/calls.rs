@@ -289,7 +289,6 @@ impl Learner<'_> {
                 return tail.first().map_or((), |line| self.text(line, &scope, context.setting));
             }
             rest = match first {
-                word if word == "--" => tail,
                 word if word.starts_with('-') && is_one_of(word, VALUED) => tail.get(1..).unwrap_or_default(),
                 word if word.starts_with('-') || is_assignment(word) => tail,
                 word if word.starts_with(|c: char| c.is_ascii_digit())

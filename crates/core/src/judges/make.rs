@@ -164,7 +164,7 @@ impl Makefile {
             "lastword" if !rest.is_empty() => argument().split_whitespace().next_back().unwrap_or_default().to_owned(),
             "addprefix" => {
                 let (prefix, words) = rest.split_once(',').unwrap_or(("", rest));
-                let words = self.expand(words, own, depth);
+                let (prefix, words) = (self.expand(prefix, own, depth), self.expand(words, own, depth));
                 words.split_whitespace().map(|word| format!("{prefix}{word} ")).collect()
             }
             "call" => {

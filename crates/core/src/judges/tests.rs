@@ -919,4 +919,122 @@ fn an_environment_that_is_not_there_yet_is_nobodys_to_forbid_and_nobodys_word() 
     }
     world.files.insert(".venv/bin/pytest".to_owned(), String::new());
     assert!(environments(&world, "uv run pytest").is_empty(), "what is there is pinned by what it holds");
+fn a_script_behind_another_program_judges_as_if_it_stood_alone() {
+    // The command, the judges that it names, and how much of it is unknown.
+    let table: &[(&str, &[&str], usize)] = &[
+        ("hyperfine 'sh check.sh'", &["check.sh"], 0),
+        ("script -c 'sh check.sh'", &["check.sh"], 0),
+        ("taskset -c 0 sh check.sh", &["check.sh"], 0),
+        ("taskset 0x3 sh check.sh", &["check.sh"], 0),
+        ("setsid -- sh check.sh", &["check.sh"], 0),
+        ("xargs -I X sh check.sh", &["check.sh"], 0),
+        ("xargs sh", &[], 1),
+        ("find . -exec grep -q x {} \\; -exec sh check.sh \\;", &["check.sh"], 0),
+        ("find tests -exec sh check.sh \\;", &["check.sh"], 0),
+        ("find tests -exec sh {} \\;", &[], 0),
+        ("find checks.d -exec {} \\;", &[], 1),
+        ("find checks.d -exec sh {} \\;", &[], 1),
+        ("command ./check.sh", &["check.sh"], 0),
+        ("command -v ./check.sh", &[], 0),
+        ("env -v sh check.sh", &["check.sh"], 0),
+        ("env -i A=b sh check.sh", &["check.sh"], 0),
+        ("flock lock -c 'sh check.sh'", &["check.sh"], 0),
+        ("./node_modules/.bin/mocha", &[], 1),
+    ];
+    let wrong = table.iter().filter_map(|(command, judges, unknown)| {
+        let found = named(&project().learn(command));
+        let (open, found): (Vec<String>, Vec<String>) = found.into_iter().partition(|name| name.starts_with('?'));
+        (found != *judges || open.len() != *unknown).then(|| format!("{command}: {found:?} {open:?}"))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn an_installed_program_is_put_back_by_its_installer_and_so_is_the_interpreter_that_it_names() {
+    for (path, interpreter, judges) in [
+        ("node_modules/.bin/mocha", "/p/tools/node", true),
+        ("vendor/bin/phpunit", "/home/me/php", false),
+        (".venv/bin/pytest", "/usr/bin/python3", false),
+    ] {
+        let text = format!("#!{interpreter}\nx\n");
+        let files = [(path, text.as_str()), (".venv/pyvenv.cfg", ""), ("tools/node", "")];
+        let known = World::of(&files).learn(path);
+        let is_installed = |wanted: &str| {
+            known.judges.iter().any(|judge| judge.path == wanted && matches!(judge.why, Why::Installed { .. }))
+        };
+        assert!(is_installed(path), "{path}: {:?}", known.judges);
+        assert_eq!(is_installed("tools/node"), judges, "{path}");
+        let programs: Vec<&str> = known.programs.iter().map(|program| program.name.as_str()).collect();
+        assert_eq!(programs.contains(&interpreter), interpreter.starts_with("/home"), "{path}: {programs:?}");
+    }
+}
+
+#[test]
+fn what_make_computes_before_it_executes_a_recipe_is_computed() {
+    for (before, recipe) in [
+        ("S = tools/deep.sh", "sh $(strip $(S))"),
+        ("", "sh $(dir tools/lib.sh)deep.sh"),
+        ("", "sh $(dir check.sh)tools/deep.sh"),
+        ("", "sh tools/$(notdir src/deep.sh)"),
+        ("", "sh $(firstword tools/deep.sh app.sh)"),
+        ("", "sh $(lastword app.sh tools/deep.sh)"),
+        ("D = tools", "sh $(addprefix $(D)/,deep.sh)"),
+        ("run = sh $(1)/$(2)", "$(call run,tools,deep.sh)"),
+        ("F = -e\nF += tools/deep.sh", "sh $(F)"),
+        ("S = tools/deep.sh\nS ?= app.sh", "sh $(S)"),
+        ("S ?= tools/deep.sh", "sh $(S)"),
+        ("define RUN\nsh tools/deep.sh\nendef", "$(RUN)"),
+        ("define RUN\nsh app.sh\nendef\nS = tools/deep.sh", "sh $(S)"),
+        ("ifneq (a,b:c)\nendif", "sh tools/deep.sh"),
+    ] {
+        let mut world = project();
+        world.files.insert("Makefile".to_owned(), format!("{before}\ntest:\n\t{recipe}\n"));
+        let found = named(&world.learn("make"));
+        assert!(found.contains(&"tools/deep.sh".to_owned()), "{before} {recipe}: {found:?}");
+        assert!(!found.iter().any(|name| name == "app.sh" || name.starts_with('?')), "{before} {recipe}: {found:?}");
+    }
+    let mut world = project();
+    world.files.insert("Makefile".to_owned(), "S != cat patterns\ntest:\n\tsh $(S)\n".to_owned());
+    assert!(named(&world.learn("make")).iter().any(|name| name.starts_with('?')), "what a command prints is unknown");
+}
+
+#[test]
+fn scripts_of_packages_are_followed_whoever_runs_them() {
+    let world = World::of(&[
+        (
+            "package.json",
+            r#"{"scripts":{"test:unit":"sh unit.sh","test:e2e":"sh e2e.sh","lint":"sh lint.sh","prepare":"sh prepare.sh"}}"#,
+        ),
+        (
+            "composer.json",
+            r#"{"scripts":{"test":["@lint","sh unit.sh","@php e2e.sh"],"lint":"sh lint.sh","magic":"A::b"}}"#,
+        ),
+        ("deno.json", r#"{"tasks":{"test":"sh unit.sh"}}"#),
+        ("unit.sh", "true"),
+        ("e2e.sh", "true"),
+        ("lint.sh", "true"),
+        ("prepare.sh", "true"),
+    ]);
+    // The command, the scripts that judge, and how much of it is unknown: `run-s` and `concurrently` are not installed.
+    let table: &[(&str, &[&str], usize)] = &[
+        ("run-s lint test:*", &["e2e.sh", "lint.sh", "unit.sh"], 1),
+        ("run-s lint nothing", &["lint.sh"], 2),
+        ("concurrently 'npm:test:*' 'sh lint.sh'", &["e2e.sh", "lint.sh", "unit.sh"], 1),
+        ("composer test", &["e2e.sh", "lint.sh", "unit.sh"], 0),
+        ("composer run lint", &["lint.sh"], 0),
+        ("composer magic", &[], 1),
+        ("composer nothing", &[], 1),
+        ("composer install", &[], 0),
+        ("npm ci", &["prepare.sh"], 0),
+        ("deno task test", &["unit.sh"], 0),
+    ];
+    let wrong = table.iter().filter_map(|(command, judges, unknown)| {
+        let found = named(&world.learn(command));
+        let open: Vec<&String> = found.iter().filter(|name| name.starts_with('?')).collect();
+        let scripts: Vec<&String> = found.iter().filter(|name| name.ends_with(".sh")).collect();
+        (scripts != *judges || open.len() != *unknown).then(|| format!("{command}: {scripts:?} {open:?}"))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

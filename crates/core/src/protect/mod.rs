@@ -367,13 +367,19 @@ mod tests {
             change("/home/me/.local/bin/npm", Change::Program),
             change("/usr/bin/make", hidden),
             change("check.sh", Change::Deleted),
+            change("tests/a", Change::PutBack),
         ];
         let seen = TreePrint::Seen { tree: String::new(), head: String::new() };
         let gone = TreePrint::Unknown { why: "no git".to_owned(), cause: Blindness::NoRepository };
         let failed = TreePrint::fault("git was killed");
-        let count = |tree_seen, print| Pins { tree_seen, ..Pins::default() }.violations(print, &changes).len();
-        assert_eq!((count(true, &seen), count(false, &gone), count(true, &gone)), (4, 4, 5));
-        assert_eq!(count(true, &failed), 4, "a machine that fails is no deed of the agent");
+        let held = |tree_seen, print| -> Vec<String> {
+            let pins = Pins { tree_seen, ..Pins::default() };
+            pins.violations(print, &changes).into_iter().map(|change| change.path).collect()
+        };
+        let done = ["/usr/local/bin/npm", "/home/me/.local/bin/npm", "/usr/bin/make", "check.sh"];
+        assert_eq!((held(true, &seen), held(false, &gone)), (done.map(str::to_owned).into(), held(true, &seen)));
+        assert_eq!(held(true, &gone), [&done[..], &[".git"]].concat());
+        assert_eq!(held(true, &failed), done, "a machine that fails is no deed of the agent");
     }
 
     #[test]
@@ -394,5 +400,44 @@ mod tests {
         let mut trust = crate::trust::Trust::default();
         trust.accept_all(&standings);
         assert!(trust.differing(&standings).is_empty());
+    }
+
+    fn file(path: &str, hash: &str, why: Why) -> Pinned {
+        let state = PinnedState::File { executable: None, hash: hash.to_owned() };
+        Pinned { path: path.to_owned(), part: Part::Whole, state, why, accepted: None, of: Vec::new() }
+    }
+
+    #[test]
+    fn states_are_remembered_by_prints_that_tell_them_apart() {
+        let states = [
+            file("a", "1", Why::Declared).state,
+            file("a", "2", Why::Declared).state,
+            PinnedState::File { executable: Some(true), hash: "1".to_owned() },
+            PinnedState::Folder { hash: "1".to_owned() },
+            PinnedState::Nothing,
+        ];
+        let prints: std::collections::BTreeSet<String> = states.iter().map(PinnedState::print).collect();
+        assert_eq!(prints.len(), states.len());
+        assert!(states.iter().all(|state| prints.contains(&state.clone().print())));
+    }
+
+    #[test]
+    fn a_change_is_told_with_what_it_did_to_the_tests() {
+        let change = |losses: &str| Change::Content { losses: losses.to_owned() };
+        let words = |how| PinnedChange { path: "tests/a".to_owned(), how }.words();
+        assert_eq!(words(change("")), "tests/a was changed");
+        assert_eq!(words(change("1 test fewer")), "tests/a was changed (1 test fewer)");
+    }
+
+    #[test]
+    fn the_way_out_is_that_of_the_file_that_was_changed() {
+        let installed = Why::Installed { runner: "pytest".to_owned() };
+        let files = vec![file("check.sh", "1", Why::Declared), file(".venv/lib", "1", installed)];
+        let pins = Pins { files, ..Pins::default() };
+        let way_out = |path: &str, how| pins.way_out(&PinnedChange { path: path.to_owned(), how });
+        assert_eq!(way_out("check.sh", Change::Deleted), WayOut::PutBack);
+        assert_eq!(way_out("check.sh", Change::Added), WayOut::Remove);
+        assert_eq!(way_out(".venv/lib", Change::Mode), WayOut::Install { runner: "pytest".to_owned() });
+        assert_eq!(way_out("/home/me/bin/npm", Change::Program), WayOut::Trust);
     }
 }

@@ -425,7 +425,7 @@ impl Run {
             };
             return self.go_on(at);
         }
-        if moved && moment != Moment::BeforeChecks && at.round >= MOST_ROUNDS {
+        if moved && at.round >= MOST_ROUNDS {
             at.changed = changed.to_vec();
             at.stood = how;
             return if how == Stood::Restless { self.go_on(at) } else { self.conclude(&at) };

@@ -192,3 +192,44 @@ fn claimed(seen: Option<&Observation>) -> Condition {
 fn blocked(reason: &str) -> Reason {
     Reason::Blocked { reason: (reason != NO_REASON).then(|| reason.to_owned()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inbox::{Heard, Inbox, Request};
+    use crate::time::WallTime;
+
+    fn inbox(requests: usize) -> Inbox {
+        let request = |number: usize| {
+            let (id, from, body) = (format!("m{number:02}"), "anna".to_owned(), "use tabs".to_owned());
+            Heard::Request(Request { id, from, at: WallTime(0), body })
+        };
+        let mut inbox = Inbox::default();
+        let _ = inbox.hear(&(0..requests).map(request).collect::<Vec<_>>()).count();
+        inbox
+    }
+
+    #[test]
+    fn a_supervised_agent_needs_its_file_and_no_request_left_open() {
+        let (none, one) = (inbox(0), inbox(1));
+        let not_claimed = State::Unmet(vec![Reason::NotClaimed]);
+        for (complete, marker, state) in [
+            (true, Some(Marker::Present), State::Met),
+            (true, None, State::Met),
+            (false, None, State::Unseen),
+            (false, Some(Marker::Absent), not_claimed),
+        ] {
+            let done = Condition::new(About::Done, state);
+            assert_eq!(conditions_of_done(complete, marker.as_ref(), none.open()), std::slice::from_ref(&done));
+            let abouts = conditions_of_done(complete, marker.as_ref(), one.open()).into_iter().map(|one| one.about);
+            assert_eq!(abouts.collect::<Vec<_>>(), [About::Done, About::Requests]);
+        }
+    }
+
+    #[test]
+    fn requests_that_are_too_many_to_be_named_are_counted() {
+        let last = |count| requests(inbox(count).open()).reasons().last().cloned();
+        assert!(matches!(last(20), Some(Reason::RequestOpen { id, .. }) if id == "m19"));
+        assert_eq!(last(23), Some(Reason::MoreRequestsOpen(3)));
+    }
+}

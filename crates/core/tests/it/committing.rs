@@ -1,11 +1,12 @@
 //! Version control after green guardrails: only what was checked is committed, a failing task is
 //! told and changes nothing, and what was done is never done again.
 
-use crate::sim::{Agent, FAIL, Knock, Look, Sim, Turn, World, guardrails, play, policy, turn};
+use crate::sim::{Agent, FAIL, Knock, Look, Sim, Turn, World, guardrails, observation, play, policy, turn};
 use ralph_core::activity::{Activity, Role};
 use ralph_core::check::CheckEnding;
 use ralph_core::event::{Event, Resumed};
 use ralph_core::notice::Notice;
+use ralph_core::observation::{Ending, Observation, Tokens};
 use ralph_core::outcome::StopReason::*;
 use ralph_core::scm::{MESSAGE_PROMPT, Pending};
 
@@ -274,4 +275,19 @@ fn what_the_commit_leaves_out_must_not_be_what_the_checks_need() {
     let mut live = world(&["commit"], turn(&["sum.tmp"]));
     live.live = "verify.snapshot is off".to_owned();
     assert_eq!(play(live).checked(), ["make test"]);
+fn what_the_question_for_a_commit_message_costs_belongs_to_its_iteration() {
+    let mut sim = Sim::new(world(&["commit"], vec![Turn { cost_usd: 0.25, tokens: 100, ..turn(Agent::Claims) }]));
+    while !matches!(sim.running(), Some(Activity::Launch(launch)) if launch.role == Role::Scribe) {
+        sim.tick();
+    }
+    let asked = observation(&Agent::Works, Ending::Exited { code: 0 });
+    let tokens = Tokens { input: 7, ..Tokens::default() };
+    let messages = vec!["Fix the login".to_owned()];
+    sim.answer_with(Event::AgentEnded(Box::new(Observation { cost_usd: Some(0.5), tokens, messages, ..asked })));
+    sim.play();
+    let cost = sim.told(|notice| match notice {
+        Notice::IterationFinished { cost_usd, tokens, .. } => Some((*cost_usd, tokens.input)),
+        _ => None,
+    });
+    assert_eq!(cost, [(Some(0.75), 107)]);
 }

@@ -1,20 +1,28 @@
 //! The queue of an inspection: what is looked at and executed after an agent, in which order, and how often.
 
 use crate::sim::{
-    Agent, FAIL, Knock, Look, PASS, Sim, Turn, World, guardrails, play, policy, report, turn, unexpected,
+    Agent, FAIL, Knock, Look, PASS, Sim, Turn, World, guardrails, observation, play, policy, report, runs, turn,
+    unexpected,
 };
 use ralph_core::activity::{Activity, Leftover};
-use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, Ground};
+use ralph_core::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, Ground};
 use ralph_core::event::{Entry, Event, Resumed};
+use ralph_core::evidence::TestsRan;
 use ralph_core::guardrail;
 use ralph_core::id::CheckId;
 use ralph_core::notice::Notice;
+use ralph_core::observation::{Ending, Observation, ToolResult, ToolRun};
 use ralph_core::outcome::StopReason::*;
 use ralph_core::outcome::Verification;
 use ralph_core::policy::Policy;
 use ralph_core::protect::{Change, OnChange, PinnedChange};
 use ralph_core::run::Run;
 use ralph_core::scm::ScmPolicy;
+use ralph_core::policy::{Policy, StopCriteria};
+use ralph_core::protect::OnChange;
+use ralph_core::run::Run;
+use ralph_core::time::Millis;
+use ralph_core::words::Note;
 
 fn world(commands: &[&str], turn: Turn) -> World {
     let mut policy = Policy { guardrails: guardrails(commands), ..policy() };
@@ -149,6 +157,30 @@ fn child_runs_are_waited_for_whether_or_not_the_tree_is_looked_at() {
     let busy = || Turn { children: vec!["c1"], ..turn(Agent::Claims) };
     assert_eq!(steps(&play(world(&[], busy()))), ["children"]);
     assert_eq!(steps(&play(world(&["a"], busy()))), ["children", "look", "a", "look"]);
+}
+
+#[test]
+fn child_runs_live_on_where_nobody_is_to_wait_for_them() {
+    let mut world = world(&["a"], Turn { children: vec!["c1"], ..turn(Agent::Claims) });
+    world.policy.limits.child_wait = Millis::ZERO;
+    let sim = play(world);
+    assert_eq!(steps(&sim), ["look", "a", "look"]);
+    let told = sim.told(|notice| match notice {
+        Notice::Note(Note::ChildrenLiveOn { runs }) => Some(runs.clone()),
+        _ => None,
+    });
+    assert_eq!(told, [runs(&["c1"])]);
+}
+
+#[test]
+fn an_edited_settings_file_is_told_and_changes_nothing() {
+    let mut sim = Sim::new(world(&["a"], turn(Agent::Claims)));
+    until_check(&mut sim);
+    sim.happen(Event::SettingsEdited { file: "ralph.json".to_owned() });
+    sim.play();
+    let edited = Note::SettingsEdited { file: "ralph.json".to_owned() };
+    assert!(sim.told(|notice| (*notice == Notice::Note(edited.clone())).then_some(())).len() == 1);
+    assert_eq!(sim.end(), (Complete, 0, 1));
 }
 
 #[test]
@@ -365,4 +397,33 @@ fn a_check_that_passes_only_with_what_can_direct_it_and_was_made_meanwhile_verif
     // Nobody claims anything.
     let works = Turn { made: &[".env"], ..turn(Agent::Works) };
     assert_eq!(play(works).checked(), ["make test"]);
+fn what_the_tool_runs_show_is_told_for_a_claim_but_for_errors_that_nobody_saw() {
+    let tool = |command: &str, result| ToolRun {
+        name: "Bash".to_owned(),
+        command: Some(command.to_owned()),
+        result,
+        tests: TestsRan::Some,
+    };
+    let mut world = world(&[], turn(Agent::Claims));
+    world.policy.criteria = StopCriteria { passing_tests: true, no_errors: true, ..StopCriteria::default() };
+    for (agent, errors, told) in [
+        (Agent::Claims, vec![], &[("tests", true)][..]),
+        (Agent::Claims, vec!["it broke".to_owned()], &[("tests", true), ("errors", false)]),
+        (Agent::Works, vec!["it broke".to_owned()], &[]),
+    ] {
+        let mut sim = Sim::new(world.clone());
+        while !matches!(sim.running(), Some(Activity::Launch(_))) {
+            sim.tick();
+        }
+        let tools = vec![tool("npm test", ToolResult::Passed)];
+        let seen = Observation { tools, errors, ..observation(&agent, Ending::Exited { code: 0 }) };
+        sim.answer_with(Event::AgentEnded(Box::new(seen)));
+        sim.play();
+        let found = sim.told(|notice| match notice {
+            Notice::CheckFinished { kind: CheckKind::Evidence, name, passed, .. } => Some((name.clone(), *passed)),
+            _ => None,
+        });
+        let found: Vec<(&str, bool)> = found.iter().map(|(name, passed)| (name.as_str(), *passed)).collect();
+        assert_eq!(found, told, "{agent:?}");
+    }
 }

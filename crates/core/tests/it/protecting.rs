@@ -1,12 +1,16 @@
 //! Files that the agent must leave alone, checks as they were before, and checks of the commit alone.
 
-use crate::sim::{Agent, FAIL, Look, PASS, Sim, Turn, World, changed, guardrails, play, policy, turn};
+use crate::sim::{Agent, FAIL, Look, PASS, Sim, Turn, World, changed, guardrails, play, policy, report, turn};
 use ralph_core::activity::Activity;
-use ralph_core::check::{CheckKind, Ground};
-use ralph_core::event::Resumed;
+use ralph_core::check::{CheckKind, CheckReport, Ground};
+use ralph_core::event::{Event, Resumed};
+use ralph_core::id::CheckId;
+use ralph_core::judges::Unknown;
 use ralph_core::notice::Notice;
 use ralph_core::outcome::StopReason::*;
 use ralph_core::protect::{Change, OnChange, PinnedChange};
+use ralph_core::verdict::{About, Condition};
+use ralph_core::words::Note;
 
 fn world(on_change: OnChange, turns: Vec<Turn>) -> World {
     let mut policy = policy();
@@ -39,6 +43,8 @@ fn j08_a_changed_protected_file_is_never_accepted_until_it_is_as_it_was() {
     assert_eq!(sim.checked(), ["sh check.sh", "make lint", "sh check.sh", "make lint"]);
     let sim = play(world(OnChange::Fail, vec![touching("tests/a", Agent::Claims)]));
     assert_eq!(sim.end(), (MaxIterations, 1, 2));
+    let way_out = |notice: &Notice| matches!(notice, Notice::Note(Note::WayOutOfProtection)).then_some(());
+    assert_eq!(sim.told(way_out).len(), 1, "people are told the way out once");
 }
 
 #[test]
@@ -65,11 +71,15 @@ fn what_is_put_back_is_checked_as_it_was_and_the_agent_is_told() {
 
 #[test]
 fn what_is_allowed_is_told_once_and_used() {
-    let sim =
-        play(world(OnChange::Allow, vec![touching("check.sh", Agent::Works), touching("check.sh", Agent::Claims)]));
-    assert_eq!(sim.end(), (Complete, 0, 2));
-    assert_eq!(sim.notes(), ["protected, and allowed to change: check.sh was changed"]);
-    assert_eq!(sim.checked().len(), 4);
+    let touches = ["check.sh", "check.sh", "tests/a"].map(|path| touching(path, Agent::Works));
+    let mut world = world(OnChange::Allow, touches.into());
+    world.turns[2].agent = Agent::Claims;
+    world.policy.limits.max_iterations = 3;
+    let sim = play(world);
+    assert_eq!(sim.end(), (Complete, 0, 3));
+    let told = ["check.sh", "tests/a"].map(|path| format!("protected, and allowed to change: {path} was changed"));
+    assert_eq!(sim.notes(), told);
+    assert_eq!(sim.checked().len(), 6);
 }
 
 #[test]
@@ -132,7 +142,7 @@ fn a_script_that_is_another_one_in_the_commit_judges_nothing() {
         assert_eq!(sim.end().0, end, "{on_change:?}");
         if end == MaxIterations {
             let reason = &sim.told_iterations()[0].1[0];
-            assert!(reason.contains("the commit cannot be judged: in the commit check.sh was changed"), "{reason}");
+            assert!(reason.starts_with("the commit cannot be judged: in the commit check.sh was changed"), "{reason}");
         }
     }
 }
@@ -193,4 +203,126 @@ fn only_what_is_committed_counts_in_a_clean_checkout() {
     let everywhere =
         |activity: &Activity| matches!(activity, Activity::Check(spec, _) if spec.ground == Ground::Checkout);
     assert_eq!(sim.started(everywhere), 4);
+}
+
+/// Plays a world in which every look shows these changes of pinned files, but for the last one where it says otherwise.
+fn seeing(world: World, changes: &[PinnedChange], at_last: Option<&[PinnedChange]>) -> Sim {
+    let (mut sim, mut looks) = (Sim::new(world), 0);
+    while !sim.is_finished() {
+        if sim.run.iteration() > 0 && matches!(sim.running(), Some(Activity::LookAtTree(_))) {
+            let pinned = if looks > 0 { at_last.unwrap_or(changes) } else { changes };
+            looks += 1;
+            sim.answer_with(Event::TreeSeen { print: Look::Files(1).print(), changed: None, pinned: pinned.to_vec() });
+        } else {
+            sim.tick();
+        }
+    }
+    sim
+}
+
+#[test]
+fn what_an_agent_of_an_earlier_run_changed_verifies_nothing_until_all_of_it_is_put_back_and_stays_so() {
+    let back = |path: &str| PinnedChange { path: path.to_owned(), how: Change::PutBack };
+    let (script, test) = (back("check.sh"), back("tests/a"));
+    let table: [(&str, &[&'static str], Vec<PinnedChange>, bool); 8] = [
+        ("nobody changed anything", &[], vec![], true),
+        ("it stands as the agent left it", &["check.sh"], vec![], false),
+        ("it is put back", &["check.sh"], vec![script.clone()], true),
+        ("another file is put back", &["check.sh"], vec![test.clone()], false),
+        ("one part of two is put back", &["check.sh", "check.sh"], vec![script.clone()], false),
+        ("both are", &["check.sh", "check.sh"], vec![script.clone(), script.clone()], true),
+        ("two files are put back", &["check.sh", "tests/a"], vec![script.clone(), test], true),
+        ("a program cannot be", &["/home/me/bin/npm"], vec![], false),
+    ];
+    for (name, untrusted, changes, verified) in table {
+        let world = || World { untrusted: untrusted.to_vec(), ..world(OnChange::Fail, vec![turn(Agent::Claims)]) };
+        let sim = seeing(world(), &changes, None);
+        assert_eq!((sim.end().0, sim.outcome().verified()), (Complete, verified), "{name}");
+        for path in untrusted.iter().filter(|_| !verified) {
+            let why = format!("{path} was changed by a commit of an agent; look at that, then: ralph trust");
+            assert!(sim.outcome().message.contains(&why), "{name}: {}", sim.outcome().message);
+        }
+        let undone = seeing(world(), &changes, Some(&[]));
+        assert_eq!(undone.outcome().verified(), untrusted.is_empty(), "{name}, and not any more");
+    }
+    // What the agent changed again is not put back, even where that is allowed.
+    let world = World { untrusted: vec!["check.sh"], ..world(OnChange::Allow, vec![turn(Agent::Claims)]) };
+    let sim = seeing(world, &[changed("check.sh")], None);
+    assert!(sim.end().0 == Complete && !sim.outcome().verified());
+}
+
+#[test]
+fn a_check_of_which_something_is_unknown_verifies_nothing_and_one_that_is_known_does() {
+    let unknown =
+        |check: &str| Unknown { check: CheckId::new(check), what: format!("what {check} runs"), varies: false };
+    for (unknown, verified) in [
+        (vec![], true),
+        (vec![unknown("make_lint")], true),
+        (vec![unknown("make_lint"), unknown("sh_check_sh")], false),
+        (vec![unknown("make_lint"), unknown("of another check")], true),
+    ] {
+        let sim = play(World { unknown: unknown.clone(), ..world(OnChange::Fail, vec![turn(Agent::Claims)]) });
+        assert_eq!((sim.end().0, sim.outcome().verified()), (Complete, verified), "{unknown:?}");
+        let watched = sim.started(|activity| matches!(activity, Activity::Watch(_)));
+        assert_eq!(watched, unknown.iter().filter(|one| one.check.as_str() != "of another check").count());
+        let told = sim.outcome().message.contains("; name it in guardrails[].judges");
+        assert_eq!(told, !verified, "{}", sim.outcome().message);
+    }
+}
+
+#[test]
+fn a_check_that_had_to_run_on_the_live_tree_verifies_only_where_all_of_them_do() {
+    for (everywhere, at_this_check, verified) in
+        [("", "", true), ("", "a pipe stands there", false), ("no namespaces", "no namespaces", true)]
+    {
+        let mut world = world(OnChange::Fail, vec![turn(Agent::Claims)]);
+        world.policy.guardrails.truncate(1);
+        let mut sim = Sim::new(World { live: everywhere.to_owned(), ..world });
+        while !sim.is_finished() {
+            if let Some(Activity::Check(spec, _)) = sim.running() {
+                let report = CheckReport { live: at_this_check.to_owned(), ..report(spec, PASS) };
+                sim.answer_with(Event::CheckEnded(Box::new(report)));
+            } else {
+                sim.tick();
+            }
+        }
+        assert_eq!((sim.end().0, sim.outcome().verified()), (Complete, verified), "{at_this_check}");
+        let told = sim.outcome().message.ends_with("had to run on the live tree: a pipe stands there");
+        assert_eq!(told, !verified, "{}", sim.outcome().message);
+    }
+}
+
+#[test]
+fn e01_what_was_learned_and_not_pinned_is_read_again_after_a_crash() {
+    let whole = play(world(OnChange::Fail, vec![turn(Agent::Claims)]));
+    let behind = |wanted: fn(&Event) -> bool| whole.journal.iter().position(|entry| wanted(&entry.event)).unwrap() + 1;
+    let learned = behind(|event| matches!(event, Event::Learned { .. }));
+    let pinned = behind(|event| matches!(event, Event::Pinned { .. }));
+    for (length, again) in [(learned, 1), (pinned, 0)] {
+        let mut rest = Sim::cut(whole.world.clone(), &whole.journal[..length]);
+        rest.resume(Resumed::default());
+        rest.play();
+        let learned = rest.journal[length..].iter().filter(|entry| matches!(entry.event, Event::Learned { .. }));
+        assert_eq!(learned.count(), again, "cut behind entry {length}");
+    }
+}
+
+#[test]
+fn protection_is_a_condition_wherever_something_is_protected_or_was_changed() {
+    for (on_change, paths, touched, holds) in [
+        (OnChange::Fail, true, false, Some(true)),
+        (OnChange::Fail, true, true, Some(false)),
+        (OnChange::Fail, false, false, None),
+        (OnChange::Fail, false, true, Some(false)),
+        (OnChange::Allow, true, false, None),
+        (OnChange::Allow, true, true, None),
+    ] {
+        let turn = if touched { touching("check.sh", Agent::Claims) } else { turn(Agent::Claims) };
+        let mut world = world(on_change, vec![turn]);
+        world.policy.protect.paths.retain(|_| paths);
+        let sim = play(world);
+        let conditions = sim.run.conditions();
+        let protected = conditions.iter().find(|condition| condition.about == About::Protected);
+        assert_eq!(protected.map(Condition::holds), holds, "{on_change:?} {paths} {touched}");
+    }
 }

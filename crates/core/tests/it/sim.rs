@@ -12,7 +12,7 @@ use ralph_core::event::{Entry, Event, Gathered, Resumed, Spent, Started};
 use ralph_core::guardrail::{FailAction, Guardrail};
 use ralph_core::id::{CheckId, RunId, TaskName};
 use ralph_core::inbox::{Heard, Request};
-use ralph_core::judges::{Part, Why};
+use ralph_core::judges::{Known, Part, Unknown, Why};
 use ralph_core::machine::{Machine, Next, Outside};
 use ralph_core::memory::{Views, human_feedback, merge_feedback};
 use ralph_core::notice::Notice;
@@ -25,6 +25,7 @@ use ralph_core::scm::{Pending, ScmReport, ScmSpec};
 use ralph_core::supervise::{self, Restarts, Supervision};
 use ralph_core::tests_changed::{TestsChanged, TestsRecord};
 use ralph_core::time::{Millis, WallTime};
+use ralph_core::trust::Untrusted;
 use ralph_core::words::Note;
 use std::collections::BTreeSet;
 
@@ -269,6 +270,10 @@ pub struct World {
     pub no_repository: bool,
     /// Which existing tests are found changed in the end.
     pub tests: Result<TestsChanged, String>,
+    /// Pinned files of which an agent of an earlier run changed a part, one part for each mention.
+    pub untrusted: Vec<&'static str>,
+    /// What is not known of the checks.
+    pub unknown: Vec<Unknown>,
 }
 
 impl World {
@@ -287,6 +292,8 @@ impl World {
             orphans: Vec::new(),
             no_repository: false,
             tests: Ok(TestsChanged::default()),
+            untrusted: Vec::new(),
+            unknown: Vec::new(),
         }
     }
 
@@ -627,7 +634,10 @@ impl Sim {
                     pinned: self.pinned_changes(iteration, asked),
                 }
             }
-            Activity::Learn(..) => Event::Learned { known: Box::default(), live: self.world.live.clone() },
+            Activity::Learn(..) => {
+                let known = Known { unknown: self.world.unknown.clone(), ..Known::default() };
+                Event::Learned { known: Box::new(known), live: self.world.live.clone() }
+            }
             Activity::Watch(watch) => Event::CheckEnded(Box::new(report(&watch.spec, CheckEnding::Exited { code: 0 }))),
             Activity::Pin(pinning) => {
                 let subjects = pinning.subjects.iter();
@@ -636,16 +646,19 @@ impl Sim {
                     scripts.map(|path| pinned(path, std::slice::from_ref(&check.id)))
                 });
                 let protected = pinning.globs.iter().map(|path| pinned(path, &[]));
-                let files = scripts.chain(protected).collect();
+                let parts = self.world.untrusted.iter().filter(|path| !path.starts_with('/'));
+                let files = scripts.chain(protected).chain(parts.map(|path| changed_by_an_agent(path))).collect();
+                let untrusted: BTreeSet<&str> = self.world.untrusted.iter().copied().collect();
                 Event::Pinned {
                     pins: Ok(Box::new(Pins {
                         files,
                         tree_seen: self.world.baseline != Look::Unknown,
                         tests: pinning.tests.map(|_| TestsRecord { count: 3, hash: "h".to_owned() }),
                         began: Some(WallTime(0)),
+                        unknown: self.world.unknown.clone(),
                         ..Pins::default()
                     })),
-                    untrusted: Vec::new(),
+                    untrusted: untrusted.iter().map(|&path| Untrusted { path: path.to_owned(), run: None }).collect(),
                 }
             }
             Activity::RestorePinned { .. } => Event::PinnedRestored { problems: Vec::new() },
@@ -773,6 +786,10 @@ impl Sim {
         ends.take_while(|seen| seen.failure.as_ref().is_some_and(scripted)).count()
     }
 
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+
     pub fn outcome(&self) -> &Outcome {
         self.run.outcome().expect("the run has ended")
     }
@@ -891,7 +908,14 @@ impl Sim {
 /// A file as it was pinned.
 pub fn pinned(path: &str, of: &[CheckId]) -> Pinned {
     let state = PinnedState::File { executable: Some(false), hash: "1".to_owned() };
-    Pinned { path: path.to_owned(), part: Part::Whole, state, why: Why::Protected, accepted: None, of: of.to_vec() }
+    let accepted = Some(state.print());
+    Pinned { path: path.to_owned(), part: Part::Whole, state, why: Why::Protected, accepted, of: of.to_vec() }
+}
+
+/// A part of a file as an agent of an earlier run left it.
+fn changed_by_an_agent(path: &str) -> Pinned {
+    let part = Part::Recipes { tool: "make".to_owned(), goals: vec!["test".to_owned()] };
+    Pinned { part, accepted: Some("as a person accepted it".to_owned()), ..pinned(path, &[]) }
 }
 
 /// The same file with another content.

@@ -171,8 +171,8 @@ impl PinnedFiles {
             Some(Ok(PinnedChange { path: file.path.clone(), how }))
         };
         let mut changes: Vec<PinnedChange> = pinned.iter().filter_map(changed).collect::<Result<_, _>>()?;
-        // Two parts of one file are one change.
-        changes.dedup();
+        // Two parts of one file are one change; that each of them is put back is counted.
+        changes.dedup_by(|one, other| one == other && one.how != Change::PutBack);
         Ok(changes)
     }
 

@@ -428,4 +428,31 @@ fn what_is_expected_counts_where_a_glob_means_it() {
     let pinned = expecting.pin(&globs(&["tests/*.rs"]), &[], &Known::default(), &Stop::default()).unwrap();
     assert_eq!(paths(&pinned), ["tests/a.rs", "tests/gone.rs"]);
     assert_eq!(pinned.last().unwrap().state, PinnedState::Nothing);
+fn every_part_of_a_file_that_is_put_back_as_a_person_accepted_it_is_told() {
+    let project = Project::new();
+    let pins = project.pins();
+    let package = |test: &str, jest: &str| {
+        let text = format!(r#"{{"scripts":{{"test":"{test}"}},"jest":{{"bail":{jest}}}}}"#);
+        std::fs::write(project.at("project/package.json"), text).unwrap();
+    };
+    let scripts = Part::Package { scripts: vec!["test".to_owned()], sections: Vec::new() };
+    let section = Part::Package { scripts: Vec::new(), sections: vec!["jest".to_owned()] };
+    let judges = known(vec![judge("package.json", scripts), judge("package.json", section)]);
+    let pin = || pins.pin(&[], &[], &judges, &Stop::default()).unwrap();
+    package("jest", "true");
+    let accepted = pin();
+    package("true", "false");
+    let mut pinned = pin();
+    for (file, accepted) in pinned.iter_mut().zip(&accepted) {
+        file.accepted = Some(accepted.state.print());
+    }
+    let changes = || pins.changes(&pinned).unwrap().into_iter().map(|change| change.how).collect::<Vec<_>>();
+    let content = || Change::Content { losses: String::new() };
+    assert_eq!(changes(), []);
+    package("jest", "true");
+    assert_eq!(changes(), [Change::PutBack, Change::PutBack]);
+    package("jest", "false");
+    assert_eq!(changes(), [Change::PutBack]);
+    package("echo", "0");
+    assert_eq!(changes(), [content()], "two parts of one file are one change");
 }
