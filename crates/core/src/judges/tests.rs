@@ -919,6 +919,9 @@ fn an_environment_that_is_not_there_yet_is_nobodys_to_forbid_and_nobodys_word() 
     }
     world.files.insert(".venv/bin/pytest".to_owned(), String::new());
     assert!(environments(&world, "uv run pytest").is_empty(), "what is there is pinned by what it holds");
+}
+
+#[test]
 fn a_script_behind_another_program_judges_as_if_it_stood_alone() {
     // The command, the judges that it names, and how much of it is unknown.
     let table: &[(&str, &[&str], usize)] = &[

@@ -275,6 +275,9 @@ fn what_the_commit_leaves_out_must_not_be_what_the_checks_need() {
     let mut live = world(&["commit"], turn(&["sum.tmp"]));
     live.live = "verify.snapshot is off".to_owned();
     assert_eq!(play(live).checked(), ["make test"]);
+}
+
+#[test]
 fn what_the_question_for_a_commit_message_costs_belongs_to_its_iteration() {
     let mut sim = Sim::new(world(&["commit"], vec![Turn { cost_usd: 0.25, tokens: 100, ..turn(Agent::Claims) }]));
     while !matches!(sim.running(), Some(Activity::Launch(launch)) if launch.role == Role::Scribe) {

@@ -14,13 +14,10 @@ use ralph_core::notice::Notice;
 use ralph_core::observation::{Ending, Observation, ToolResult, ToolRun};
 use ralph_core::outcome::StopReason::*;
 use ralph_core::outcome::Verification;
-use ralph_core::policy::Policy;
+use ralph_core::policy::{Policy, StopCriteria};
 use ralph_core::protect::{Change, OnChange, PinnedChange};
 use ralph_core::run::Run;
 use ralph_core::scm::ScmPolicy;
-use ralph_core::policy::{Policy, StopCriteria};
-use ralph_core::protect::OnChange;
-use ralph_core::run::Run;
 use ralph_core::time::Millis;
 use ralph_core::words::Note;
 
@@ -397,6 +394,9 @@ fn a_check_that_passes_only_with_what_can_direct_it_and_was_made_meanwhile_verif
     // Nobody claims anything.
     let works = Turn { made: &[".env"], ..turn(Agent::Works) };
     assert_eq!(play(works).checked(), ["make test"]);
+}
+
+#[test]
 fn what_the_tool_runs_show_is_told_for_a_claim_but_for_errors_that_nobody_saw() {
     let tool = |command: &str, result| ToolRun {
         name: "Bash".to_owned(),

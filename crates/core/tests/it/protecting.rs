@@ -212,7 +212,12 @@ fn seeing(world: World, changes: &[PinnedChange], at_last: Option<&[PinnedChange
         if sim.run.iteration() > 0 && matches!(sim.running(), Some(Activity::LookAtTree(_))) {
             let pinned = if looks > 0 { at_last.unwrap_or(changes) } else { changes };
             looks += 1;
-            sim.answer_with(Event::TreeSeen { print: Look::Files(1).print(), changed: None, pinned: pinned.to_vec() });
+            sim.answer_with(Event::TreeSeen {
+                print: Look::Files(1).print(),
+                changed: None,
+                stirred: Vec::new(),
+                pinned: pinned.to_vec(),
+            });
         } else {
             sim.tick();
         }
@@ -253,8 +258,12 @@ fn what_an_agent_of_an_earlier_run_changed_verifies_nothing_until_all_of_it_is_p
 
 #[test]
 fn a_check_of_which_something_is_unknown_verifies_nothing_and_one_that_is_known_does() {
-    let unknown =
-        |check: &str| Unknown { check: CheckId::new(check), what: format!("what {check} runs"), varies: false };
+    let unknown = |check: &str| Unknown {
+        check: CheckId::new(check),
+        what: format!("what {check} runs"),
+        varies: false,
+        made: false,
+    };
     for (unknown, verified) in [
         (vec![], true),
         (vec![unknown("make_lint")], true),

@@ -428,6 +428,9 @@ fn what_is_expected_counts_where_a_glob_means_it() {
     let pinned = expecting.pin(&globs(&["tests/*.rs"]), &[], &Known::default(), &Stop::default()).unwrap();
     assert_eq!(paths(&pinned), ["tests/a.rs", "tests/gone.rs"]);
     assert_eq!(pinned.last().unwrap().state, PinnedState::Nothing);
+}
+
+#[test]
 fn every_part_of_a_file_that_is_put_back_as_a_person_accepted_it_is_told() {
     let project = Project::new();
     let pins = project.pins();
