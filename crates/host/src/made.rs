@@ -12,7 +12,7 @@ use std::time::UNIX_EPOCH;
 const MOST_OF_A_FOLDER: usize = 200;
 /// The times of files may lie so far behind the clock.
 const TICK_MILLIS: i64 = 10;
-/// Folders that are not walked: git's and ralph's own, and those in which nobody looks for such files.
+/// What is not looked at: git's and ralph's own, and those in which nobody looks for such files.
 const NOT_WALKED: [&str; 5] = [".git", ".ralph", "node_modules", "target", "__pycache__"];
 
 /// The files that somebody looks for by their names, as they stand now, by their paths in the work tree.
@@ -56,11 +56,12 @@ fn walk(tree: &Path, stop: &Stop, mut take: impl FnMut(&str, Direction)) {
             if stop.is_set() {
                 return;
             }
+            if NOT_WALKED.iter().any(|name| entry.file_name() == *name) {
+                continue;
+            }
             let path = folder.join(entry.file_name());
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                if !NOT_WALKED.iter().any(|name| entry.file_name() == *name) {
-                    folders.push(path);
-                }
+                folders.push(path);
             } else if let Some(path) = path.to_str()
                 && let Some(direction) = directs(path)
             {
