@@ -1,5 +1,6 @@
 //! Checks: what ralph itself executes, and the receipts that it keeps of them.
 
+use crate::evidence::{self, Tally};
 use crate::excerpt::Excerpt;
 use crate::guardrail::{FailAction, OutputPart};
 use crate::id::CheckId;
@@ -92,6 +93,9 @@ pub struct CheckSpec {
     pub output_chars: usize,
     #[serde(default, skip_serializing_if = "Terms::are_none")]
     pub terms: Terms,
+    /// Runners that it calls and whose report says that tests ran, one for each call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runners: Vec<String>,
 }
 
 impl CheckSpec {
@@ -111,7 +115,15 @@ impl CheckSpec {
             output: OutputPart::default(),
             output_chars: 0,
             terms: Terms::default(),
+            runners: Vec::new(),
         }
+    }
+
+    /// What counts the tests that it runs, if it is there to run some.
+    pub fn tally(&self) -> Option<Tally> {
+        let counts = evidence::tally_of(&self.command);
+        let counts = counts.or_else(|| (!self.runners.is_empty()).then(Tally::default));
+        counts.map(|tally| tally.expecting(&self.runners))
     }
 
     /// As far as its judges depend on it.
