@@ -4,9 +4,13 @@ use crate::sim::{Agent, FAIL, Look, PASS, Sim, Turn, World, changed, guardrails,
 use ralph_core::activity::Activity;
 use ralph_core::check::{CheckKind, Ground};
 use ralph_core::event::Resumed;
+use ralph_core::id::{CheckId, RunId};
+use ralph_core::judges::{Known, Reporting};
 use ralph_core::notice::Notice;
 use ralph_core::outcome::StopReason::*;
+use ralph_core::outcome::Verification;
 use ralph_core::protect::{Change, OnChange, PinnedChange};
+use ralph_core::trust::Untrusted;
 
 fn world(on_change: OnChange, turns: Vec<Turn>) -> World {
     let mut policy = policy();
@@ -193,4 +197,29 @@ fn only_what_is_committed_counts_in_a_clean_checkout() {
     let everywhere =
         |activity: &Activity| matches!(activity, Activity::Check(spec, _) if spec.ground == Ground::Checkout);
     assert_eq!(sim.started(everywhere), 4);
+}
+
+#[test]
+fn settings_cannot_switch_off_that_people_must_trust_them() {
+    for (scripts, paths) in [(true, vec!["tests/a".to_owned()]), (true, Vec::new()), (false, Vec::new())] {
+        let mut world = world(OnChange::Fail, vec![turn(Agent::Claims)]);
+        (world.policy.protect.scripts, world.policy.protect.paths) = (scripts, paths);
+        let path = ".ralph/settings.json".to_owned();
+        let untrusted = vec![Untrusted { path, run: Some(RunId::from_random(1)) }];
+        let sim = play(World { untrusted, ..world });
+        let verification = sim.outcome().verification;
+        assert_eq!(verification, Some(Verification::Untrusted), "scripts: {scripts}");
+    }
+}
+
+#[test]
+fn a_check_is_executed_with_the_runners_that_must_report() {
+    let mut world = world(OnChange::Fail, vec![turn(Agent::Claims)]);
+    world.policy.guardrails = guardrails(&["sh check.sh"]);
+    let check = world.policy.checks(0, Ground::Project).remove(0).id;
+    let of = |check: CheckId, name: &str| Reporting { check, name: name.to_owned() };
+    let runners = vec![of(check, "pytest"), of(CheckId::new("other"), "jest")];
+    let sim = play(World { known: Known { runners, ..Known::default() }, ..world });
+    let executed = |activity: &Activity| matches!(activity, Activity::Check(spec, _) if spec.runners == ["pytest"]);
+    assert_eq!((sim.end(), sim.started(executed)), ((Complete, 0, 1), 1));
 }

@@ -12,7 +12,7 @@ use ralph_core::event::{Entry, Event, Gathered, Resumed, Spent, Started};
 use ralph_core::guardrail::{FailAction, Guardrail};
 use ralph_core::id::{CheckId, RunId, TaskName};
 use ralph_core::inbox::{Heard, Request};
-use ralph_core::judges::{Part, Why};
+use ralph_core::judges::{Known, Part, Why};
 use ralph_core::machine::{Machine, Next, Outside};
 use ralph_core::memory::{Views, human_feedback, merge_feedback};
 use ralph_core::notice::Notice;
@@ -24,6 +24,7 @@ use ralph_core::run::{Run, RunStep};
 use ralph_core::scm::{Pending, ScmReport, ScmSpec};
 use ralph_core::supervise::{self, Restarts, Supervision};
 use ralph_core::time::{Millis, WallTime};
+use ralph_core::trust::Untrusted;
 use ralph_core::words::Note;
 use std::collections::BTreeSet;
 
@@ -237,6 +238,10 @@ pub struct World {
     pub baseline: Look,
     /// Why checks run on the live tree; empty for snapshots.
     pub live: String,
+    /// What reading the checks tells.
+    pub known: Known,
+    /// What judges and was changed by an agent of an earlier run.
+    pub untrusted: Vec<Untrusted>,
     /// Who knocks while which activity runs, counted from 0.
     pub knocks: Vec<(usize, Knock)>,
     /// What somebody types after each end.
@@ -261,6 +266,8 @@ impl World {
             turns,
             baseline: Look::Files(0),
             live: String::new(),
+            known: Known::default(),
+            untrusted: Vec::new(),
             knocks: Vec::new(),
             resumes: Vec::new(),
             gathering: Millis(5),
@@ -585,7 +592,9 @@ impl Sim {
                     pinned: self.pinned_changes(iteration, asked),
                 }
             }
-            Activity::Learn(..) => Event::Learned { known: Box::default(), live: self.world.live.clone() },
+            Activity::Learn(..) => {
+                Event::Learned { known: Box::new(self.world.known.clone()), live: self.world.live.clone() }
+            }
             Activity::Watch(watch) => Event::CheckEnded(Box::new(report(&watch.spec, CheckEnding::Exited { code: 0 }))),
             Activity::Pin(pinning) => {
                 let subjects = pinning.subjects.iter();
@@ -598,10 +607,10 @@ impl Sim {
                 Event::Pinned {
                     pins: Ok(Box::new(Pins {
                         files,
-                        tree_seen: self.world.baseline != Look::Unknown,
+                        tree_seen: pinning.known.is_some() && self.world.baseline != Look::Unknown,
                         ..Pins::default()
                     })),
-                    untrusted: Vec::new(),
+                    untrusted: self.world.untrusted.clone(),
                 }
             }
             Activity::RestorePinned { .. } => Event::PinnedRestored { problems: Vec::new() },
