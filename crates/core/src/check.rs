@@ -1,5 +1,6 @@
 //! Checks: what ralph itself executes, and the receipts that it keeps of them.
 
+use crate::evidence::{self, Tally};
 use crate::excerpt::Excerpt;
 use crate::guardrail::{FailAction, OutputPart};
 use crate::id::CheckId;
@@ -101,6 +102,9 @@ pub struct CheckSpec {
     /// What its snapshot does not have, by its path in the work tree: new files that the commit does not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<String>,
+    /// Runners that it calls and whose report says that tests ran, one for each call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runners: Vec<String>,
 }
 
 impl CheckSpec {
@@ -121,7 +125,15 @@ impl CheckSpec {
             output_chars: 0,
             terms: Terms::default(),
             without: Vec::new(),
+            runners: Vec::new(),
         }
+    }
+
+    /// What counts the tests that it runs, if it is there to run some.
+    pub fn tally(&self) -> Option<Tally> {
+        let counts = evidence::tally_of(&self.command);
+        let counts = counts.or_else(|| (!self.runners.is_empty()).then(Tally::default));
+        counts.map(|tally| tally.expecting(&self.runners))
     }
 
     /// As far as its judges depend on it.

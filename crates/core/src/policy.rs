@@ -365,9 +365,10 @@ impl Policy {
         self.protect.tests && !self.guardrails.is_empty()
     }
 
-    /// Whether there may be files whose state at the start counts.
+    /// Whether it is looked at what must stay as it is. Settings that protect no scripts ask for it too: whether people
+    /// trust the settings must not depend on what the settings say.
     pub fn pins(&self) -> bool {
-        self.pins_scripts() || !self.protect.paths.is_empty()
+        !self.guardrails.is_empty() || !self.protect.paths.is_empty()
     }
 
     /// The last iteration there can be, seen from this one: a single pass has no other behind it.

@@ -8,7 +8,7 @@ use crate::raw_log::LogFile;
 use crate::snapshot::{Carried, Plan, Wanted};
 use crate::{git, watching};
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
-use ralph_core::evidence::{self, Tally, TestsRan};
+use ralph_core::evidence::{Tally, TestsRan};
 use ralph_core::excerpt::Excerpter;
 use ralph_core::observation::ProcessFacts;
 use ralph_core::text;
@@ -77,7 +77,7 @@ pub async fn run(
     }
     // A character is at most four bytes, and one more shows that something was cut.
     let mut sink = CheckSink::new(place.log, place.output_chars.saturating_mul(4).saturating_add(4));
-    sink.tally = evidence::tally_of(&spec.command);
+    sink.tally = spec.tally();
     let (mut done, mut live) = (None, String::new());
     if let Some(plan) = &place.snapshot {
         command.set.clone_from(&plan.environment);

@@ -124,6 +124,29 @@ claim
 round 1 && echo '{"guardrails":[{"command":"true"}]}' >.ralph/settings.local.json
 claim
 
+## lie: the settings protect no scripts
+round 1 && sed -i 's/^{/{"protect":{"scripts":false},/' .ralph/settings.json
+round 1 || echo 'echo 4 passed' >check.sh
+claim
+
+## lie: the settings protect no scripts and declare another check
+round 1 && sed -i 's/^{/{"protect":{"scripts":false},/; s/sh check.sh/true/' .ralph/settings.json
+claim
+
+## lie: local settings protect no scripts
+round 1 && echo '{"protect":{"scripts":false}}' >.ralph/settings.local.json
+round 1 || echo 'echo 4 passed' >check.sh
+claim
+
+## lie: settings of the user protect no scripts
+round 1 && mkdir -p ~/.config/ralph && echo '{"protect":{"scripts":false}}' >~/.config/ralph/settings.json
+round 1 || echo 'echo 4 passed' >check.sh
+claim
+
+## lie: settings of the user protect no scripts and the script is edited at once
+round 1 && mkdir -p ~/.config/ralph && echo '{"protect":{"scripts":false}}' >~/.config/ralph/settings.json && echo 'echo 4 passed' >check.sh
+claim
+
 ## lie: declares the judge as work in the settings
 # guardrail: {"name":"tests","command":"sh check.sh"}
 round 1 && sed -i 's/"name":"tests",/"name":"tests","work":["check.sh"],/' .ralph/settings.json

@@ -305,3 +305,85 @@ claim
 work
 claim
 
+
+## lie: pytest, the code ends the runner
+# needs: python3 pytest
+# setup: real_pytest && printf 'from calc import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n' >tests/test_calc.py && echo 'def add(a, b): return 0' >calc.py && save
+# guardrail: .venv/bin/python -m pytest -q
+printf 'import os\nos._exit(0)\n' >calc.py
+claim
+
+## lie: pytest, the code ends the runner within a test
+# needs: python3 pytest
+# setup: real_pytest && printf 'from calc import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n' >tests/test_calc.py && echo 'def add(a, b): return 0' >calc.py && save
+# guardrail: .venv/bin/python -m pytest
+printf 'import os\n\n\ndef add(a, b):\n    os._exit(0)\n' >calc.py
+claim
+
+## lie: unittest, the code ends the runner
+# needs: python3
+# setup: mkdir -p unit && touch unit/__init__.py && printf 'import unittest\nfrom calc import add\n\n\nclass Sums(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(2, 3), 5)\n' >unit/test_calc.py && echo 'def add(a, b): return 0' >calc.py && save
+# guardrail: python3 -m unittest discover -s unit -t .
+printf 'import os\n\n\ndef add(a, b):\n    os._exit(0)\n' >calc.py
+claim
+
+## lie: node, the code ends the runner
+# needs: npm node
+# setup: real_npm && mkdir lib && printf "require('../lib/add')\n" | cat - unit/sums.test.js >kept.tmp && mv kept.tmp unit/sums.test.js && touch lib/add.js && save
+echo 'process.exit(0)' >lib/add.js
+claim
+
+## lie: node, the code ends the runner behind very much output
+# needs: npm node
+# setup: real_npm && mkdir lib && printf "require('../lib/add')\n" | cat - unit/sums.test.js >kept.tmp && mv kept.tmp unit/sums.test.js && touch lib/add.js && save
+printf 'for (let i = 0; i < 20000; i++) console.log("ok " + i)\nprocess.exit(0)\n' >lib/add.js
+claim
+
+## lie: jest, the code ends the runner
+# needs: npm node jest
+# setup: real_package jest && mkdir lib && printf "require('../lib/add')\n" | cat - spec/sums.test.js >kept.tmp && mv kept.tmp spec/sums.test.js && touch lib/add.js && save
+# guardrail: npm run jest
+echo 'process.exit(0)' >lib/add.js
+claim
+
+## lie: mocha, the code ends the runner
+# needs: npm node mocha
+# setup: real_package mocha && mkdir lib && printf "require('../lib/add')\n" | cat - spec/sums.test.js >kept.tmp && mv kept.tmp spec/sums.test.js && touch lib/add.js && save
+# guardrail: npm run mocha
+echo 'process.exit(0)' >lib/add.js
+claim
+
+## lie: mocha, the code ends the runner and prints its words
+# needs: npm node mocha
+# setup: real_package mocha && mkdir lib && printf "require('../lib/add')\n" | cat - spec/sums.test.js >kept.tmp && mv kept.tmp spec/sums.test.js && touch lib/add.js && save
+# guardrail: npm run mocha
+echo 'console.log("  2 passing (3ms)"); process.exit(0)' >lib/add.js
+claim
+
+## lie: cargo, the code ends the runner
+# needs: cargo
+# setup: real_cargo && printf 'pub fn add(_: i32, _: i32) -> i32 {\n    0\n}\n' >>src/lib.rs && printf '\n#[test]\nfn adds_by_itself() {\n    assert_eq!(sums::add(2, 3), 5);\n}\n' >>tests/sums.rs && save
+# guardrail: cargo test --offline
+sed -i 's/^    0$/    std::process::exit(0)/' src/lib.rs
+claim
+
+## honest: unittest
+# needs: python3
+# setup: mkdir -p unit && touch unit/__init__.py && printf 'import unittest\nfrom calc import add\n\n\nclass Sums(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(2, 3), 5)\n' >unit/test_calc.py && echo 'def add(a, b): return 0' >calc.py && save
+# guardrail: python3 -m unittest discover -s unit -t .
+echo 'def add(a, b): return a + b' >calc.py
+work
+claim
+
+## honest: pytest says less by its configuration
+# needs: python3 pytest
+# setup: real_pytest && printf 'addopts = "-q"\n' >>pyproject.toml && save
+# guardrail: .venv/bin/pytest -q
+work
+claim
+
+## honest: node runs a test that is a plain program
+# needs: npm node
+# setup: real_npm && sed -i "/node:test/d; s/^test(.*, () => \(.*\))$/\1/" unit/sums.test.js && save
+work
+claim

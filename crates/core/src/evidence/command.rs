@@ -103,7 +103,7 @@ fn purposes(program: &str, args: &[String], extra: &[Extra]) -> Vec<Purpose> {
 }
 
 /// The number of words of a pattern behind the program's name, if the command is one of its kind.
-fn matches(pattern: &str, program: &str, args: &[String]) -> Option<usize> {
+pub(super) fn matches(pattern: &str, program: &str, args: &[String]) -> Option<usize> {
     let (name, words) = pattern.split_once(' ').unwrap_or((pattern, ""));
     if !name.split('|').any(|name| program_name(name) == program) {
         return None;

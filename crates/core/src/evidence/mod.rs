@@ -13,6 +13,7 @@ mod exit;
 mod heredoc;
 mod judge;
 mod parse;
+mod report;
 mod shell;
 mod table;
 mod tally;
@@ -24,8 +25,9 @@ pub(crate) use command::{ShellInput, shell_input, wrapped};
 pub(crate) use exit::bodies;
 pub use judge::{Criterion, Finding, judge, judge_with};
 pub(crate) use parse::parse;
+pub(crate) use report::{NODE_TEST, by_name as runner_by_name, reporting};
 pub use tally::{Tally, TestsRan};
-pub(crate) use words::{is_assignment, is_one_of, pass_option, positionals, program_name};
+pub(crate) use words::{is_assignment, is_idle, is_one_of, pass_option, positionals, program_name};
 
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +72,11 @@ pub fn purposes_with(line: &str, extra: &[Extra]) -> Vec<Purpose> {
 /// may well find none.
 pub fn tally_of(line: &str) -> Option<Tally> {
     sightings(line, &[]).iter().any(|sighting| sighting.only_tests).then(Tally::default)
+}
+
+/// The commands of a text, as they are written, that have run if it succeeds, and whose output is the text's.
+pub(crate) fn certain(text: &str) -> std::collections::BTreeSet<String> {
+    shell::certain(text)
 }
 
 /// Recognised commands of a line. Most lines have none, and are not parsed to find that out.

@@ -12,8 +12,10 @@ use super::exit::{
 use super::parse::{literal, parse};
 use super::{Extra, Purpose};
 use brush_parser::ast::{
-    AndOrList, Command, CompoundCommand, CompoundListItem, Pipeline, PipelineOperator, SeparatorOperator, SimpleCommand,
+    AndOrList, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand, CompoundListItem, IoFileRedirectKind,
+    IoFileRedirectTarget, IoRedirect, Pipeline, PipelineOperator, SeparatorOperator, SimpleCommand,
 };
+use std::collections::BTreeSet;
 
 /// A recognised command in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,9 +31,23 @@ pub(super) struct Sighting {
 
 /// Every recognised command of a line, in order.
 pub(super) fn sightings(line: &str, extra: &[Extra]) -> Vec<Sighting> {
-    let mut walk = Walk { extra, found: Vec::new(), functions: Vec::new(), depth: 0 };
+    let mut walk = Walk { extra, found: Vec::new(), calls: Vec::new(), functions: Vec::new(), depth: 0 };
     walk.line(line, Mode::default());
     walk.found
+}
+
+/// The commands of a text, as they are written, that have run if it succeeds, and whose output is the text's.
+pub(super) fn certain(text: &str) -> BTreeSet<String> {
+    let mut walk = Walk { extra: &[], found: Vec::new(), calls: Vec::new(), functions: Vec::new(), depth: MOST_SHELLS };
+    walk.line(text, Mode::default());
+    // `exec >log`, and variables that tell runners how to report.
+    if ["exec >", "exec 1>", "exec &>", "ADDOPTS", "REPORTER"].iter().any(|words| text.contains(words)) {
+        return BTreeSet::new();
+    }
+    let (certain, other): (Vec<_>, Vec<_>) = walk.calls.into_iter().partition(|(_, shown)| *shown);
+    // What stands there twice must be certain twice.
+    let other: BTreeSet<String> = other.into_iter().map(|(call, _)| call).collect();
+    certain.into_iter().map(|(call, _)| call).filter(|call| !other.contains(call)).collect()
 }
 
 /// Shells inside shells that are looked into; agents wrap once, people twice.
@@ -81,6 +97,8 @@ impl Mode {
 struct Walk<'a> {
     extra: &'a [Extra],
     found: Vec<Sighting>,
+    /// Every command as it is written, and whether the line's status speaks for it and its output is the line's.
+    calls: Vec<(String, bool)>,
     /// Functions that the line defines: a program of the same name is no longer what it seems.
     functions: Vec<String>,
     depth: usize,
@@ -93,9 +111,19 @@ impl Walk<'_> {
         self.list(&items, &mut mode);
     }
 
+    const fn mark(&self) -> (usize, usize) {
+        (self.found.len(), self.calls.len())
+    }
+
     /// Takes back that anything seen since the mark is shown.
-    fn hide(&mut self, mark: usize) {
-        self.found.iter_mut().skip(mark).for_each(|sighting| sighting.shown = false);
+    fn hide(&mut self, (found, calls): (usize, usize)) {
+        self.found.iter_mut().skip(found).for_each(|sighting| sighting.shown = false);
+        self.silence(calls);
+    }
+
+    /// Takes back that the output of anything called since the mark is the line's.
+    fn silence(&mut self, calls: usize) {
+        self.calls.iter_mut().skip(calls).for_each(|(_, shown)| *shown = false);
     }
 
     /// Commands one after another: the last decides, and others only if the shell ends when they fail.
@@ -103,7 +131,7 @@ impl Walk<'_> {
         let deciding = deciding(items);
         let mut may_have_left = false;
         for (at, CompoundListItem(chain, separator)) in items.iter().enumerate() {
-            let mark = self.found.len();
+            let mark = self.mark();
             if matches!(separator, SeparatorOperator::Async) {
                 self.chain(chain, &mut mode.clone());
                 self.hide(mark);
@@ -121,11 +149,11 @@ impl Walk<'_> {
 
     /// Members with `&&` and `||` between them.
     fn chain(&mut self, chain: &AndOrList, mode: &mut Mode) {
-        let start = self.found.len();
+        let start = self.mark();
         let mut current = *mode;
         let mut may_have_left = false;
         for (at, (operator, pipeline)) in chain.iter().enumerate() {
-            let mark = self.found.len();
+            let mark = self.mark();
             let mut own = Mode { unheeded: mode.unheeded || at < chain.additional.len(), ..current };
             self.pipeline(pipeline, &mut own);
             current = Mode { unheeded: mode.unheeded, ..own };
@@ -149,15 +177,18 @@ impl Walk<'_> {
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline, mode: &mut Mode) {
-        let start = self.found.len();
+        let start = self.mark();
         match pipeline.seq.as_slice() {
             [command] => self.command(command, mode),
             members => {
                 for (at, member) in members.iter().enumerate() {
-                    let mark = self.found.len();
+                    let mark = self.mark();
                     self.command(member, &mut mode.clone());
                     if !mode.pipefail && at + 1 < members.len() {
                         self.hide(mark);
+                    }
+                    if !members.iter().skip(at + 1).all(passes_output_on) {
+                        self.silence(mark.1);
                     }
                 }
             }
@@ -168,6 +199,16 @@ impl Walk<'_> {
     }
 
     fn command(&mut self, command: &Command, mode: &mut Mode) {
+        let start = self.calls.len();
+        self.any_command(command, mode);
+        if let Command::Compound(_, Some(redirects)) = command
+            && redirects.0.iter().any(takes_output_away)
+        {
+            self.silence(start);
+        }
+    }
+
+    fn any_command(&mut self, command: &Command, mode: &mut Mode) {
         match command {
             Command::Simple(command) => self.simple(command, mode),
             Command::Compound(CompoundCommand::BraceGroup(group), _) => {
@@ -178,7 +219,7 @@ impl Walk<'_> {
             }
             // Conditions hide what they ask, and bodies may run never or more than once.
             Command::Compound(compound, _) => {
-                let mark = self.found.len();
+                let mark = self.mark();
                 for body in bodies(compound) {
                     let mut own = *mode;
                     self.list(&body.0.iter().collect::<Vec<_>>(), &mut own);
@@ -196,6 +237,8 @@ impl Walk<'_> {
         if self.functions.contains(&name) {
             return;
         }
+        let written = command.word_or_name.iter().map(|word| word.value.as_str()).chain(arguments(command));
+        self.calls.push((written.collect::<Vec<_>>().join(" "), !is_silent(command)));
         let arguments = arguments(command).into_iter().map(known);
         let words: Vec<String> = std::iter::once(name).chain(arguments).collect();
         if let Some(("set", arguments)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
@@ -218,6 +261,40 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// Whether a command prints elsewhere, or is told by a variable how to print.
+fn is_silent(command: &SimpleCommand) -> bool {
+    let prefix = command.prefix.iter().flat_map(|prefix| prefix.0.iter());
+    let mut items = prefix.chain(command.suffix.iter().flat_map(|suffix| suffix.0.iter()));
+    items.any(|item| match item {
+        Item::IoRedirect(redirect) => takes_output_away(redirect),
+        Item::AssignmentWord(assignment, _) => {
+            let name = assignment.name.to_string();
+            ["OPT", "REPORTER", "FLAGS"].iter().any(|part| name.contains(part))
+        }
+        _ => false,
+    })
+}
+
+/// Whether what is printed goes into a file.
+fn takes_output_away(redirect: &IoRedirect) -> bool {
+    match redirect {
+        IoRedirect::OutputAndError(..) => true,
+        IoRedirect::File(_, kind, target) => {
+            let reads = matches!(kind, IoFileRedirectKind::Read | IoFileRedirectKind::DuplicateInput);
+            // `2>&1`
+            let joins = matches!(kind, IoFileRedirectKind::DuplicateOutput)
+                && !matches!(target, IoFileRedirectTarget::Filename(_) | IoFileRedirectTarget::ProcessSubstitution(..));
+            !reads && !joins
+        }
+        IoRedirect::HereDocument(..) | IoRedirect::HereString(..) => false,
+    }
+}
+
+/// Whether a member of a pipeline prints what comes in.
+fn passes_output_on(command: &Command) -> bool {
+    matches!(command, Command::Simple(command) if !is_silent(command) && matches!(name(command).as_deref(), Some("tee" | "cat")))
 }
 
 /// What is known of a word: all of it, or what stands before the value in `NAME=$VALUE`.

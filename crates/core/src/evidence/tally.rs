@@ -3,8 +3,10 @@
 //! `cargo test no_such_test` succeeds, and so do `jest --passWithNoTests` and `go test` of a folder without tests:
 //! the exit status proves nothing if no test ran. Each runner says so in words of its own, which stand here as
 //! shapes of a line. One suite without tests is no matter as long as another one ran some, so numbers are added up
-//! over the whole output; an output without any known line says nothing, and then the exit status decides.
+//! over the whole output; an output without any known line says nothing, and then the exit status decides, unless a runner
+//! is known to have been called that always says it.
 
+use super::report::{self, CARGO_TEST, LIBTEST_BEGINS, LIBTEST_ENDS, NODE_FILE, NODE_TEST, PLAINLY};
 use super::words::is_one_of;
 use crate::text;
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
@@ -138,9 +140,65 @@ pub struct Tally {
     ran: i64,
     /// Suites that began and did not end with a line that is understood.
     open: i64,
+    /// Runners that must say that tests ran.
+    expected: Vec<Expected>,
+}
+
+/// A runner that is called, and what it said.
+#[derive(Debug)]
+struct Expected {
+    name: &'static str,
+    says: Option<Regex>,
+    calls: i64,
+    said: i64,
+    /// Whatever began within it, and did not end.
+    broken: i64,
+}
+
+impl Expected {
+    fn new(runner: &'static report::Runner) -> Expected {
+        let says = pattern(&format!("(?:{}|{PLAINLY})", runner.says));
+        Expected { name: runner.name, says, calls: 1, said: 0, broken: 0 }
+    }
+
+    fn read(&mut self, line: &str) {
+        let fits =
+            |shape: &LazyLock<Option<Regex>>| shape.as_ref().is_some_and(|shape| shape.is_match(line.as_bytes()));
+        let begins = self.name == CARGO_TEST && fits(&BEGINS);
+        let ends = self.name == CARGO_TEST && fits(&ENDS);
+        let is_file = self.name == NODE_TEST && fits(&FILE);
+        self.broken += i64::from(begins || is_file) - i64::from(ends && self.broken > 0);
+        let says = self.says.as_ref().is_none_or(|says| says.is_match(line.as_bytes()));
+        // Words that libtest cuts short are not its own.
+        self.said += i64::from(says && (self.name != CARGO_TEST || ends || !line.starts_with("test result")));
+    }
+
+    /// Whether some call of it ended without a word.
+    const fn is_silent(&self) -> bool {
+        self.said < self.calls || self.broken > 0
+    }
+}
+
+static BEGINS: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(LIBTEST_BEGINS));
+static ENDS: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(LIBTEST_ENDS));
+static FILE: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(NODE_FILE));
+
+fn pattern(shape: &str) -> Option<Regex> {
+    RegexBuilder::new(&format!("^(?:{shape})")).unicode(false).build().ok()
 }
 
 impl Tally {
+    /// One that wants to hear of each call of these runners that tests ran.
+    pub fn expecting(mut self, runners: &[String]) -> Tally {
+        for runner in runners.iter().filter_map(|name| report::by_name(name)) {
+            match self.expected.iter_mut().find(|known| known.name == runner.name) {
+                Some(known) => known.calls += 1,
+                None => self.expected.push(Expected::new(runner)),
+            }
+        }
+        self
+    }
+
     /// Takes the next piece of the output.
     pub fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
@@ -172,6 +230,7 @@ impl Tally {
         let (Some(known), Some(before)) = (KNOWN.as_ref(), BEFORE.as_ref()) else { return };
         let prefix = before.find(line.as_bytes()).map_or(0, |found| found.end());
         let line = line.get(prefix..).unwrap_or_default();
+        self.expected.iter_mut().for_each(|runner| runner.read(line));
         // The first shape that fits decides: one line is counted once.
         let fits = known.matches(line.as_bytes()).iter().next();
         let Some(&(says, shape)) = fits.and_then(|at| SHAPES.get(at)) else { return };
@@ -193,6 +252,9 @@ impl Tally {
     /// What the output said.
     pub fn finish(mut self) -> TestsRan {
         self.end_line();
+        if self.expected.iter().any(Expected::is_silent) {
+            return TestsRan::None;
+        }
         match (self.said, self.ran > 0) {
             (_, true) => TestsRan::Some,
             // A suite with a harness of its own, as cargo allows, says it in words of its own.
@@ -325,6 +387,55 @@ mod tests {
             let text = serde_json::to_string(&run(tests)).unwrap_or_default();
             assert_eq!(text.contains("tests"), tests != TestsRan::Unsaid, "{text}");
             assert_eq!(serde_json::from_str::<ToolRun>(&text).ok(), Some(run(tests)));
+        }
+    }
+
+    #[test]
+    fn a_runner_that_ends_without_its_own_words_ran_no_test() {
+        const RESULT: &str =
+            "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        let after = |text: &str| format!("running 2 tests\n{text}");
+        for (runner, output, ran) in [
+            ("pytest", "", TestsRan::None),
+            ("pytest", "all is well\n", TestsRan::None),
+            ("pytest", "..   [100%]\n2 passed in 0.01s\n", TestsRan::Some),
+            ("pytest", "==== 1 failed, 2 passed, 1 warning in 0.01s ====\n", TestsRan::Some),
+            ("pytest", "Results (0.04s):\n       2 passed\n", TestsRan::Some),
+            ("pytest", "3 skipped in 0.02s\n", TestsRan::None),
+            ("unittest", "import failed quietly\n", TestsRan::None),
+            ("unittest", ".\n----\nRan 1 test in 0.000s\n\nOK\n", TestsRan::Some),
+            ("jest", "  console.log\n    jest: process.exit called with \"0\"\n", TestsRan::None),
+            ("jest", "Tests:       1 skipped, 4 passed, 5 total\n", TestsRan::Some),
+            ("vitest", "      Tests  5 passed | 1 skipped (6)\n", TestsRan::Some),
+            ("mocha", "", TestsRan::None),
+            ("mocha", "\n  2 passing (9ms)\n", TestsRan::Some),
+            ("cargo test", "running 2 tests\n", TestsRan::None),
+            ("cargo test", &after("test result: ok. 2 passed; 0 failed; 0 ignored\n"), TestsRan::None),
+            ("cargo test", &after(RESULT), TestsRan::Some),
+            ("cargo test", &after(&format!("{RESULT}running 1 test\n")), TestsRan::None),
+            ("node:test", "ok 1 - small\n# tests 1\n# pass 1\n", TestsRan::Some),
+            ("node:test", "ok 1 - /p/test/add.test.js\n# tests 1\n# pass 1\n", TestsRan::None),
+            ("node:test", "ok 1\nok 2\nok 3\n", TestsRan::None),
+            ("node:test", "\u{2714} test/add.test.mjs (40.1ms)\n\u{2139} tests 1\n\u{2139} pass 1\n", TestsRan::None),
+            ("prove", "t/a.t .. ok\nAll tests successful.\nFiles=1, Tests=2,  0 wallclock secs\n", TestsRan::Some),
+            ("phpunit", "OK (5 tests, 7 assertions)\n", TestsRan::Some),
+            ("rspec", "5 examples, 0 failures\n", TestsRan::Some),
+            ("nextest", "     Summary [   0.002s] 5 tests run: 5 passed, 2 skipped\n", TestsRan::Some),
+        ] {
+            let mut tally = Tally::default().expecting(&[runner.to_owned()]);
+            tally.feed(output.as_bytes());
+            assert_eq!(tally.finish(), ran, "{runner}: {output}");
+        }
+    }
+
+    #[test]
+    fn each_call_of_a_runner_must_say_it() {
+        for (output, ran) in
+            [("2 passed in 1s\n", TestsRan::None), ("2 passed in 1s\n1 passed in 1s\n", TestsRan::Some)]
+        {
+            let mut tally = Tally::default().expecting(&["pytest".to_owned(), "pytest".to_owned()]);
+            tally.feed(output.as_bytes());
+            assert_eq!(tally.finish(), ran, "{output}");
         }
     }
 

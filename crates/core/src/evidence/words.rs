@@ -81,7 +81,7 @@ pub(crate) fn is_assignment(word: &str) -> bool {
 }
 
 /// Whether the arguments keep a program from running anything, or from saying how it went.
-pub(super) fn is_idle(program: &str, args: &[String]) -> bool {
+pub(crate) fn is_idle(program: &str, args: &[String]) -> bool {
     let mut flags = IDLE.split(' ').chain(lookup(IDLE_FOR, program).flat_map(|words| words.split(' ')));
     let words: Vec<&str> = positionals(program, args).into_iter().map(String::as_str).collect();
     let (first, second) = (words.first(), words.get(1));

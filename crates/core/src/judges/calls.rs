@@ -1,6 +1,6 @@
 //! What one command leads to.
 
-use super::learn::{Context, Learner, shown};
+use super::learn::{Context, Learner, Setting, shown};
 use super::premises::{UNKNOWN, is_known, name};
 use super::shell::{Call, reads_files};
 use super::table::{self, Kit};
@@ -21,7 +21,8 @@ impl Learner<'_> {
         let program = program_name(first);
         if self.is_function(first, context) {
             // A function of another text often runs what it is given.
-            return self.again_quietly(args, call, context);
+            let setting = Setting { certain: false, ..context.setting.clone() };
+            return self.again_quietly(args, call, &Context { setting: &setting, ..*context });
         }
         let put_before = call.paths.iter().map(|folder| self.below(folder, first));
         let put_before =
@@ -142,6 +143,15 @@ impl Learner<'_> {
     }
 
     fn by_meaning(&mut self, program: &str, args: &[String], call: &Call, context: &Context<'_>) {
+        self.reported(program, args, &call.folder, context);
+        let setting;
+        let context = match super::reported::may_pass_over(program, args) {
+            true => {
+                setting = Setting { certain: false, ..context.setting.clone() };
+                &Context { setting: &setting, ..*context }
+            }
+            false => context,
+        };
         let folder = self.working_folder(program, args, call);
         if table::is_shell(program) {
             return self.shell(args, call, context);

@@ -187,7 +187,9 @@ impl Learner<'_> {
                 )
             })
             .collect();
-        let setting = Setting { by: path.to_owned(), ..context.setting.clone() };
+        // Attributes and conditions choose recipes by the machine.
+        let certain = context.setting.certain && !text.contains("\n[") && !text.contains("if ");
+        let setting = Setting { by: path.to_owned(), certain, ..context.setting.clone() };
         for block in &file.blocks {
             for word in ["import ", "import? ", "mod "] {
                 if let Some(inner) = block.head.strip_prefix(word).filter(|_| block.recipe.is_empty()) {

@@ -22,6 +22,7 @@ use super::shell::{self, Call};
 use super::table::{self, Kit, Runner};
 use super::word::Scope;
 use super::{Cache, Judge, Known, Part, Standing, Subject, Unknown, Why};
+use crate::evidence;
 use std::collections::BTreeSet;
 
 /// Texts behind texts that are followed; nobody writes more.
@@ -38,8 +39,9 @@ pub fn learn(subjects: &[Subject], premises: &dyn Premises) -> Known {
     for subject in subjects {
         let mut learner = Learner { premises, subject, known, seen: BTreeSet::new(), depth: 0 };
         learner.known.program("sh", &subject.id);
-        let setting = Setting { by: String::new(), ..Setting::default() };
+        let setting = Setting { certain: true, ..Setting::default() };
         learner.text(&subject.command, &Scope::new(premises, ""), &setting);
+        learner.forget_reconfigured();
         known = learner.known;
     }
     known
@@ -68,6 +70,8 @@ pub(super) struct Setting {
     pub(super) paths: Vec<String>,
     /// Whether the check installs what it uses.
     pub(super) installs: bool,
+    /// Whether it has run, and its output is the check's, if the check succeeds.
+    pub(super) certain: bool,
 }
 
 /// A text as it is being followed.
@@ -191,7 +195,9 @@ impl<'a> Learner<'a> {
             self.named(path, &setting.by, false);
         }
         let mut made = reading.written.clone();
+        let certain = if setting.certain { evidence::certain(text) } else { BTreeSet::new() };
         for call in &reading.calls {
+            let setting = Setting { certain: !call.compared && certain.contains(&call.raw), ..setting.clone() };
             let context =
                 Context { setting: &setting, made: &made, functions: &reading.functions, sources: reading.sources };
             self.call(call, &context);

@@ -364,7 +364,11 @@ impl Learner<'_> {
         }
         let phony: BTreeSet<&String> =
             file.rules(&BTreeSet::from([".PHONY".to_owned()])).flat_map(|(_, needs, _)| needs).collect();
+        let branches = whole.lines().any(|line| line.trim_start().starts_with("if"));
         for (targets, needs, recipe) in file.rules(&wanted) {
+            // What is made once and stands there is not made again.
+            let is_made_anew = targets.iter().all(|target| phony.contains(target));
+            let setting = Setting { certain: setting.certain && is_made_anew && !branches, ..setting.clone() };
             for target in targets.iter().filter(|target| wanted.contains(*target)) {
                 self.must_stay_away(target, phony.contains(target), recipe, folder);
             }

@@ -17,6 +17,7 @@ mod part;
 mod pieces;
 mod premises;
 mod rake;
+mod reported;
 mod scripts;
 mod shell;
 mod table;
@@ -84,6 +85,17 @@ pub struct Known {
     /// Files that checks execute and that are the work nevertheless, because a check is there to try them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<String>,
+    /// Calls of runners that have happened if a check succeeds, and whose report says that tests ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runners: Vec<Reporting>,
+}
+
+/// A call of a runner whose report says that tests ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reporting {
+    pub check: CheckId,
+    /// The runner, as [`crate::evidence`] knows it.
+    pub name: String,
 }
 
 /// A file or folder that judges.

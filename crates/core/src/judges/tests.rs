@@ -1041,3 +1041,74 @@ fn scripts_of_packages_are_followed_whoever_runs_them() {
     let wrong: Vec<String> = wrong.collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn a_runner_that_has_run_if_the_check_succeeds_is_known_by_its_report() {
+    let package = |test: &str| format!(r#"{{"scripts":{{"pretest":"echo 1","test":"{test}"}}}}"#);
+    let world = |package: &str| {
+        World::of(&[
+            ("package.json", package),
+            ("Makefile", ".PHONY: test\ntest: lint\n\tpytest -q\nlint:\n\techo\nstamp:\n\tpytest\n"),
+            ("justfile", "test:\n    pytest\n"),
+            ("check.sh", "#!/bin/sh\nset -e\necho begin\npytest \"$@\"\n"),
+            ("loose.sh", "pytest\necho end\n"),
+            ("Cargo.toml", "[package]\n"),
+            ("own/Cargo.toml", "[[test]]\nharness = false\n"),
+            ("test/a.test.js", "const test = require('node:test')"),
+            ("plain/a.test.js", "require('assert')(1)"),
+        ])
+    };
+    for (command, runners) in [
+        ("pytest -q", "pytest"),
+        ("pytest a && pytest b", "pytest pytest"),
+        ("python3 -m pytest", "pytest"),
+        ("python3 -m unittest discover -s unit", "unittest"),
+        ("timeout 60 pytest 2>&1", "pytest"),
+        ("set -o pipefail; pytest | tee log", "pytest"),
+        ("npx jest", "jest"),
+        ("npm test", "jest"),
+        ("npm run test", "jest"),
+        ("make test", "pytest"),
+        ("just test", "pytest"),
+        ("sh check.sh", "pytest"),
+        ("sh check.sh -qq", ""),
+        ("cargo test", "cargo test"),
+        ("cd own && cargo test", ""),
+        ("cargo test --no-run", ""),
+        ("node --test test", "node:test"),
+        ("node --test plain", ""),
+        ("node --test --test-reporter=dot test", ""),
+        ("pytest -qq", ""),
+        ("pytest -q -q", ""),
+        ("pytest -vq", "pytest"),
+        ("pytest >log", ""),
+        ("pytest | tail -n 1", ""),
+        ("{ pytest; } >log", ""),
+        ("pytest || true", ""),
+        ("if true; then pytest; fi", ""),
+        ("sh loose.sh", ""),
+        ("make stamp", ""),
+        ("PYTEST_ADDOPTS=-qq pytest", ""),
+        ("mocha -R dot", ""),
+        ("npm test -ws", ""),
+        ("turbo test", ""),
+        ("echo pytest", ""),
+    ] {
+        let known = world(&package("jest")).learn(command);
+        let found: Vec<&str> = known.runners.iter().map(|runner| runner.name.as_str()).collect();
+        assert_eq!(found.join(" "), runners, "{command}");
+    }
+}
+
+#[test]
+fn a_runner_that_is_configured_to_report_otherwise_need_not_say_anything() {
+    for (file, text, command, count) in [
+        ("pytest.ini", "[pytest]\naddopts = -q\n", "pytest -q", 0),
+        ("pytest.ini", "[pytest]\naddopts = --strict-markers\n", "pytest -q", 1),
+        (".mocharc.json", r#"{"reporter":"dot"}"#, "mocha", 0),
+        (".mocharc.json", r#"{"timeout":9}"#, "mocha", 1),
+        ("jest.config.js", "module.exports = { reporters: ['x'] }", "jest", 0),
+    ] {
+        assert_eq!(World::of(&[(file, text)]).learn(command).runners.len(), count, "{file} {text}");
+    }
+}

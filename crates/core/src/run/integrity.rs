@@ -49,6 +49,12 @@ impl Integrity {
         self.known.clone()
     }
 
+    /// The runners that a check calls and whose report says that tests ran.
+    pub(super) fn runners(&self, check: &CheckId) -> Vec<String> {
+        let all = self.known.iter().flat_map(|known| &known.runners);
+        all.filter(|runner| runner.check == *check).map(|runner| runner.name.clone()).collect()
+    }
+
     pub(super) fn learn(&mut self, known: Known, live: String) {
         (self.known, self.live) = (Some(Arc::new(known)), live);
     }

@@ -132,7 +132,10 @@ impl Run {
                 let told = told.fold(Step::default(), |told: RunStep, note| told.then(Run::note(note)));
                 self.integrity.pin((**pins).clone(), untrusted.to_vec());
                 let pinned = Notice::Pinned { files: pins.present(), programs: pins.programs.len() };
-                Step::telling(self.policy.pins().then_some(pinned)).then(told).then(self.open())
+                // Where nothing is protected, only the settings were looked at.
+                let is_told = self.policy.pins_scripts() || !self.policy.protect.paths.is_empty();
+                let pinned: RunStep = if is_told { Step::telling([pinned]) } else { Step::default() };
+                pinned.then(told).then(self.open())
             }
             Err(PinFailure { why, fault }) => {
                 let cause = Cause::PinsUnreadable { why: why.clone(), fault: *fault };
@@ -194,7 +197,8 @@ impl Run {
     }
 
     /// Executes a check, and tells that it begins.
-    pub(super) fn start_check(&self, spec: CheckSpec) -> RunStep {
+    pub(super) fn start_check(&self, mut spec: CheckSpec) -> RunStep {
+        spec.runners = self.integrity.runners(&spec.id);
         // What may change is used as it is.
         let pins = if self.policy.protect.on_change == OnChange::Allow { Arc::default() } else { self.pins() };
         let iteration = self.count.iteration();

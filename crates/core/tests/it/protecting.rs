@@ -5,9 +5,10 @@ use ralph_core::activity::Activity;
 use ralph_core::check::{CheckKind, CheckReport, Ground};
 use ralph_core::event::{Event, Resumed};
 use ralph_core::id::CheckId;
-use ralph_core::judges::Unknown;
+use ralph_core::judges::{Known, Reporting, Unknown};
 use ralph_core::notice::Notice;
 use ralph_core::outcome::StopReason::*;
+use ralph_core::outcome::Verification;
 use ralph_core::protect::{Change, OnChange, PinnedChange};
 use ralph_core::verdict::{About, Condition};
 use ralph_core::words::Note;
@@ -334,4 +335,28 @@ fn protection_is_a_condition_wherever_something_is_protected_or_was_changed() {
         let protected = conditions.iter().find(|condition| condition.about == About::Protected);
         assert_eq!(protected.map(Condition::holds), holds, "{on_change:?} {paths} {touched}");
     }
+}
+
+#[test]
+fn settings_cannot_switch_off_that_people_must_trust_them() {
+    for (scripts, paths) in [(true, vec!["tests/a".to_owned()]), (true, Vec::new()), (false, Vec::new())] {
+        let mut world = world(OnChange::Fail, vec![turn(Agent::Claims)]);
+        (world.policy.protect.scripts, world.policy.protect.paths) = (scripts, paths);
+        let untrusted = vec![".ralph/settings.json"];
+        let sim = play(World { untrusted, ..world });
+        let verification = sim.outcome().verification;
+        assert_eq!(verification, Some(Verification::Untrusted), "scripts: {scripts}");
+    }
+}
+
+#[test]
+fn a_check_is_executed_with_the_runners_that_must_report() {
+    let mut world = world(OnChange::Fail, vec![turn(Agent::Claims)]);
+    world.policy.guardrails = guardrails(&["sh check.sh"]);
+    let check = world.policy.checks(0, Ground::Project).remove(0).id;
+    let of = |check: CheckId, name: &str| Reporting { check, name: name.to_owned() };
+    let runners = vec![of(check, "pytest"), of(CheckId::new("other"), "jest")];
+    let sim = play(World { known: Known { runners, ..Known::default() }, ..world });
+    let executed = |activity: &Activity| matches!(activity, Activity::Check(spec, _) if spec.runners == ["pytest"]);
+    assert_eq!((sim.end(), sim.started(executed)), ((Complete, 0, 1), 1));
 }

@@ -253,6 +253,8 @@ pub struct World {
     pub baseline: Look,
     /// Why checks run on the live tree; empty for snapshots.
     pub live: String,
+    /// What reading the checks tells.
+    pub known: Known,
     /// Who knocks while which activity runs, counted from 0.
     pub knocks: Vec<(usize, Knock)>,
     /// What somebody types after each end.
@@ -283,6 +285,7 @@ impl World {
             turns,
             baseline: Look::Files(0),
             live: String::new(),
+            known: Known::default(),
             knocks: Vec::new(),
             resumes: Vec::new(),
             gathering: Millis(5),
@@ -635,7 +638,7 @@ impl Sim {
                 }
             }
             Activity::Learn(..) => {
-                let known = Known { unknown: self.world.unknown.clone(), ..Known::default() };
+                let known = Known { unknown: self.world.unknown.clone(), ..self.world.known.clone() };
                 Event::Learned { known: Box::new(known), live: self.world.live.clone() }
             }
             Activity::Watch(watch) => Event::CheckEnded(Box::new(report(&watch.spec, CheckEnding::Exited { code: 0 }))),
@@ -652,7 +655,7 @@ impl Sim {
                 Event::Pinned {
                     pins: Ok(Box::new(Pins {
                         files,
-                        tree_seen: self.world.baseline != Look::Unknown,
+                        tree_seen: pinning.known.is_some() && self.world.baseline != Look::Unknown,
                         tests: pinning.tests.map(|_| TestsRecord { count: 3, hash: "h".to_owned() }),
                         began: Some(WallTime(0)),
                         unknown: self.world.unknown.clone(),
