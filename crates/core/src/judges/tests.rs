@@ -299,6 +299,7 @@ fn parts(world: &World, command: &str) -> Vec<String> {
             Part::Without { .. } => format!("{} without", judge.path),
             Part::Ending { ending } => format!("{} *{ending}", judge.path),
             Part::Announced { text, .. } => format!("{} {text}", judge.path),
+            Part::Output => format!("{} as output", judge.path),
         })
         .collect();
     parts.sort();

@@ -170,7 +170,10 @@ fn verification(case: &Case<'_>) -> (Verification, String) {
             Some(unknown) => {
                 let what = unknown.told(&report.spec);
                 let why = format!("ralph does not know {what}, so an agent could have changed it");
-                (Verification::Unpinned, format!("{why}; name it in guardrails[].judges"))
+                (
+                    Verification::Unpinned,
+                    format!("{why}; name it in guardrails[].judges, or in guardrails[].work if it is the work"),
+                )
             }
             // Snapshots can be made here, so that something in the tree stood in the way of this one.
             None if !report.live.is_empty() && !case.live => {
