@@ -1037,3 +1037,16 @@ fn what_only_looks_at_a_file_does_not_make_it() {
     let world = World::of(&[("ci.sh", "for t in tests/test_*.sh; do . ./$t; done"), ("tests/test_a.sh", "")]);
     assert_named(&world, &[("sh ci.sh", &["ci.sh", "? which files `. ./$t` in ci.sh reads in"])]);
 }
+
+#[test]
+fn variables_of_a_package_count_with_its_scripts() {
+    let with = r#"{"config":{"tests":"tests"},"scripts":{"test":"sh check.sh"}}"#;
+    let used = r#"{"scripts":{"test":"sh check.sh $npm_package_config_tests"}}"#;
+    let without = r#"{"scripts":{"test":"sh check.sh"}}"#;
+    for (package, expected) in
+        [(with, "package.json test#config"), (used, "package.json test#config"), (without, "package.json test")]
+    {
+        let found = parts(&World::of(&[("package.json", package), ("check.sh", "")]), "npm test");
+        assert!(found.contains(&expected.to_owned()), "{found:?}");
+    }
+}
