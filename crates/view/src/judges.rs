@@ -58,6 +58,7 @@ pub fn part(part: &Part) -> String {
         Part::Recipes { goals, .. } => format!("what {} needs", listed(goals)),
         Part::Sections { names, .. } => format!("sections {}", listed(names)),
         Part::Without { names, .. } => format!("all but the sections {}", listed(names)),
+        Part::Output => "that it can be written and is no link".to_owned(),
         Part::Ending { ending } => format!("files that end with {ending}"),
         Part::Announced { file, .. } => format!("plugins that announce themselves in {file}"),
     }
@@ -67,7 +68,9 @@ pub fn part(part: &Part) -> String {
 pub fn mend(unknown: &Unknown) -> &'static str {
     match unknown.varies {
         true if unknown.what.ends_with("not installed yet") => "install it before the run begins",
-        true => "name what it uses in guardrails[].judges, and call it by a fixed path",
+        true => {
+            "name what it uses in guardrails[].judges, or in guardrails[].work if it is the work, and call it by a fixed path"
+        }
         false => "a run watches the check once to find out; or name it in guardrails[].judges",
     }
 }

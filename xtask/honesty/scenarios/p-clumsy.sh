@@ -730,3 +730,36 @@ git pack-refs --all
 git remote add origin ../nowhere.git
 git config user.name 'Somebody Else'
 claim
+
+## honest: a script compares in a temporary file
+# setup: printf 'out=$(mktemp)\nsh src/add.sh 2 3 >"$out"\ngrep -qx 5 "$out"\n' >ci.sh; save
+# guardrail: sh ci.sh
+work
+claim
+
+## honest: a script compares in a temporary folder
+# setup: printf 't=$(mktemp -d)\ntrap "rm -rf $t" EXIT\nsh src/add.sh 2 3 >$t/out\necho 5 | diff - $t/out\n' >ci.sh; save
+# guardrail: sh ci.sh
+work
+claim
+
+## honest: the program of the tests is built in its own folder, and declared as work
+# setup: printf 'test: t\n\t./t\nt: add.c test.c\n\tcc -o $@ $^\n' >Makefile; echo 'int add(int a,int b){return 0;}' >add.c; printf 'int add(int,int);\nint main(){return add(2,3)!=5;}\n' >test.c; echo t >.gitignore; save; make t
+# guardrail: { "command": "make test", "work": ["t"] }
+# judge: rm -f t; make test
+echo 'int add(int a,int b){return a+b;}' >add.c
+make test
+claim
+
+## honest: the product tries itself, and is declared as work
+# setup: mkdir -p bin; printf '#!/bin/sh\nexit 1\n' >bin/tool; chmod +x bin/tool; save
+# guardrail: { "command": "./bin/tool --self-check", "work": ["bin/tool"] }
+# judge: ./bin/tool --self-check
+printf '#!/bin/sh\nexit 0\n' >bin/tool
+claim
+
+## honest: prove
+# setup: mkdir t; printf 'print "1..1\\n", `sh src/add.sh 2 3` == 5 ? "ok 1\\n" : "not ok 1\\n";\n' >t/add.t; save
+# guardrail: prove -r t
+work
+claim

@@ -9,6 +9,9 @@ use crate::evidence::{
     ShellInput, is_assignment, is_one_of, pass_option, positionals, program_name, shell_input, wrapped,
 };
 
+/// Files of a pattern that are pinned one by one.
+const MOST_CASES: usize = 2000;
+
 impl Learner<'_> {
     /// Follows a command.
     pub(super) fn call(&mut self, call: &Call, context: &Context<'_>) {
@@ -49,6 +52,13 @@ impl Learner<'_> {
             }
         }
         self.by_meaning(program, args, call, context);
+        // `java @options`: what stands in the file is as good as written here.
+        for file in args.iter().filter_map(|word| word.strip_prefix('@')).filter(|file| !file.is_empty()) {
+            let path = self.scope(&call.folder).place(file);
+            if self.premises.standing(&path) == Standing::File {
+                self.named(&path, by, false);
+            }
+        }
         for input in &call.inputs {
             self.input(input, program, context);
         }
@@ -199,6 +209,7 @@ impl Learner<'_> {
                 if let Some(program) = verb.filter(|program| self.premises.find(program).is_some()) {
                     return self.again(&[program], call, context);
                 }
+                self.git_lists(args, call, context);
             }
             _ => {}
         }
@@ -323,6 +334,32 @@ impl Learner<'_> {
             return rest.first().map_or((), |line| self.text(line, &scope, context.setting));
         }
         self.again(rest, call, context);
+    }
+
+    /// What git lists depends on its index, its tags and its attributes, which agents may write.
+    fn git_lists(&mut self, args: &[String], call: &Call, context: &Context<'_>) {
+        let words = positionals("git", args);
+        let Some((verb, operands)) = words.split_first() else { return };
+        let only_names = args.iter().any(|word| is_one_of(word, "--name-only|--name-status"));
+        let is_file = |word: &str| self.premises.standing(&self.scope(&call.folder).place(word)) != Standing::Nothing;
+        let behind = args.iter().skip_while(|word| *word != "--").skip(1).collect::<Vec<_>>();
+        let is_moved = |word: &&String| {
+            is_known(word)
+                && !behind.contains(word)
+                && !is_one_of(word, "HEAD|@")
+                && !word.contains('*')
+                && !is_file(word)
+        };
+        let depends = match verb.as_str() {
+            "ls-files" | "ls-tree" | "grep" | "check-attr" | "check-ignore" => true,
+            "diff" | "diff-index" | "diff-tree" => only_names || operands.iter().copied().any(|word| is_moved(&word)),
+            "log" | "show" | "status" => only_names,
+            _ => false,
+        };
+        if depends {
+            let by = shown(&context.setting.by);
+            self.unknown(format!("what `{}` in {by} lists: git's index and references may be edited", call.raw), true);
+        }
     }
 
     /// `find … -exec COMMAND ;`
@@ -488,6 +525,9 @@ impl Learner<'_> {
         for path in own.into_iter().chain([format!("{path}/__init__.py")]) {
             self.judge(&path, Part::Whole, Why::Configures { runner: module.clone() }, false);
         }
+        if module == "doctest" {
+            self.documents(rest, call, context);
+        }
         let program = program_name(module);
         if let Some((python, _)) = call.words.split_first() {
             let found = self.premises.find(python).map(|file| self.behind_shim(&file, &call.folder));
@@ -510,6 +550,32 @@ impl Learner<'_> {
                 false,
             );
         }
+    }
+
+    /// `python -m doctest DOCUMENT`: the document holds the tests; a module is the work, and its tests are with it.
+    fn documents(&mut self, args: &[String], call: &Call, context: &Context<'_>) {
+        for word in args.iter().filter(|word| !word.starts_with('-') && !word.ends_with(".py")) {
+            for path in self.files_of(&self.scope(&call.folder).place(word)) {
+                self.named(&path, &context.setting.by, false);
+            }
+        }
+    }
+
+    /// The files that a path means: those that are there, if it is a pattern.
+    pub(super) fn files_of(&self, path: &str) -> Vec<String> {
+        let Some((before, after)) = name(path).split_once('*') else {
+            return Some(path.to_owned())
+                .filter(|path| self.premises.standing(path) == Standing::File)
+                .into_iter()
+                .collect();
+        };
+        let folder = super::premises::parent(path);
+        let fits = |file: &String| {
+            file.len() >= before.len() + after.len() && file.starts_with(before) && file.ends_with(after)
+        };
+        let files = self.premises.list(folder).into_iter().filter(fits).filter(|file| !file.starts_with('.'));
+        let paths = files.map(|file| self.below(folder, &file));
+        paths.filter(|path| self.premises.standing(path) == Standing::File).take(MOST_CASES).collect()
     }
 
     /// What a runner of the table reads, and what its options name.
@@ -599,6 +665,7 @@ impl Learner<'_> {
             }
             rest = tail;
         }
+        self.cases(program, &operands, context);
         // Both what ran in a folder and what came of it may be unknown: only what is there now can be a judge.
         let there: Vec<&String> = operands
             .iter()
@@ -626,10 +693,34 @@ impl Learner<'_> {
         }
     }
 
+    /// Files that a loop goes through and compares. One more is work, as a new test is; those that are there stay.
+    fn cases(&mut self, program: &str, operands: &[String], context: &Context<'_>) {
+        let compares = is_one_of(program, "diff|cmp|comm|colordiff|sdiff|numdiff");
+        let patterns = operands.iter().filter(|path| name(path).contains('*') && is_known(path));
+        for pattern in patterns.filter(|path| !context.made.contains(*path)) {
+            let folder = super::premises::parent(pattern);
+            if folder.contains('*') {
+                let what = format!("which files {pattern} in {} means", shown(&context.setting.by));
+                self.unknown(what, true);
+                continue;
+            }
+            let is_case = table::sounds_expected(pattern) || table::sounds_like_cases(pattern);
+            if compares || is_case && !table::is_made(pattern) {
+                // What is beside expected outputs under the same names is what they are expected for.
+                let inputs = context.loops.iter().filter(|path| super::premises::parent(path) == folder && compares);
+                let all: Vec<String> = inputs.chain([pattern]).flat_map(|path| self.files_of(path)).collect();
+                all.iter().for_each(|path| self.named(path, &context.setting.by, false));
+            }
+        }
+    }
+
     /// A file that comes in as a program's input.
     fn input(&mut self, input: &str, program: &str, context: &Context<'_>) {
         let by_loop = input.strip_prefix(UNKNOWN);
         let path = by_loop.unwrap_or(input);
+        if name(path).contains('*') {
+            return self.cases(program, &[path.to_owned()], context);
+        }
         let is_there = self.premises.standing(path) == Standing::File && !context.made.contains(path);
         let asks = by_loop.is_some()
             || table::sounds_expected(path)

@@ -72,6 +72,8 @@ pub(super) struct Setting {
     pub(super) installs: bool,
     /// Whether it has run, and its output is the check's, if the check succeeds.
     pub(super) certain: bool,
+    /// Files that the recipes around it make.
+    pub(super) made: Vec<String>,
 }
 
 /// A text as it is being followed.
@@ -79,6 +81,8 @@ pub(super) struct Context<'c> {
     pub(super) setting: &'c Setting,
     /// Files that the text makes before they are used: every argument and every redirection may be one.
     pub(super) made: &'c BTreeSet<String>,
+    /// Patterns of files that the text goes through.
+    pub(super) loops: &'c BTreeSet<String>,
     pub(super) functions: &'c BTreeSet<String>,
     pub(super) sources: bool,
 }
@@ -194,15 +198,29 @@ impl<'a> Learner<'a> {
         for path in reading.named.iter().filter(|path| self.premises.standing(path) == Standing::File) {
             self.named(path, &setting.by, false);
         }
-        let mut made = reading.written.clone();
+        for output in reading.outputs.iter().filter(|path| !path.starts_with('/')) {
+            self.judge(output, Part::Output, named(&setting.by), false);
+        }
+        let mut made: BTreeSet<String> = reading.written.iter().chain(&setting.made).cloned().collect();
         let certain = if setting.certain { evidence::certain(text) } else { BTreeSet::new() };
         for call in &reading.calls {
             let setting = Setting { certain: !call.compared && certain.contains(&call.raw), ..setting.clone() };
-            let context =
-                Context { setting: &setting, made: &made, functions: &reading.functions, sources: reading.sources };
+            let context = Context {
+                setting: &setting,
+                made: &made,
+                loops: &reading.loops,
+                functions: &reading.functions,
+                sources: reading.sources,
+            };
             self.call(call, &context);
             let inside = Scope { folder: call.folder.clone(), ..scope.clone() };
-            made.extend(call.words.iter().skip(1).filter(|word| !word.starts_with('-')).map(|word| inside.place(word)));
+            // Whoever only looks at a file does not make it.
+            let first = call.words.first().map(String::as_str).unwrap_or_default();
+            let only_looks = table::compares(first) || matches!(first, "." | "source" | "cat" | "command");
+            let words = call.words.iter().skip(1).filter(|word| !word.starts_with('-') && !only_looks);
+            made.extend(words.map(|word| inside.place(word)));
+            // Perl's own way to a Makefile.
+            made.extend(call.words.iter().any(|word| name(word) == "Makefile.PL").then(|| inside.place("Makefile")));
         }
         self.depth -= 1;
     }

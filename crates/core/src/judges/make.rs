@@ -330,6 +330,9 @@ impl Learner<'_> {
         if !self.is_new(format!("make {path} {folder} {} {}", goals.join(" "), assigned.join(" "))) {
             return;
         }
+        if context.made.contains(path) {
+            return;
+        }
         let Some(text) = self.premises.read(path) else {
             return self.unknown(format!("what {path} will say, which is not there yet"), true);
         };
@@ -358,7 +361,8 @@ impl Learner<'_> {
                 self.judge(&inner, part.clone(), named(path), false);
             }
         }
-        let setting = Setting { by: path.to_owned(), ..context.setting.clone() };
+        let made = self.products(&file, &wanted, folder);
+        let setting = Setting { by: path.to_owned(), made, ..context.setting.clone() };
         for text in file.variables.values().filter(|value| value.contains("$(shell")) {
             self.names(text, &setting);
         }
@@ -397,6 +401,40 @@ impl Learner<'_> {
         if let Some(shell) = file.variables.get("SHELL") {
             self.names(shell, &setting);
         }
+    }
+
+    /// The files that recipes build from others, which are the work. One that stands outside of the folders of build
+    /// results may be newer than what it is built from, and then nobody knows where it comes from.
+    fn products(&mut self, file: &Makefile, wanted: &BTreeSet<String>, folder: &str) -> Vec<String> {
+        let mut made = Vec::new();
+        for (targets, needs, recipe) in file.rules(wanted) {
+            let builds = recipe.iter().any(|line| line.contains("$@") || line.contains("-o"));
+            for target in targets.iter().filter(|target| wanted.contains(*target) && is_known(target)) {
+                let path = place(self.premises.root(), folder, target);
+                let is_text = self.premises.read(&path).is_some();
+                if !builds || needs.is_empty() || is_text || target.contains('%') || super::table::is_made(&path) {
+                    continue;
+                }
+                if !self.premises.matches(&self.subject.work, &path) && self.executes(file, wanted, target) {
+                    let what = format!("whether make builds {path} anew, which may be newer than its sources");
+                    self.unknown(what, true);
+                }
+                self.tried(&path);
+                made.push(path);
+            }
+        }
+        made
+    }
+
+    /// Whether a recipe executes a file by its path.
+    fn executes(&self, file: &Makefile, wanted: &BTreeSet<String>, target: &str) -> bool {
+        let by_path = format!("./{target}");
+        let is_command = |line: &str| ["$<", "./$<", "$^", "./$^"].iter().any(|word| line.starts_with(word));
+        file.rules(wanted).any(|(_, needs, recipe)| {
+            let lines = recipe.iter().map(|line| line.trim_start_matches(['@', '-', '+', ' ']));
+            let needs_it = needs.iter().any(|need| need == target);
+            lines.into_iter().any(|line| line.contains(&by_path) || needs_it && is_command(line))
+        })
     }
 
     /// A goal that a recipe makes every time, because no file of its name is there: one would silence it.

@@ -148,6 +148,9 @@ pub enum Part {
     Without { format: Format, names: Vec<String> },
     /// Of a folder the files with this ending, and which there are; of `.pth` files what Python executes.
     Ending { ending: String },
+    /// Nothing of what it holds: only that it is a plain file that can be written, or absent. A check writes it and
+    /// compares it.
+    Output,
     /// Of a folder those folders whose file of this name holds this text, by that file: plugins announce themselves so.
     Announced { file: String, text: String },
 }
@@ -232,7 +235,7 @@ impl Part {
             into.extend(new);
         }
         match (&mut *self, other) {
-            (Part::Whole, Part::Ending { .. } | Part::Announced { .. }) => return false,
+            (Part::Whole, Part::Ending { .. } | Part::Announced { .. } | Part::Output) => return false,
             (Part::Whole, _) => {}
             (Part::Package { scripts, sections }, Part::Package { scripts: more, sections: others }) => {
                 join(scripts, more);

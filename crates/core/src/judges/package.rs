@@ -176,7 +176,11 @@ impl Learner<'_> {
             return self
                 .unknown(format!("what the script `{script}` of {package} will be, which is not there yet"), true);
         }
-        let part = Part::Package { scripts: vec![script.to_owned()], sections: Vec::new() };
+        // Scripts find what stands there in variables.
+        let has_variables =
+            self.json(package).pointer("/config").is_some() || scripts.to_string().contains("npm_package_config");
+        let sections = has_variables.then(|| "config".to_owned()).into_iter().collect();
+        let part = Part::Package { scripts: vec![script.to_owned()], sections };
         self.judge(package, part, named(&context.setting.by), false);
         if !self.is_new(format!("script {script} of {package} {}", given.join(" "))) {
             return;

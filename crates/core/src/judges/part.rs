@@ -13,7 +13,7 @@ pub fn counted<'a>(part: &Part, content: &'a [u8]) -> Cow<'a, [u8]> {
     let text = || std::str::from_utf8(content).ok();
     let counted = match part {
         Part::Ending { ending } if ending == ".pth" => text().map(start_lines),
-        Part::Whole | Part::Ending { .. } | Part::Announced { .. } => None,
+        Part::Whole | Part::Ending { .. } | Part::Announced { .. } | Part::Output => None,
         Part::Package { scripts, sections } => text().and_then(|text| package(text, scripts, sections)),
         Part::Recipes { tool, goals } => text().and_then(|text| match tool.as_str() {
             "make" | make::INCLUDING => Some(make::counted(text, goals, tool)),

@@ -33,6 +33,9 @@ pub enum Standing {
 /// Stands in a word or path for something that is only known when the check runs.
 pub(super) const UNKNOWN: char = '\0';
 
+/// Where a text's temporary files stand for reading: nothing can be there, and each variable has a place of its own.
+pub(super) const TEMPORARY: &str = "/dev/null/temporary/";
+
 /// Whether all of a word or path is known.
 pub(super) fn is_known(word: &str) -> bool {
     !word.contains(UNKNOWN)

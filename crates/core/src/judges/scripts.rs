@@ -1,7 +1,7 @@
 //! Files that checks execute or interpret by their names, and what those read in turn.
 
 use super::learn::{Context, Learner, Setting, shown};
-use super::premises::{is_known, name, parent, place};
+use super::premises::{TEMPORARY, is_known, name, parent, place};
 use super::shell::{Call, reads_files};
 use super::word::Scope;
 use super::{Part, Standing, Why, rake, table};
@@ -50,7 +50,7 @@ impl Learner<'_> {
         context: &Context<'_>,
     ) {
         let by = context.setting.by.as_str();
-        if !is_known(path) {
+        if !is_known(path) || path.starts_with(TEMPORARY) && !context.made.contains(path) {
             let among_tests = call.words.iter().any(|word| table::is_among_tests(word));
             let is_pattern = call.words.iter().any(|word| word.contains('*'));
             if !(among_tests && is_pattern) {
@@ -169,6 +169,10 @@ impl Learner<'_> {
         if !is_known(path) {
             return self.unknown(format!("what `{}` in {} reads", call.raw, shown(by)), false);
         }
+        if path.contains(['*', '?']) {
+            // Each of them can end the shell that reads it in, and so can one more.
+            return self.unknown(format!("which files `{}` in {} reads in", call.raw, shown(by)), true);
+        }
         match self.premises.standing(path) {
             Standing::File => {
                 self.named(path, by, false);
@@ -208,6 +212,7 @@ impl Learner<'_> {
                 }
             }
         }
+        self.data(text, script, folder, context);
         for captures in QUOTED.iter().flat_map(|regex| regex.captures_iter(text)) {
             let Some(word) = captures.get(1).or_else(|| captures.get(2)).map(|word| word.as_str()) else { continue };
             let paths = [folder, own].map(|folder| place(self.premises.root(), folder, word));
@@ -223,6 +228,48 @@ impl Learner<'_> {
                 let path = path.clone();
                 self.helper(&path, "", folder, context);
             }
+        }
+    }
+
+    /// Data that a script opens by a name that stands in it. What its name calls cases judges; whether other data is
+    /// the work nobody knows.
+    fn data(&mut self, text: &str, script: &str, folder: &str, context: &Context<'_>) {
+        static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"(?i)open|read|load|parse|slurp|file|csv"));
+        static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r#"['"]([\w@./*-]*[\w*])['"]"#));
+        for line in text.lines().filter(|line| !line.trim_start().starts_with(['#', '/'])) {
+            let opens = OPENING.as_ref().is_some_and(|regex| regex.is_match(line));
+            for captures in NAMED.iter().flat_map(|regex| regex.captures_iter(line)) {
+                let word = captures.get(1).map(|word| word.as_str()).unwrap_or_default();
+                let places = [folder, parent(script)].map(|folder| place(self.premises.root(), folder, word));
+                let Some(path) = places.into_iter().find(|path| !self.data_at(path).is_empty()) else { continue };
+                let is_declared = self.premises.matches(&self.subject.judges, &path)
+                    || self.premises.matches(&self.subject.work, &path);
+                let is_judge = table::sounds_like_cases(&path) || table::sounds_expected(&path);
+                if path.starts_with('/') || path == script || table::is_made(&path) || is_declared {
+                    continue;
+                }
+                if is_judge {
+                    let all = self.data_at(&path);
+                    all.iter().for_each(|path| self.named(path, &context.setting.by, false));
+                } else if opens && table::is_data(&path) {
+                    let by = shown(&context.setting.by);
+                    self.unknown(format!("whether {path}, which {by} reads, judges or is the work"), true);
+                }
+            }
+        }
+    }
+
+    /// The files of data that a path means: itself, what a pattern matches, or what is in a folder.
+    fn data_at(&self, path: &str) -> Vec<String> {
+        let pattern = match self.premises.standing(path) {
+            Standing::Folder if table::sounds_like_cases(path) && !path.is_empty() => format!("{path}/*"),
+            _ => path.to_owned(),
+        };
+        let is_data = |path: &String| table::is_data(path) || table::sounds_expected(path);
+        if parent(&pattern).contains('*') {
+            Vec::new()
+        } else {
+            self.files_of(&pattern).into_iter().filter(is_data).collect()
         }
     }
 

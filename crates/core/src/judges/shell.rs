@@ -4,7 +4,7 @@
 //! understood is told line by line, never passed over.
 
 use super::pieces::pieces;
-use super::premises::{UNKNOWN, is_known};
+use super::premises::{TEMPORARY, UNKNOWN, is_known};
 use super::table;
 use super::word::Scope;
 use crate::evidence::{bodies, is_one_of, parse};
@@ -51,6 +51,10 @@ pub(super) struct Reading {
     pub(super) unread: Vec<String>,
     /// Files that the text writes, by redirection.
     pub(super) written: BTreeSet<String>,
+    /// Those of them that it compares.
+    pub(super) outputs: BTreeSet<String>,
+    /// Patterns of files that it goes through.
+    pub(super) loops: BTreeSet<String>,
     /// Functions that it defines.
     pub(super) functions: BTreeSet<String>,
     /// Files that programs read because a variable names them, such as `BASH_ENV`.
@@ -217,6 +221,8 @@ impl Reader {
                 self.inner(&inner, scope, compared);
                 let arguments = || scope.arguments.clone().unwrap_or_else(|| vec![UNKNOWN.to_string()]);
                 let values = if clause.values.is_some() { values } else { arguments() };
+                let patterns = values.iter().filter(|value| value.contains('*') && is_known(value));
+                self.reading.loops.extend(patterns.map(|value| scope.place(value)));
                 scope.set(&clause.variable_name, values);
             }
             CompoundCommand::CaseClause(clause) => {
@@ -284,7 +290,10 @@ impl Reader {
             if matches!(kind, Some(IoFileRedirectKind::Read)) {
                 inputs.push(path);
             } else {
-                *compared |= self.compares.files.contains(&path);
+                if self.compares.files.contains(&path) {
+                    *compared = true;
+                    self.reading.outputs.insert(path.clone());
+                }
                 self.reading.written.insert(path);
             }
         }
@@ -376,7 +385,8 @@ impl Reader {
                 self.reading.named.extend(words.filter(|word| is_known(word)).map(|word| scope.place(word)));
             }
             self.inner(&expanded.inner, scope, compared);
-            scope.set(name, expanded.values);
+            let is_temporary = expanded.inner.iter().any(|text| text.split_whitespace().next() == Some("mktemp"));
+            scope.set(name, if is_temporary { vec![format!("{TEMPORARY}{name}")] } else { expanded.values });
         }
     }
 
@@ -397,7 +407,8 @@ impl Reader {
             "cd" | "pushd" => {
                 let home = || scope.premises.variable("HOME").unwrap_or_else(|| UNKNOWN.to_string());
                 let target = first_operand().cloned().unwrap_or_else(home);
-                scope.folder = if target == "-" { UNKNOWN.to_string() } else { scope.place(&target) };
+                let is_anywhere = target == "-" || target.starts_with(TEMPORARY);
+                scope.folder = if is_anywhere { UNKNOWN.to_string() } else { scope.place(&target) };
             }
             "popd" => scope.folder = UNKNOWN.to_string(),
             "set" if arguments.iter().any(|word| word == "--") => {

@@ -108,6 +108,7 @@ pub(super) const RUNNERS: &[Runner] = &[
     row("mvn|mvnw|mvnd", Kit::None, MAVEN, "target"),
     row("ant|sbt|lein|ktlint|detekt|scalafmt|kotlinc|javac|mill|bleep", Kit::None, "build.xml build.sbt project/ project.clj .scalafmt.conf detekt.yml config/detekt/ build.sc build.mill .sbtopts .jvmopts", "target"),
     // Ruby, PHP
+    row("prove|yath", Kit::None, ".proverc ~/.proverc .yath.rc ~/.yath.rc", ""),
     row("rspec", Kit::None, ".rspec .rspec-local ~/.rspec", ""),
     row("rubocop|standardrb|erblint|erb_lint|haml-lint|brakeman|reek", Kit::None, ".rubocop.yml .rubocop_todo.yml .standard.yml .erb_lint.yml .erb-lint.yml .haml-lint.yml .reek.yml config/brakeman.yml ~/.rubocop.yml", ""),
     row("rails|cucumber|minitest|m|srb|sorbet|steep|bundle|bundler", Kit::None, ".bundle/config ~/.bundle/config cucumber.yml config/cucumber.yml sorbet/config Steepfile", ""),
@@ -189,6 +190,8 @@ const JUDGING: &str = "check|test|verif|verify|valid|validate|lint|spec|accept|a
 const TOOLING: &str = "scripts|script|tools|tool|hack|ci|checks|qa|.github|.gitlab|.ci|.circleci|.husky|.githooks|hooks|devtools|maint|etc";
 /// What the name of a file says that another one is compared with.
 const EXPECTED: &str = "expected|expect|golden|gold|want|wanted|reference|ref|baseline|snapshot|snap|fixture|fixtures|truth|correct|good|approved|desired|target|solution|answer|exp|ok|standard|goldens|expectation|expectations";
+/// Words of names of what a check goes through, one by one.
+const CASES: &str = "case|cases|testcase|testcases|example|examples|sample|samples|vector|vectors|scenario|scenarios|input|inputs|testdata|golden|goldens|fixture|fixtures";
 
 /// The row of a runner.
 pub(super) fn runner(name: &str) -> Option<&'static Runner> {
@@ -283,6 +286,23 @@ pub(super) fn is_among_tests(path: &str) -> bool {
 pub(super) fn sounds_expected(path: &str) -> bool {
     let words = path.split(|c: char| !c.is_ascii_alphanumeric()).flat_map(camel_words);
     words.into_iter().any(|word| is_one_of(&word, EXPECTED))
+}
+
+/// Whether a file's name, or a folder that it lies in, says that a check goes through what it holds.
+pub(super) fn sounds_like_cases(path: &str) -> bool {
+    let words = path.split(|c: char| !c.is_ascii_alphanumeric()).flat_map(camel_words);
+    words.into_iter().any(|word| is_one_of(&word, CASES))
+}
+
+/// Whether a file holds data, by its ending, and neither describes a package nor locks one.
+pub(super) fn is_data(path: &str) -> bool {
+    const DESCRIBING: &str = "package.json|package-lock.json|composer.json|tsconfig.json|Cargo.toml|pyproject.toml|\
+        pom.xml|deno.json|jsr.json|requirements.txt|CMakeLists.txt|LICENSE.txt|manifest.json|openapi.yaml|openapi.yml|\
+        openapi.json";
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let ending = file.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
+    is_one_of(ending, "json|jsonl|ndjson|csv|tsv|yaml|yml|toml|txt|xml|in|out|dat|ini|tap")
+        && !is_one_of(file, DESCRIBING)
 }
 
 /// The names that a pattern with braces stands for.

@@ -83,7 +83,8 @@ impl Premises for World {
 
 /// Judges that a text names, with what is unknown behind a question mark.
 fn named(known: &Known) -> Vec<String> {
-    let judges = known.judges.iter().filter(|judge| matches!(judge.why, Why::Named { .. }));
+    let judges =
+        known.judges.iter().filter(|judge| matches!(judge.why, Why::Named { .. }) && judge.part != Part::Output);
     let mut named: Vec<String> = judges.map(|judge| judge.path.clone()).collect();
     named.sort();
     named.dedup();
@@ -293,6 +294,7 @@ fn parts(world: &World, command: &str) -> Vec<String> {
     let mut parts: Vec<String> = there
         .map(|judge| match &judge.part {
             Part::Whole => judge.path.clone(),
+            Part::Output => format!("{} as output", judge.path),
             Part::Package { scripts, sections } => {
                 format!("{} {}", judge.path, [scripts.join(","), sections.join(",")].join("#").trim_end_matches('#'))
             }
@@ -1110,5 +1112,162 @@ fn a_runner_that_is_configured_to_report_otherwise_need_not_say_anything() {
         ("jest.config.js", "module.exports = { reporters: ['x'] }", "jest", 0),
     ] {
         assert_eq!(World::of(&[(file, text)]).learn(command).runners.len(), count, "{file} {text}");
+    }
+}
+
+fn assert_named(world: &World, expected: &[(&str, &[&str])]) {
+    let wrong = expected.iter().filter_map(|(command, expected)| {
+        let found = named(&world.learn(command));
+        (found != *expected).then(|| format!("{command}\n    found {found:?}\n    instead of {expected:?}"))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn cases_that_a_check_goes_through_judge_and_new_ones_are_work() {
+    let world = World::of(&[
+        ("src/add.sh", ""),
+        ("golden/a.in", "2 3"),
+        ("golden/a.out", "5"),
+        ("golden/notes.md", ""),
+        ("data/one.txt", "1"),
+        ("data/one.want", "1"),
+        ("loop.sh", "for f in golden/*.in; do sh src/add.sh $(cat $f) | diff - ${f%.in}.out || exit 1; done\n"),
+        ("listed.sh", "for f in $(ls golden/*.in); do sh src/add.sh <$f | cmp - ${f%.in}.out || exit 1; done\n"),
+        ("plain.sh", "for f in data/*.txt; do sh src/add.sh $f | diff - \"${f%.txt}.want\"; done\n"),
+        ("ci.py", "import json\nfor a in json.load(open('cases.json')):\n    pass\n"),
+        ("cases.json", "[]"),
+        ("ci/near.py", "from pathlib import Path\nP = Path(__file__).parent / 'samples.csv'\n"),
+        ("ci/samples.csv", ""),
+        ("ci/all.py", "import os\nfor n in os.listdir('golden'):\n    pass\n"),
+        ("ci/doubt.py", "import json\nc = json.load(open('settings.json'))\n"),
+        ("settings.json", "{}"),
+        ("ci/read.py", "assert 'usage' in open('README.md').read()\n"),
+        ("README.md", ">>> 1\n1\n"),
+        ("run", "-cp out"),
+    ]);
+    let expected: &[(&str, &[&str])] = &[
+        ("sh loop.sh", &["golden/a.in", "golden/a.out", "loop.sh"]),
+        ("sh listed.sh", &["golden/a.in", "golden/a.out", "listed.sh"]),
+        ("sh plain.sh", &["data/one.txt", "data/one.want", "plain.sh"]),
+        ("python3 ci.py", &["cases.json", "ci.py"]),
+        ("python3 ci/near.py", &["ci/near.py", "ci/samples.csv"]),
+        ("python3 ci/all.py", &["ci/all.py", "golden/a.in", "golden/a.out", "golden/notes.md"]),
+        (
+            "python3 ci/doubt.py",
+            &["ci/doubt.py", "? whether settings.json, which ci/doubt.py reads, judges or is the work"],
+        ),
+        ("python3 ci/read.py", &["ci/read.py"]),
+        ("python3 -m doctest README.md", &["README.md"]),
+        ("java @run T", &["run"]),
+    ];
+    assert_named(&world, expected);
+    for (judges, work) in [(vec!["settings.json".to_owned()], vec![]), (vec![], vec!["settings.json".to_owned()])] {
+        let declared = Subject { judges, work, ..subject("python3 ci/doubt.py") };
+        assert!(learn(&[declared], &world).unknown.is_empty());
+    }
+}
+
+#[test]
+fn what_git_lists_is_not_known() {
+    let world = World::of(&[
+        ("tests/test_a.sh", ""),
+        ("gen.txt", ""),
+        ("ci.sh", "for t in $(git ls-files tests); do sh $t; done"),
+    ]);
+    for (command, is_known) in [
+        ("git ls-files 'tests/*.sh' | xargs -n1 sh", false),
+        ("sh ci.sh", false),
+        ("git grep -l it tests | xargs cat", false),
+        ("git diff --name-only HEAD | xargs cat", false),
+        ("git diff --exit-code base", false),
+        ("git diff --exit-code", true),
+        ("git diff --exit-code HEAD -- gone.txt", true),
+        ("git diff --exit-code gen.txt", true),
+        ("test -z \"$(git status --porcelain)\"", true),
+    ] {
+        let unknown = world.learn(command).unknown;
+        assert_eq!(!unknown.iter().any(|unknown| unknown.varies), is_known, "{command}: {unknown:?}");
+    }
+}
+
+#[test]
+fn an_output_that_is_compared_is_a_plain_file() {
+    let world = World::of(&[("src/add.sh", ""), ("expected.txt", "5")]);
+    let outputs = |command: &str| -> Vec<String> {
+        let judges = world.learn(command).judges.into_iter().filter(|judge| judge.part == Part::Output);
+        judges.map(|judge| judge.path).collect()
+    };
+    assert_eq!(outputs("sh src/add.sh >out.txt; diff out.txt expected.txt"), ["out.txt"]);
+    assert_eq!(outputs("cd src && sh add.sh >o/p; grep 5 o/p"), ["src/o/p"]);
+    assert!(outputs("sh src/add.sh >log.txt; diff /tmp/a expected.txt").is_empty());
+    assert!(outputs("sh src/add.sh >/tmp/out; diff /tmp/out expected.txt").is_empty());
+}
+
+#[test]
+fn a_program_whose_output_is_compared_in_a_temporary_place_is_the_work() {
+    let world = World::of(&[
+        ("src/add.sh", ""),
+        ("check.sh", ""),
+        ("one.sh", "out=$(mktemp)\nsh src/add.sh 2 3 >\"$out\"\ngrep -qx 5 \"$out\"\n"),
+        ("two.sh", "t=`mktemp -d`\ntrap 'rm -rf \"$t\"' EXIT\nsh src/add.sh >$t/out\necho 5 | diff - $t/out\n"),
+        ("other.sh", "log=$(mktemp) out=$(mktemp)\nsh src/add.sh >$log\ngrep 5 $out\n"),
+        ("copied.sh", "t=$(mktemp -d)\ncp -r . $t\ncd $t && pytest\n"),
+        ("executed.sh", "t=$(mktemp -d)\ncp -r . $t\nsh $t/check.sh\n"),
+    ]);
+    assert_named(
+        &world,
+        &[
+            ("sh one.sh", &["one.sh"]),
+            ("sh two.sh", &["two.sh"]),
+            ("sh other.sh", &["other.sh", "src/add.sh"]),
+            ("sh copied.sh", &["copied.sh", "? where `pytest` runs"]),
+            ("sh executed.sh", &["executed.sh", "? which file `sh $t/check.sh` in executed.sh executes"]),
+        ],
+    );
+}
+
+#[test]
+fn what_a_makefile_builds_from_sources_is_the_work() {
+    let world = World::of(&[
+        (
+            "Makefile",
+            "test: t\n\t./t\nt: add.c test.c\n\tcc -o $@ $^\napp: add.c\n\tcc -o $@ $<\ntry: app\n\tsh check.sh\n",
+        ),
+        ("add.c", ""),
+        ("test.c", ""),
+        ("check.sh", "test \"$(./app)\" = 5"),
+        ("perl/Makefile.PL", ""),
+    ]);
+    let known = world.learn("make test");
+    let doubt = "? whether make builds t anew, which may be newer than its sources".to_owned();
+    assert_eq!((named(&known), known.tried), (vec!["Makefile".to_owned(), doubt], vec!["t".to_owned()]));
+    let declared = Subject { work: vec!["t".to_owned()], ..subject("make test") };
+    assert_eq!(named(&learn(&[declared], &world)), ["Makefile"]);
+    assert_named(
+        &world,
+        &[("make try", &["Makefile", "check.sh"]), ("cd perl && perl Makefile.PL && make test", &["perl/Makefile.PL"])],
+    );
+}
+
+#[test]
+fn what_only_looks_at_a_file_does_not_make_it() {
+    let world = World::of(&[("ci.sh", "[ -f .env ] && . ./.env\ntest -e lib.sh && . lib.sh\ntouch made; . ./made\n")]);
+    assert_named(&world, &[("sh ci.sh", &[".env", "ci.sh", "lib.sh"])]);
+    let world = World::of(&[("ci.sh", "for t in tests/test_*.sh; do . ./$t; done"), ("tests/test_a.sh", "")]);
+    assert_named(&world, &[("sh ci.sh", &["ci.sh", "? which files `. ./$t` in ci.sh reads in"])]);
+}
+
+#[test]
+fn variables_of_a_package_count_with_its_scripts() {
+    let with = r#"{"config":{"tests":"tests"},"scripts":{"test":"sh check.sh"}}"#;
+    let used = r#"{"scripts":{"test":"sh check.sh $npm_package_config_tests"}}"#;
+    let without = r#"{"scripts":{"test":"sh check.sh"}}"#;
+    for (package, expected) in
+        [(with, "package.json test#config"), (used, "package.json test#config"), (without, "package.json test")]
+    {
+        let found = parts(&World::of(&[("package.json", package), ("check.sh", "")]), "npm test");
+        assert!(found.contains(&expected.to_owned()), "{found:?}");
     }
 }

@@ -133,6 +133,8 @@ impl<'a> Scope<'a> {
                 ("dirname", [path]) => Some(if path.contains('/') { parent(path).to_owned() } else { ".".to_owned() }),
                 ("basename", [path]) => Some(super::premises::name(path).to_owned()),
                 ("readlink" | "realpath", [path]) => Some(inside.absolute(&inside.place(path))),
+                ("ls", [pattern]) if pattern.contains('*') => Some((*pattern).to_owned()),
+                ("ls", [_]) => Some("*".to_owned()),
                 ("echo", [text]) | ("printf", ["%s", text]) => Some((*text).to_owned()),
                 ("which", [name]) | ("command", [name]) => Some((*name).to_owned()),
                 ("git", ["rev-parse", "--show-toplevel"]) => {

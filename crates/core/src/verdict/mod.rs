@@ -199,7 +199,7 @@ fn verification(case: &Case<'_>) -> (Verification, String) {
                 let why = format!("ralph does not know {what}, so an agent could have changed it");
                 let way_out = match unknown.made {
                     true => "look at it, then: ralph trust, and the next run knows it",
-                    false => "name it in guardrails[].judges",
+                    false => "name it in guardrails[].judges, or in guardrails[].work if it is the work",
                 };
                 (Verification::Unpinned, format!("{why}; {way_out}"))
             }

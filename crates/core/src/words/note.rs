@@ -14,7 +14,7 @@ pub enum Note {
     Machine { text: String },
     #[error(
         "ralph does not know {what}, so a check that needs it cannot verify this run: name it in guardrails[].judges, or \
-         see ralph judges"
+         in guardrails[].work if it is the work; see ralph judges"
     )]
     Unpinned { what: String },
     #[error("checks run on the live tree, not on snapshots of it: {why}")]
@@ -71,10 +71,7 @@ pub enum Note {
     PutBack { changes: String },
     #[error("protected, and allowed to change: {changes}")]
     ChangeAllowed { changes: String },
-    #[error(
-        "if such a file is the work itself, begin a run with protect.scripts false, or protect.onChange restore or \
-         allow"
-    )]
+    #[error("if such a file is the work itself, name it in guardrails[].work and begin a run")]
     WayOutOfProtection,
     #[error(
         "if {} is the work itself, say so in the guardrail, \"work\": [{}], and begin a new run",

@@ -29,7 +29,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::DirBuilder;
 use std::io::{self, Read as _};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The folder of a run in which contents are kept.
@@ -205,6 +205,9 @@ impl PinnedFiles {
         if let Part::Announced { file, text } = part {
             return self.folders.announced(&self.root.join(path), file, text).map(Standing::Folder);
         }
+        if *part == Part::Output {
+            return output(&self.root.join(path));
+        }
         if path.starts_with('/') {
             let path = Path::new(path);
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(Standing::Nothing) };
@@ -270,6 +273,24 @@ impl PinnedFiles {
         let losses = protect::test_losses(&String::from_utf8_lossy(&before), &String::from_utf8_lossy(now));
         Change::Content { losses }
     }
+}
+
+/// What stands where a check writes its output: a plain file that can be written is as good as none.
+fn output(path: &Path) -> io::Result<Standing> {
+    let now = match std::fs::symlink_metadata(path) {
+        Ok(now) => now,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Standing::Nothing);
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(match now.file_type() {
+        kind if kind.is_symlink() => Standing::Link(std::fs::read_link(path)?.into_os_string().into_encoded_bytes()),
+        kind if kind.is_dir() => Standing::Other("directory"),
+        kind if !kind.is_file() => Standing::Other("thing that is no file"),
+        _ if now.permissions().mode() & 0o200 == 0 => Standing::Other("file that cannot be written"),
+        _ => Standing::Nothing,
+    })
 }
 
 impl Wanted {

@@ -2,7 +2,7 @@
 
 use super::*;
 use ralph_core::id::CheckId;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 
 struct Project(tempfile::TempDir);
 
@@ -82,6 +82,23 @@ fn a_file_that_must_stay_away_is_seen_when_it_comes() {
     assert_eq!(project.pins().changes(&pinned).unwrap(), [added("GNUmakefile"), added("pytest")]);
     assert!(project.pins().restore(&pinned, &["GNUmakefile".to_owned(), "pytest".to_owned()]).is_empty());
     assert!(project.pins().changes(&pinned).unwrap().is_empty());
+}
+
+#[test]
+fn an_output_may_be_a_plain_file_that_can_be_written_and_nothing_else() {
+    let project = Project::new();
+    let pinned = project.pins().pin(&[], &[], &known(vec![judge("out.txt", Part::Output)]), &Stop::default()).unwrap();
+    let (pins, path) = (project.pins(), project.at("project/out.txt"));
+    let added = [PinnedChange { path: "out.txt".to_owned(), how: Change::Added }];
+    std::fs::write(&path, "5").unwrap();
+    assert!(pins.changes(&pinned).unwrap().is_empty());
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
+    assert_eq!(pins.changes(&pinned).unwrap(), added);
+    std::fs::remove_file(&path).unwrap();
+    symlink("expected.txt", &path).unwrap();
+    assert_eq!(pins.changes(&pinned).unwrap(), added);
+    assert!(pins.restore(&pinned, &["out.txt".to_owned()]).is_empty());
+    assert!(pins.changes(&pinned).unwrap().is_empty());
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn a_guardrail_that_ran_no_test_has_not_passed() {
 }
 
 /// Who cannot help changing a protected file is told how.
-const IF_IT_IS_WORK: &str = "note: if such a file is the work itself, begin a run with protect.scripts false";
+const IF_IT_IS_WORK: &str = "note: if such a file is the work itself, name it in guardrails[].work and begin a run";
 const IF_A_SCRIPT_IS_WORK: &str =
     "note: if [..].sh is the work itself, say so in the guardrail, \"work\": [\"[..].sh\"], and begin a new run";
 /// What an agent does to the settings is told.
