@@ -132,7 +132,7 @@ pub enum InFlight {
     Prompt,
     Agent,
     Tree,
-    Check(CheckSpec),
+    Check(Box<CheckSpec>),
     Scm(ScmSpec),
     Wait(WallTime),
     /// It paused between two starts of a supervised agent.

@@ -376,30 +376,33 @@ impl Learner<'_> {
             for target in targets.iter().filter(|target| wanted.contains(*target)) {
                 self.must_stay_away(target, phony.contains(target), recipe, folder);
             }
-            let mut own = BTreeMap::new();
-            own.insert("@".to_owned(), targets.first().cloned().unwrap_or_default());
-            own.insert("<".to_owned(), needs.first().cloned().unwrap_or_default());
-            own.insert("^".to_owned(), needs.join(" "));
-            for line in recipe {
-                let line = file.expand(line.trim_start_matches(['@', '-', '+', ' ']), &own, 0);
-                let mut scope = self.scope(folder);
-                if file.variables.contains_key("PATH") {
-                    scope.set(
-                        "PATH",
-                        vec![
-                            file.reference("PATH", &own, 0)
-                                .replace(':', " ")
-                                .split_whitespace()
-                                .collect::<Vec<_>>()
-                                .join(":"),
-                        ],
-                    );
-                }
-                self.text(&line, &scope, &setting);
-            }
+            self.recipe(&file, (targets, needs, recipe), folder, &setting);
         }
         if let Some(shell) = file.variables.get("SHELL") {
             self.names(shell, &setting);
+        }
+    }
+
+    /// Follows the lines of a recipe.
+    fn recipe(
+        &mut self,
+        file: &Makefile,
+        (targets, needs, recipe): (&[String], &[String], &[String]),
+        folder: &str,
+        setting: &Setting,
+    ) {
+        let mut own = BTreeMap::new();
+        own.insert("@".to_owned(), targets.first().cloned().unwrap_or_default());
+        own.insert("<".to_owned(), needs.first().cloned().unwrap_or_default());
+        own.insert("^".to_owned(), needs.join(" "));
+        for line in recipe {
+            let line = file.expand(line.trim_start_matches(['@', '-', '+', ' ']), &own, 0);
+            let mut scope = self.scope(folder);
+            if file.variables.contains_key("PATH") {
+                let path = file.reference("PATH", &own, 0).replace(':', " ");
+                scope.set("PATH", vec![path.split_whitespace().collect::<Vec<_>>().join(":")]);
+            }
+            self.text(&line, &scope, setting);
         }
     }
 

@@ -133,7 +133,7 @@ impl RunView {
                 check.set_aside = Some("files changed while the checks ran, so it was executed again");
             }
         }
-        self.in_flight = Some(InFlight::Check(spec));
+        self.in_flight = Some(InFlight::Check(Box::new(spec)));
     }
 
     fn add_check(&mut self, kind: CheckKind, report: Box<CheckReport>, at: WallTime, set_aside: Option<&'static str>) {
@@ -170,8 +170,8 @@ fn in_flight(activity: Activity) -> InFlight {
         | Activity::CompareTests { .. }
         | Activity::CheckOut { .. } => InFlight::Tree,
         Activity::Wait { until } => InFlight::Wait(until),
-        Activity::Check(spec, _) => InFlight::Check(*spec),
-        Activity::Watch(watch) => InFlight::Check(watch.spec),
+        Activity::Check(spec, _) => InFlight::Check(spec),
+        Activity::Watch(watch) => InFlight::Check(Box::new(watch.spec)),
         Activity::Scm(spec, _) => InFlight::Scm(spec),
         Activity::Rest { .. } => InFlight::Rest,
         Activity::AwaitChildren { .. } => InFlight::Children,
