@@ -121,7 +121,7 @@ impl Plan {
         }
         let nested = |member: &&Member<'_>| member.key != STORIES && member.value.doubled;
         problems.extend(members.iter().filter(nested).map(|member| Problem::top(&member.key, Fault::DoubledKey)));
-        problems.extend(relations(items, &read));
+        problems.extend(relations(items));
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -281,21 +281,23 @@ fn wrong<T>(problems: &mut Vec<Problem>, field: &str, read: Field<T>, required: 
     }
 }
 
-/// Dependencies between stories: known and without cycles. Ids of stories that are wrong otherwise count too, so
-/// that one problem is told once.
-fn relations(items: &[Node<'_>], stories: &[Story]) -> Vec<Problem> {
-    let ids: HashSet<&str> = items.iter().filter_map(|item| Raw(item).id().known()).collect();
+/// Dependencies between stories: known and without cycles. Stories that are wrong otherwise count too, so that all
+/// problems are told at once.
+fn relations(items: &[Node<'_>]) -> Vec<Problem> {
+    let named = items.iter().map(Raw).filter_map(|raw| Some((raw.id().known()?, raw)));
+    let (ids, raws): (Vec<&str>, Vec<_>) = named.unzip();
+    let depends: Vec<Vec<&str>> = raws.iter().map(|raw| raw.strings(DEPENDS).known().unwrap_or_default()).collect();
+    let known: HashSet<&str> = ids.iter().copied().collect();
     let mut problems = Vec::new();
-    for story in stories {
-        for id in story.depends_on.iter().filter(|id| !ids.contains(id.as_str())) {
-            problems.push(Problem::of(story.id.as_str(), DEPENDS, Fault::UnknownDependency { id: id.clone() }));
+    for ((id, raw), depends) in ids.iter().zip(&raws).zip(&depends) {
+        for unknown in depends.iter().filter(|on| !known.contains(*on)) {
+            problems.push(Problem::of(id, DEPENDS, Fault::UnknownDependency { id: (*unknown).to_owned() }));
         }
-        if story.split_from.as_deref() == Some(story.id.as_str()) {
-            problems.push(Problem::of(story.id.as_str(), SPLIT, Fault::SplitFromItself));
+        if raw.split_from() == Field::Is(Some(id)) {
+            problems.push(Problem::of(id, SPLIT, Fault::SplitFromItself));
         }
     }
-    let ids: Vec<_> = stories.iter().map(|story| story.id.as_str()).collect();
-    let graph = Graph::new(&ids, stories.iter().map(|story| story.depends_on.iter().map(String::as_str).collect()));
+    let graph = Graph::new(&ids, depends.into_iter());
     for knot in graph.knots() {
         let cycle: Vec<_> = graph.cycle(&knot).iter().filter_map(|at| ids.get(*at)).map(|id| (*id).to_owned()).collect();
         let first = cycle.first().cloned().unwrap_or_default();

@@ -224,7 +224,8 @@ impl<'n, 'a> Raw<'n, 'a> {
     }
 
     pub(super) fn priority(self) -> Field<f64> {
-        self.read(PRIORITY, "int/float", |node| if let Value::Number(raw) = node.value { raw.parse().ok() } else { None })
+        let number = |node: &Node<'_>| if let Value::Number(raw) = node.value { raw.parse().ok() } else { None };
+        self.read(PRIORITY, "int/float", |node| number(node).filter(|number: &f64| number.is_finite()))
     }
 
     pub(super) fn count(self) -> Field<u32> {

@@ -328,8 +328,8 @@ impl Violation {
                 format!("New story {story} must start with passes=false (got {to}): no story arrives pre-approved.")
             }
             Rule::NewStory => {
-                let (from, to) = (change.from.as_deref().unwrap_or("nothing"), to.replace('"', "'"));
-                format!("New story {story} must start with {field}={from} (got {to}).")
+                let start = change.from.as_deref().unwrap_or("nothing");
+                format!("New story {story} must start with {field}={start} (got {to}).").replace('"', "'")
             }
             Rule::UnknownDependency { id } => {
                 format!("Story {story}: 'dependsOn' names '{}', which is not in the plan ({step}).", shown(id))

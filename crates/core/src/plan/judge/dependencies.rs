@@ -80,7 +80,7 @@ impl<'b> Bench<'b> {
         let same_as_before = entry.was.is_some_and(|was| was.depends_on == story.wants);
         let fix = match comparison.old(DEPENDS) {
             Some(old) if same_as_before => Fix::Set(old.to_owned()),
-            None if story.wants.is_empty() => Fix::Remove,
+            None if story.wants.is_empty() && entry.was.is_some() => Fix::Remove,
             _ => Fix::Set(quoted_list(story.wants.iter().copied())),
         };
         comparison.set(DEPENDS, fix);
