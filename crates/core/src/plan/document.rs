@@ -104,7 +104,8 @@ impl<'a> Node<'a> {
             (Value::Null, Value::Null) => true,
             (Value::Bool(one), Value::Bool(two)) => one == two,
             (Value::Number(one), Value::Number(two)) => {
-                one == two || matches!((one.parse::<f64>(), two.parse::<f64>()), (Ok(one), Ok(two)) if one == two && one.abs() < 9e15)
+                one == two
+                    || matches!((one.parse::<f64>(), two.parse::<f64>()), (Ok(one), Ok(two)) if one == two && one.abs() < 9e15)
             }
             (Value::String(one), Value::String(two)) => one == two,
             (Value::Array(one), Value::Array(two)) => {
@@ -238,7 +239,11 @@ impl<'a> Parser<'a> {
                 return Ok(());
             }
             if !self.takes(b',') {
-                return Err(if self.peek().is_none() { "the file ends before a closing bracket" } else { "expected a comma" });
+                return Err(if self.peek().is_none() {
+                    "the file ends before a closing bracket"
+                } else {
+                    "expected a comma"
+                });
             }
         }
     }
@@ -246,17 +251,25 @@ impl<'a> Parser<'a> {
     fn string(&mut self) -> Parsed<Cow<'a, str>> {
         let start = self.at;
         let mut escaped = false;
+        self.at += 1;
         loop {
-            self.at += 1;
+            let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+            let plain = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+            let plain_bytes = rest.get(..plain).unwrap_or_default();
+            // All bytes before the place of the first: without a branch per byte it is several times as fast.
+            if plain_bytes.iter().fold(false, |found, byte| found | (*byte < 0x20)) {
+                self.at += plain_bytes.iter().position(|byte| *byte < 0x20).unwrap_or_default();
+                return Err("a control character inside a string must be escaped");
+            }
+            self.at += plain;
             match self.peek() {
                 Some(b'"') => break,
-                Some(b'\\') => {
-                    escaped = true;
-                    self.at += 1;
+                // Whatever is escaped, it is not the end of the string.
+                Some(_) => (escaped, self.at) = (true, self.at + 2),
+                None => {
+                    self.at = self.text.len();
+                    return Err("the file ends inside a string");
                 }
-                Some(0..0x20) => return Err("a control character inside a string must be escaped"),
-                Some(_) => {}
-                None => return Err("the file ends inside a string"),
             }
         }
         self.at += 1;
@@ -307,6 +320,13 @@ pub(super) enum Fix {
     Remove,
 }
 
+/// An item of an array or object.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) span: Range<usize>,
+    pub(super) stays: bool,
+}
+
 /// Something that must stand in a list, behind the item of that number (`None`: before all).
 #[derive(Debug)]
 pub(super) struct Insertion {
@@ -338,16 +358,17 @@ impl Edits {
         let Some(members) = object.members() else { return };
         let wanted: HashMap<&str, &Fix> = fixes.iter().map(|(key, fix)| (key.as_str(), fix)).collect();
         let mut seen = HashSet::with_capacity(members.len());
-        let mut dropped = Vec::with_capacity(members.len());
+        let mut items = Vec::with_capacity(members.len());
         for member in members {
             let fix = wanted.get(member.key.as_ref()).copied();
             let stays = seen.insert(member.key.as_ref()) && fix != Some(&Fix::Remove);
             if let (true, Some(Fix::Set(raw))) = (stays, fix) {
                 self.replace(text, member.value.span.clone(), raw);
             }
-            dropped.push(!stays);
+            items.push(Item { span: member.key_span.start..member.value.span.end, stays });
         }
-        let colon = members.first().and_then(|first| text.get(first.key_span.end..first.value.span.start)).unwrap_or(": ");
+        let colon =
+            members.first().and_then(|first| text.get(first.key_span.end..first.value.span.start)).unwrap_or(": ");
         let places: HashMap<&str, usize> = order.iter().enumerate().map(|(at, key)| (key.as_str(), at)).collect();
         let place = |key: &str| places.get(key).copied().unwrap_or(usize::MAX);
         // For each place in the order: the last member that stands at it or before it.
@@ -365,30 +386,26 @@ impl Edits {
             .collect();
         insertions.sort_by_key(|(place, ..)| *place);
         let insertions = insertions.into_iter().map(|(wanted, key, raw)| Insertion {
-            after: before.partition_point(|(place, _)| *place < wanted).checked_sub(1).and_then(|at| before.get(at)).map(|(_, at)| *at),
+            after: before
+                .partition_point(|(place, _)| *place < wanted)
+                .checked_sub(1)
+                .and_then(|at| before.get(at))
+                .map(|(_, at)| *at),
             text: format!("{}{colon}{}", quoted(key), like(text, raw)),
         });
-        let spans: Vec<_> = members.iter().map(|member| member.key_span.start..member.value.span.end).collect();
-        self.list(text, &object.span, &spans, &dropped, insertions.collect());
+        self.list(text, &object.span, &items, insertions.collect());
     }
 
     /// Takes items out of an array or object, and puts others in.
-    pub(super) fn list(
-        &mut self,
-        text: &str,
-        list: &Range<usize>,
-        items: &[Range<usize>],
-        dropped: &[bool],
-        mut insertions: Vec<Insertion>,
-    ) {
-        if insertions.is_empty() && !dropped.contains(&true) {
+    pub(super) fn list(&mut self, text: &str, list: &Range<usize>, items: &[Item], mut insertions: Vec<Insertion>) {
+        if insertions.is_empty() && items.iter().all(|item| item.stays) {
             return;
         }
         let (open, close) = (list.start + 1, list.end.saturating_sub(1));
         // The blanks before an item, behind the bracket or comma.
         let lead = |at: usize| {
-            let from = at.checked_sub(1).and_then(|before| items.get(before)).map_or(open, |before| before.end);
-            let gap = items.get(at).and_then(|item| text.get(from..item.start)).unwrap_or_default();
+            let from = at.checked_sub(1).and_then(|before| items.get(before)).map_or(open, |before| before.span.end);
+            let gap = items.get(at).and_then(|item| text.get(from..item.span.start)).unwrap_or_default();
             gap.rsplit(',').next().unwrap_or_default()
         };
         let usual = lead(usize::from(items.len() > 1));
@@ -404,19 +421,21 @@ impl Edits {
                 (begun, dirty) = (true, true);
             }
             let item = items.get(at);
-            if item.is_some() && dropped.get(at) == Some(&true) {
+            if item.is_some_and(|item| !item.stays) {
                 dirty = true;
                 continue;
             }
             if dirty {
                 match item {
                     Some(_) => new.extend([if begun { "," } else { "" }, lead(at)]),
-                    None => new.push_str(items.last().and_then(|last| text.get(last.end..close)).unwrap_or_default()),
+                    None => {
+                        new.push_str(items.last().and_then(|last| text.get(last.span.end..close)).unwrap_or_default())
+                    }
                 }
-                self.0.push((from..item.map_or(close, |item| item.start), std::mem::take(&mut new)));
+                self.0.push((from..item.map_or(close, |item| item.span.start), std::mem::take(&mut new)));
             }
             (begun, dirty) = (true, false);
-            from = item.map_or(close, |item| item.end);
+            from = item.map_or(close, |item| item.span.end);
         }
     }
 

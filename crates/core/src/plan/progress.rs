@@ -1,5 +1,7 @@
 //! `progress.txt`: above the line `---` agents curate patterns, below it is a log that only grows.
 
+use std::collections::HashMap;
+
 /// What stands between the patterns and the log.
 const SEPARATOR: &[u8] = b"---";
 
@@ -11,22 +13,23 @@ pub fn repair(before: &[u8], after: Option<&[u8]>) -> Option<Vec<u8>> {
         return (!blank(before)).then(|| before.to_vec());
     };
     let (before, after) = (lines(before), lines(after));
-    let Some(kept) = separator(&before).and_then(|at| before.get(at..)) else { return None };
+    let kept = separator(&before).and_then(|at| before.get(at..))?;
     if stands_in(kept, &after) {
         return None;
     }
     let head = separator(&after).unwrap_or_default();
     let (head, log) = after.split_at(head);
     // A file without the line has no head: all of it is text for the log, below the one that was there.
-    let head = if separator(&after).is_none() { before.get(..before.len() - kept.len()).unwrap_or_default() } else { head };
+    let head =
+        if separator(&after).is_none() { before.get(..before.len() - kept.len()).unwrap_or_default() } else { head };
     let same = kept.iter().zip(log).take_while(|(one, two)| bare(one) == bare(two)).count();
     let (first, kept) = kept.split_at(same);
     let log = log.get(same..).unwrap_or_default();
     let ends = kept.iter().rev().zip(log.iter().rev()).take_while(|(one, two)| bare(one) == bare(two)).count();
     let (gone, last) = kept.split_at(kept.len() - ends);
     let written = log.get(..log.len() - ends).unwrap_or_default();
-    let mut known: std::collections::HashMap<&[u8], usize> = std::collections::HashMap::new();
-    for line in before.iter() {
+    let mut known: HashMap<&[u8], usize> = HashMap::new();
+    for line in &before {
         *known.entry(bare(line)).or_default() += 1;
     }
     for line in first.iter().chain(last) {

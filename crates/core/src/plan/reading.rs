@@ -1,9 +1,9 @@
 //! A plan that holds together: `tasks.json` read strictly, with every problem named.
 
 use super::document::{Document, Edits, Fix, Member, Node, names_twice};
-use super::story::{DEPENDS, Field, ID, Raw, SPLIT, Story, StoryId, VERIFY, label};
-use super::words::{Change, Fault, Problem};
 use super::graph::Graph;
+use super::story::{DEPENDS, Field, ID, Raw, SPLIT, Story, StoryId, VERIFY, label, optional, required};
+use super::words::{Change, Fault, Problem};
 use super::{ReviewStatus, Rules};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -88,10 +88,12 @@ impl Plan {
         let Some(members) = root.members() else { return Err(vec![Problem::file(Fault::NotAnObject)]) };
         let mut problems: Vec<_> = doubled(members).map(|key| Problem::top(key, Fault::DoubledKey)).collect();
         let top = Raw(root);
-        for (field, required) in [(PROJECT, true), (BRANCH, false), (DESCRIPTION, true)] {
-            wrong(&mut problems, field, top.string(field), required);
-        }
-        wrong(&mut problems, VERIFY, top.commands(), false);
+        let mut faults = Vec::new();
+        required(&mut faults, PROJECT, top.string(PROJECT));
+        optional(&mut faults, BRANCH, top.string(BRANCH));
+        required(&mut faults, DESCRIPTION, top.string(DESCRIPTION));
+        optional(&mut faults, VERIFY, top.commands());
+        problems.extend(faults.into_iter().map(|(field, fault)| Problem::top(field, fault)));
         let stories = root.get(STORIES);
         let Some(items) = stories.and_then(Node::items) else {
             let fault = if stories.is_none() { Fault::Missing } else { Fault::Type { expected: "list" } };
@@ -107,11 +109,13 @@ impl Plan {
                 continue;
             };
             if item.doubled {
-                let keys = doubled(members).chain(members.iter().filter(|member| member.value.doubled).map(|member| &*member.key));
+                let keys = doubled(members)
+                    .chain(members.iter().filter(|member| member.value.doubled).map(|member| &*member.key));
                 problems.extend(keys.map(|key| Problem::of(&label(raw, at), key, Fault::DoubledKey)));
             }
             let Some(story) = raw.story().filter(|story| !story.passes || !story.notes.trim().is_empty()) else {
-                problems.extend(raw.faults().into_iter().map(|(field, fault)| Problem::of(&label(raw, at), field, fault)));
+                problems
+                    .extend(raw.faults().into_iter().map(|(field, fault)| Problem::of(&label(raw, at), field, fault)));
                 continue;
             };
             if by_id.insert(story.id.clone(), read.len()).is_some() {
@@ -248,8 +252,15 @@ impl Plan {
 }
 
 /// Differences between the fields of two objects, less the list of stories.
-fn fields(changes: &mut Vec<Change>, story: Option<&str>, before: (&Document<'_>, &Node<'_>), after: (&Document<'_>, &Node<'_>)) {
-    let map = |node| -> HashMap<String, _> { members(node).iter().map(|member| (member.key.to_string(), &member.value)).collect() };
+fn fields(
+    changes: &mut Vec<Change>,
+    story: Option<&str>,
+    before: (&Document<'_>, &Node<'_>),
+    after: (&Document<'_>, &Node<'_>),
+) {
+    let map = |node| -> HashMap<String, _> {
+        members(node).iter().map(|member| (member.key.to_string(), &member.value)).collect()
+    };
     fn members<'n, 'a>(node: &'n Node<'a>) -> &'n [Member<'a>] {
         node.members().unwrap_or_default()
     }
@@ -273,14 +284,6 @@ pub(super) fn doubled<'n>(members: &'n [Member<'_>]) -> impl Iterator<Item = &'n
     looked.iter().map(|member| &*member.key).filter(move |key| !seen.insert(*key))
 }
 
-fn wrong<T>(problems: &mut Vec<Problem>, field: &str, read: Field<T>, required: bool) {
-    match read {
-        Field::Absent if required => problems.push(Problem::top(field, Fault::Missing)),
-        Field::Wrong(fault) => problems.push(Problem::top(field, fault)),
-        _ => {}
-    }
-}
-
 /// Dependencies between stories: known and without cycles. Stories that are wrong otherwise count too, so that all
 /// problems are told at once.
 fn relations(items: &[Node<'_>]) -> Vec<Problem> {
@@ -299,7 +302,8 @@ fn relations(items: &[Node<'_>]) -> Vec<Problem> {
     }
     let graph = Graph::new(&ids, depends.into_iter());
     for knot in graph.knots() {
-        let cycle: Vec<_> = graph.cycle(&knot).iter().filter_map(|at| ids.get(*at)).map(|id| (*id).to_owned()).collect();
+        let cycle: Vec<_> =
+            graph.cycle(&knot).iter().filter_map(|at| ids.get(*at)).map(|id| (*id).to_owned()).collect();
         let first = cycle.first().cloned().unwrap_or_default();
         problems.push(Problem::of(&first, DEPENDS, Fault::Cycle(cycle)));
     }

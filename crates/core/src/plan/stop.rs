@@ -2,7 +2,7 @@
 //! the gate.
 
 use super::judge::{Decision, judge};
-use super::story::{Story, STATUS};
+use super::story::{STATUS, Story};
 use super::words::{Problem, Rule, Violation, joined};
 use super::{Mode, Plan, ReviewStatus, Rules, Seen, StoryId, Turn};
 

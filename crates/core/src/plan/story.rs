@@ -22,9 +22,8 @@ pub(super) const DEPENDS: &str = "dependsOn";
 pub(super) const SPLIT: &str = "splitFrom";
 pub(super) const VERIFY: &str = "verifyCommands";
 /// The order in which missing fields are put into a story.
-pub(super) const FIELDS: [&str; 13] = [
-    ID, TITLE, DESCRIPTION, CRITERIA, PRIORITY, PASSES, STATUS, COUNT, FEEDBACK, NOTES, DEPENDS, SPLIT, VERIFY,
-];
+pub(super) const FIELDS: [&str; 13] =
+    [ID, TITLE, DESCRIPTION, CRITERIA, PRIORITY, PASSES, STATUS, COUNT, FEEDBACK, NOTES, DEPENDS, SPLIT, VERIFY];
 /// The fields in which a review decides.
 pub(super) const DECISION: [&str; 4] = [STATUS, PASSES, COUNT, FEEDBACK];
 
@@ -122,6 +121,11 @@ pub struct Story {
 impl Story {
     pub fn is_approved(&self) -> bool {
         self.status == Some(ReviewStatus::Approved)
+    }
+
+    /// The cap approved it, not a reviewer.
+    pub fn is_auto_approved(&self) -> bool {
+        self.is_approved() && self.feedback.starts_with(super::AUTO_APPROVED)
     }
 
     /// Nothing is left to do for it.
@@ -311,14 +315,14 @@ impl<'n, 'a> Raw<'n, 'a> {
     }
 }
 
-fn required<T>(faults: &mut Vec<(&'static str, Fault)>, field: &'static str, read: Field<T>) {
+pub(super) fn required<T>(faults: &mut Vec<(&'static str, Fault)>, field: &'static str, read: Field<T>) {
     match read {
         Field::Absent => faults.push((field, Fault::Missing)),
         read => optional(faults, field, read),
     }
 }
 
-fn optional<T>(faults: &mut Vec<(&'static str, Fault)>, field: &'static str, read: Field<T>) {
+pub(super) fn optional<T>(faults: &mut Vec<(&'static str, Fault)>, field: &'static str, read: Field<T>) {
     if let Field::Wrong(fault) = read {
         faults.push((field, fault));
     }

@@ -68,7 +68,7 @@ pub enum Fault {
     EmptyNotes,
     #[error("names '{id}', which is not in the plan")]
     UnknownDependency { id: String },
-    #[error("is a cycle: {}", .0.join(" → "))]
+    #[error("is a cycle: {}", shown(&.0.join(" → ")))]
     Cycle(Vec<String>),
     #[error("names the story itself")]
     SplitFromItself,
@@ -130,7 +130,9 @@ impl Problem {
                  say what must be changed."
             ),
             Fault::CountAboveCap { count, most } => {
-                format!("Story {story} has reviewCount={count} which exceeds reviewCap+1 ({most}). Possible corruption.")
+                format!(
+                    "Story {story} has reviewCount={count} which exceeds reviewCap+1 ({most}). Possible corruption."
+                )
             }
             what if field.is_empty() => format!("Story {story} {what}"),
             what => format!("Story {story}: '{field}' {}", text::without_controls(&what.to_string())),
@@ -189,47 +191,75 @@ pub struct Violation {
 #[serde(rename_all = "kebab-case", tag = "law")]
 pub enum Rule {
     /// The last good text was put back whole.
-    File { why: String },
+    File {
+        why: String,
+    },
     /// `passes` or `approved` outside a review.
-    Approval { mode: Mode },
+    Approval {
+        mode: Mode,
+    },
     /// Another review field than those that the mode may set.
-    ReviewField { mode: Mode },
+    ReviewField {
+        mode: Mode,
+    },
     FeedbackNotCleared,
     /// Under skip-review only the story of the iteration may pass.
-    PassesOther { worked: StoryId },
+    PassesOther {
+        worked: StoryId,
+    },
     /// A part of a review's decision is illegal.
-    Decision { why: ReviewFault },
+    Decision {
+        why: ReviewFault,
+    },
     /// Falls with another part of the same decision.
     WithDecision,
     DidNotEndWell,
     PrefixBelowCap,
     /// A review changed something else than its decision and notes.
-    ReviewChanges { reviewed: StoryId },
+    ReviewChanges {
+        reviewed: StoryId,
+    },
     /// Nobody may change this field during a run.
     Frozen,
     CriteriaWeakened,
     /// An unknown field of a story that was not worked on.
     OthersField,
     /// No value for this field.
-    Invalid { why: String },
+    Invalid {
+        why: String,
+    },
     EmptyNotes,
     DoubledKey,
     /// A story with unusable content was not there before, and is not there now.
-    Unusable { why: String },
+    Unusable {
+        why: String,
+    },
     DoubledId,
-    Renamed { from: StoryId },
+    Renamed {
+        from: StoryId,
+    },
     Vanished,
-    SplitIncomplete { missing: String },
-    SplitOutsideImplement { mode: Mode },
+    SplitIncomplete {
+        missing: String,
+    },
+    SplitOutsideImplement {
+        mode: Mode,
+    },
     SplitFinished,
     /// Part of a split that was undone.
-    PartOf { story: StoryId },
+    PartOf {
+        story: StoryId,
+    },
     /// `splitFrom` names no story that this iteration replaced.
     SplitsNothing,
     /// A new story must start clean.
     NewStory,
-    UnknownDependency { id: String },
-    Cycle { path: Vec<String> },
+    UnknownDependency {
+        id: String,
+    },
+    Cycle {
+        path: Vec<String>,
+    },
 }
 
 /// What is wrong with a review's decision.
@@ -250,80 +280,61 @@ impl Violation {
     pub fn words(&self) -> String {
         let Violation { change, rule } = self;
         let story = change.story.as_deref().unwrap_or("tasks.json");
+        let who = change.story.as_ref().map_or("tasks.json".to_owned(), |story| format!("Story {story}"));
         let (field, step) = (&change.field, change.step());
         let to = change.to.as_deref().unwrap_or("nothing");
-        let review = |details: String| format!("Review iteration made illegal transition on story {story}: {details}.");
+        let about = |law: String| format!("{who}: '{field}' {law} ({step}).");
+        let illegal = |law: String| format!("{law} Story {story} had illegal transition: {step}.");
+        let review = |why: String| format!("Review iteration made illegal transition on story {story}: {why}.");
+        let gone = |law: &str| format!("{who} was removed: a story may disappear only as a split{law}.");
         match rule {
             Rule::File { why } => format!("tasks.json {why}. The last good plan was put back."),
-            Rule::Approval { mode: Mode::ReviewFix } => format!(
-                "Review-fix iterations cannot approve stories. Story {story} must go back to needs_review for \
-                 re-review. Illegal transition: {step}."
-            ),
-            Rule::Approval { .. } => format!(
-                "Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. \
-                 Story {story} had illegal transition: {step}."
-            ),
+            Rule::Approval { mode } => approval(*mode, story, &step),
             Rule::ReviewField { mode } => {
-                format!("{} iterations cannot change {field} like this. Story {story} had illegal transition: {step}.", mode.title())
+                illegal(format!("{} iterations cannot change {field} like this.", mode.title()))
+            }
+            Rule::PassesOther { worked } => {
+                illegal(format!("This iteration worked on story {worked}: only that story may pass."))
             }
             Rule::FeedbackNotCleared => format!(
-                "Story {story}: feedback is cleared on resubmission. Set reviewFeedback to \"\" together with \
-                 reviewStatus 'needs_review' ({step})."
+                "{who}: feedback is cleared on resubmission. Set reviewFeedback to \"\" together with reviewStatus \
+                 'needs_review' ({step})."
             ),
-            Rule::PassesOther { worked } => {
-                format!("This iteration worked on story {worked}: only that story may pass. Story {story} had illegal transition: {step}.")
-            }
             Rule::Decision { why } => review(why.words(story, &step)),
-            Rule::WithDecision => review(format!("{step} falls with the rest of the decision, which stands or falls as a whole")),
-            Rule::DidNotEndWell => {
-                format!("The agent did not end well, so it decided nothing: story {story}, {step}, was undone.")
+            Rule::WithDecision => review(format!("{step} falls with the rest of the decision")),
+            Rule::DidNotEndWell => format!("{who}: the agent did not end well, so it decided nothing ({step})."),
+            Rule::PrefixBelowCap => {
+                format!(
+                    "{who}: '{field}' may begin with {} only at the review cap. It was removed.",
+                    super::AUTO_APPROVED
+                )
             }
-            Rule::PrefixBelowCap => format!(
-                "Story {story}: the prefix {} of {field} belongs to ralph, and to reviews at the cap. It was removed.",
-                super::AUTO_APPROVED
-            ),
             Rule::ReviewChanges { reviewed } if story == reviewed.as_str() => {
                 review(format!("a review changes only its decision and notes ({step})"))
             }
             Rule::ReviewChanges { reviewed } => {
                 review(format!("a review may only modify one story, and this one reviews {reviewed} ({step})"))
             }
-            Rule::Frozen if change.story.is_none() => format!("tasks.json: '{field}' must not change during a run ({step})."),
-            Rule::Frozen => format!("Story {story}: '{field}' must not change during a run ({step})."),
-            Rule::CriteriaWeakened => {
-                format!("Story {story}: '{field}' may be added to, but no criterion may be reworded or removed ({step}).")
-            }
-            Rule::OthersField => {
-                format!("Story {story}: '{field}' may change only in the iteration that works on this story ({step}).")
-            }
-            Rule::Invalid { why } if change.story.is_none() => format!("{why} ({step})."),
+            Rule::Frozen => about("must not change during a run".to_owned()),
+            Rule::CriteriaWeakened => about("may get more criteria, but none may be reworded or removed".to_owned()),
+            Rule::OthersField => about("may change only in an iteration that works on this story".to_owned()),
             Rule::Invalid { why } => format!("{why} ({step})."),
             Rule::EmptyNotes => empty_notes(story),
-            Rule::DoubledKey if change.story.is_none() => format!("tasks.json: the key '{field}' stands twice."),
-            Rule::DoubledKey => format!("Story {story}: the key '{field}' stands twice."),
+            Rule::DoubledKey => format!("{who}: the key '{field}' stands twice."),
             Rule::Unusable { why } => format!("{why}. Story {story} was not added."),
             Rule::DoubledId => format!("Duplicate story ID: '{story}'. The second one was removed."),
             Rule::Renamed { from } => {
-                format!("Story {story} has the title of {from}, which is gone: ids must not be renamed. {from} was put back.")
+                format!("{who} has the title of {from}, which is gone: ids must not be renamed. {from} was put back.")
             }
-            Rule::Vanished => format!(
-                "Story {story} was removed: a story may disappear only as a split, replaced by new stories that name it in \
-                 'splitFrom'."
-            ),
+            Rule::Vanished => gone(", replaced by new stories that name it in 'splitFrom'"),
+            Rule::SplitOutsideImplement { mode } => gone(&format!(" in an implement iteration, and this is {mode}")),
+            Rule::SplitFinished => gone(" of unfinished work, and it is finished"),
             Rule::SplitIncomplete { missing } => format!(
                 "The split of story {story} was undone: each of its criteria and verify commands must stand verbatim in \
                  some part. Missing: {missing}."
             ),
-            Rule::SplitOutsideImplement { mode } => format!(
-                "Story {story} was removed: a story may disappear only as a split in an implement iteration, and this is {mode}."
-            ),
-            Rule::SplitFinished => {
-                format!("Story {story} was removed: a story may disappear only as a split of unfinished work, and it is finished.")
-            }
-            Rule::PartOf { story: whole } => format!("Story {story} was removed with the split of {whole} that was undone."),
-            Rule::SplitsNothing => {
-                format!("Story {story}: 'splitFrom' is {to}, but this iteration replaced no such story.")
-            }
+            Rule::PartOf { story: whole } => format!("{who} was removed with the split of {whole} that was undone."),
+            Rule::SplitsNothing => format!("{who}: 'splitFrom' is {to}, but this iteration replaced no such story."),
             Rule::NewStory if field == super::story::PASSES => {
                 format!("New story {story} must start with passes=false (got {to}): no story arrives pre-approved.")
             }
@@ -331,12 +342,24 @@ impl Violation {
                 let start = change.from.as_deref().unwrap_or("nothing");
                 format!("New story {story} must start with {field}={start} (got {to}).").replace('"', "'")
             }
-            Rule::UnknownDependency { id } => {
-                format!("Story {story}: 'dependsOn' names '{}', which is not in the plan ({step}).", shown(id))
-            }
-            Rule::Cycle { path } => format!("Story {story}: 'dependsOn' made a cycle: {} ({step}).", path.join(" → ")),
+            Rule::UnknownDependency { id } => about(format!("names '{}', which is not in the plan", shown(id))),
+            Rule::Cycle { path } => about(format!("made a cycle: {}", shown(&path.join(" → ")))),
         }
     }
+}
+
+/// In the seed's words.
+fn approval(mode: Mode, story: &str, step: &str) -> String {
+    if mode == Mode::ReviewFix {
+        return format!(
+            "Review-fix iterations cannot approve stories. Story {story} must go back to needs_review for re-review. \
+             Illegal transition: {step}."
+        );
+    }
+    format!(
+        "Implement iterations cannot set passes=true or approve stories. Only review iterations may approve. Story \
+         {story} had illegal transition: {step}."
+    )
 }
 
 impl ReviewFault {

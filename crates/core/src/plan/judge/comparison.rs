@@ -1,10 +1,10 @@
 //! An object before and after: which fields differ, and which are put back.
 
+use crate::plan::Plan;
 use crate::plan::document::{Document, Edits, Fix, Node};
 use crate::plan::reading::doubled;
 use crate::plan::story::{FIELDS, Raw, Story};
 use crate::plan::words::{Change, Rule, Violation};
-use crate::plan::Plan;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -110,7 +110,8 @@ impl<'b> Comparison<'b> {
     /// A key that stands twice has the value that it had before; a new one keeps its first.
     pub(super) fn doubled_keys(&mut self, violations: &mut Vec<Violation>) {
         let Some((_, raw)) = self.new.filter(|(_, raw)| raw.0.doubled) else { return };
-        let nested = raw.members().iter().filter(|member| member.value.doubled && member.key != crate::plan::reading::STORIES);
+        let nested =
+            raw.members().iter().filter(|member| member.value.doubled && member.key != crate::plan::reading::STORIES);
         let nested: Vec<_> = nested.map(|member| &*member.key).collect();
         for key in doubled(raw.members()) {
             self.doubled = true;

@@ -62,7 +62,9 @@ impl<'b> Bench<'b> {
         };
         match mode {
             Mode::Review => Rule::ReviewChanges { reviewed: self.turn.story.clone() },
-            _ if key == PASSES && self.rules.skip_review && !own => Rule::PassesOther { worked: self.turn.story.clone() },
+            _ if key == PASSES && self.rules.skip_review && !own => {
+                Rule::PassesOther { worked: self.turn.story.clone() }
+            }
             _ if approves => Rule::Approval { mode },
             _ => Rule::ReviewField { mode },
         }

@@ -56,7 +56,8 @@ impl<'b> Bench<'b> {
     }
 
     fn parts_by_story<'s>(&self, entries: &[Entry<'b>], splits: &'s [super::Split]) -> HashMap<&'s str, Vec<&'b str>> {
-        let mut parts: HashMap<&str, Vec<&'b str>> = splits.iter().map(|split| (split.story.as_str(), Vec::new())).collect();
+        let mut parts: HashMap<&str, Vec<&'b str>> =
+            splits.iter().map(|split| (split.story.as_str(), Vec::new())).collect();
         for entry in entries.iter().filter(|entry| entry.was.is_none()) {
             let from = entry.raw.split_from().known().flatten();
             if let (Some(parts), Some(id)) = (from.and_then(|from| parts.get_mut(from)), entry.raw.id().known()) {
@@ -146,7 +147,8 @@ fn untie(waiting: &mut [Waiting<'_>]) {
             return;
         }
         for knot in knots {
-            let path: Vec<_> = graph.cycle(&knot).iter().filter_map(|at| ids.get(*at)).map(|id| (*id).to_owned()).collect();
+            let path: Vec<_> =
+                graph.cycle(&knot).iter().filter_map(|at| ids.get(*at)).map(|id| (*id).to_owned()).collect();
             let all = if round < ROUNDS { knot } else { (0..ids.len()).collect() };
             for at in all {
                 if let Some(story) = waiting.get_mut(at).filter(|story| story.wants != story.base) {

@@ -14,8 +14,7 @@ impl<'b> Bench<'b> {
         }
         let raw = entry.raw;
         let own = was.id == self.turn.story;
-        entry.comparison =
-            Comparison::story(was.id.as_str(), (self.before, Some(was)), self.document, raw);
+        entry.comparison = Comparison::story(was.id.as_str(), (self.before, Some(was)), self.document, raw);
         let comparison = &mut entry.comparison;
         comparison.doubled_keys(&mut self.violations);
         let review = self.is_review().then(|| Rule::ReviewChanges { reviewed: self.turn.story.clone() });

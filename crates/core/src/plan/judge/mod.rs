@@ -13,7 +13,7 @@ mod split;
 pub(super) use decision::without_prefix;
 pub use split::Split;
 
-use super::document::{Document, Edits, Insertion, Node};
+use super::document::{Document, Edits, Insertion, Item, Node};
 use super::reading::{FROZEN, STORIES};
 use super::story::{Field, ID, Raw, Story, StoryId, VERIFY, label};
 use super::words::{Change, Fault, Problem, Rule, Violation};
@@ -42,12 +42,17 @@ pub enum Decision {
     #[default]
     None,
     /// It awaits review; in a split, the part that came in its place.
-    Submitted { story: StoryId },
+    Submitted {
+        story: StoryId,
+    },
     /// Its findings were worked on, and it awaits review again.
     Resubmitted,
     /// It may pass, if the verify commands are green. `at_cap`: no further review follows; `automatic`: the reviewer
     /// wanted changes, and the cap approved.
-    Approved { at_cap: bool, automatic: bool },
+    Approved {
+        at_cap: bool,
+        automatic: bool,
+    },
     ChangesRequested,
     /// Under skip-review: the implementer says that it passes.
     Passes,
@@ -175,8 +180,9 @@ impl<'b> Bench<'b> {
             entry.comparison.write(&mut self.edits);
         }
         let insertions = insertions.into_iter().zip(put_back).map(|((_, after), text)| Insertion { after, text });
-        let spans: Vec<_> = items.iter().map(|item| item.span.clone()).collect();
-        self.edits.list(self.document.text, &stories.span, &spans, &dropped, insertions.collect());
+        let items = items.iter().zip(dropped).map(|(item, dropped)| Item { span: item.span.clone(), stays: !dropped });
+        let items: Vec<_> = items.collect();
+        self.edits.list(self.document.text, &stories.span, &items, insertions.collect());
     }
 
     /// Tells known stories, new ones and what is neither apart.

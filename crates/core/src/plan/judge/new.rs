@@ -4,8 +4,8 @@ use super::comparison::Comparison;
 use super::{Bench, Decision, Entry};
 use crate::plan::document::Fix;
 use crate::plan::story::{
-    COUNT, CRITERIA, DEPENDS, DESCRIPTION, FEEDBACK, Field, NOTES, PASSES, PRIORITY, Raw, SPLIT, STATUS, StoryId, TITLE,
-    VERIFY,
+    COUNT, CRITERIA, DEPENDS, DESCRIPTION, FEEDBACK, Field, NOTES, PASSES, PRIORITY, Raw, SPLIT, STATUS, StoryId,
+    TITLE, VERIFY,
 };
 use crate::plan::words::{Change, Fault, Problem, Rule, Violation};
 use crate::plan::{Mode, ReviewStatus};
@@ -44,7 +44,8 @@ impl<'b> Bench<'b> {
             self.violations.push(Violation { change, rule });
             comparison.set(key, Fix::Set(start.to_owned()));
         }
-        for (key, fault) in faults.iter().filter(|(key, _)| [DESCRIPTION, NOTES, DEPENDS, SPLIT, VERIFY].contains(key)) {
+        for (key, fault) in faults.iter().filter(|(key, _)| [DESCRIPTION, NOTES, DEPENDS, SPLIT, VERIFY].contains(key))
+        {
             // Notes are missing only where `passes` was set, and that is undone above.
             if *fault != Fault::EmptyNotes {
                 comparison.undo(key, invalid(who, key, fault), &mut self.violations);
@@ -67,7 +68,8 @@ impl<'b> Bench<'b> {
     fn comes_submitted(&mut self, raw: Raw<'_, '_>, who: &str) -> bool {
         let awaits = raw.status() == Field::Is(Some(ReviewStatus::NeedsReview));
         let own = self.turn.story.as_str();
-        let part = raw.split_from() == Field::Is(Some(own)) && self.splits.iter().any(|split| split.story.as_str() == own);
+        let part =
+            raw.split_from() == Field::Is(Some(own)) && self.splits.iter().any(|split| split.story.as_str() == own);
         let may = self.turn.mode == Mode::Implement && self.turn.ended_well && self.decision == Decision::None;
         if !(awaits && part && may) {
             return false;

@@ -26,7 +26,7 @@ fn a_withdrawn_automatic_approval_keeps_what_the_reviewer_found() {
 #[test]
 fn a_red_command_under_skip_review_reopens_the_story() {
     let passes = with(story("A"), json!({"passes": true, "notes": "n"}));
-    let after = plan(&[passes.clone()]).reopen(&id("A")).unwrap();
+    let after = plan(std::slice::from_ref(&passes)).reopen(&id("A")).unwrap();
     assert_eq!(after.text(), text(&file(&[with(passes, json!({"passes": false}))])));
 }
 

@@ -24,7 +24,9 @@ fn findings_come_before_reviews_and_reviews_before_new_work() {
 
 #[test]
 fn the_most_urgent_goes_first_and_equal_ones_by_file_order() {
-    let of = |make: fn(&str) -> Value| [urgent(make("A"), 2.0), urgent(make("B"), 1.5), urgent(make("C"), 1.5), urgent(make("D"), 10.0)];
+    let of = |make: fn(&str) -> Value| {
+        [urgent(make("A"), 2.0), urgent(make("B"), 1.5), urgent(make("C"), 1.5), urgent(make("D"), 10.0)]
+    };
     assert_eq!(chosen(&of(story), Rules::default()).1, "B");
     assert_eq!(chosen(&of(|id| awaiting(id, 0)), Rules::default()), (Mode::Review, "B".to_owned()));
     assert_eq!(chosen(&of(|id| reworked(id, 1)), Rules::default()), (Mode::ReviewFix, "B".to_owned()));
@@ -63,7 +65,10 @@ fn the_start_line_tells_the_budget_and_a_short_one_warns() {
     let budget = Budget::of(&plan, Rules::default());
     assert_eq!(budget.start_line(15), "plan: 5 stories, 1 done, about 9 iterations needed (15 allowed)");
     assert_eq!((budget.not_begun, budget.awaiting_review, budget.changes_requested), (2, 1, 1));
-    assert_eq!(Budget::of(&plan, skip()).start_line(15), "plan: 5 stories, 1 done, about 4 iterations needed (15 allowed)");
+    assert_eq!(
+        Budget::of(&plan, skip()).start_line(15),
+        "plan: 5 stories, 1 done, about 4 iterations needed (15 allowed)"
+    );
     assert_eq!(budget.warning(9), None);
     assert!(budget.warning(8).unwrap().contains("-m 9"));
 }

@@ -87,12 +87,21 @@ fn what_is_dropped_takes_its_comma_along() {
 
 #[test]
 fn a_plan_of_ten_thousand_stories_is_judged_and_repaired() {
-    let before: Vec<_> = (0..10_000).map(|at| with(story(&format!("S{at}")), json!({"dependsOn": if at == 0 { vec![] } else { vec![format!("S{}", at - 1)] }}))).collect();
+    let before: Vec<_> = (0..10_000)
+        .map(|at| {
+            with(
+                story(&format!("S{at}")),
+                json!({"dependsOn": if at == 0 { vec![] } else { vec![format!("S{}", at - 1)] }}),
+            )
+        })
+        .collect();
     let now: Vec<_> = before.iter().map(|story| with(story.clone(), json!({"passes": true, "x": 1}))).collect();
     let plan = plan(&before);
-    let judgement = judge(&plan, Seen::Bytes(text(&file(&now)).as_bytes()), &turn(Mode::Implement, "S5"), Rules::default());
+    let judgement =
+        judge(&plan, Seen::Bytes(text(&file(&now)).as_bytes()), &turn(Mode::Implement, "S5"), Rules::default());
     assert_eq!(judgement.violations.len(), 2 * 10_000 - 1);
     assert!(judgement.plan.stories().iter().all(|story| !story.passes));
-    let gone = judge(&plan, Seen::Bytes(text(&file(&before[..1])).as_bytes()), &turn(Mode::Implement, "S5"), Rules::default());
+    let gone =
+        judge(&plan, Seen::Bytes(text(&file(&before[..1])).as_bytes()), &turn(Mode::Implement, "S5"), Rules::default());
     assert_eq!(gone.plan.stories().len(), 10_000);
 }

@@ -23,14 +23,20 @@ fn an_implementer_submits_its_story_with_notes_and_more_criteria() {
         "reviewStatus": "needs_review", "notes": "done so", "acceptanceCriteria": ["more", "A works"],
         "description": "clearer", "priority": 4, "dependsOn": ["B"], "mine": {"x": [1]}
     });
-    let decision = lawful(&[story("A"), approved("B")], &[with(story("A"), fields), approved("B")], &turn(Mode::Implement, "A"));
+    let decision =
+        lawful(&[story("A"), approved("B")], &[with(story("A"), fields), approved("B")], &turn(Mode::Implement, "A"));
     assert_eq!(decision, Decision::Submitted { story: StoryId::new("A").unwrap() });
 }
 
 #[test]
 fn an_implementer_does_not_submit_another_story() {
     let now = [story("A"), awaiting("B", 0)];
-    let words = undone(&[story("A"), with(story("B"), json!({"notes": "built"}))], &now, &turn(Mode::Implement, "A"), &["reviewStatus"]);
+    let words = undone(
+        &[story("A"), with(story("B"), json!({"notes": "built"}))],
+        &now,
+        &turn(Mode::Implement, "A"),
+        &["reviewStatus"],
+    );
     assert!(words[0].contains("Story B had illegal transition: reviewStatus null → \"needs_review\""), "{words:?}");
 }
 
@@ -41,14 +47,21 @@ fn an_approval_outside_review_is_undone_field_by_field_and_lawful_edits_are_kept
             let before = [begun(mode, "A"), begun(mode, "B")];
             let mut now = before.clone();
             let at = usize::from(id == "B");
-            now[at] = with(now[at].clone(), json!({"passes": true, "reviewStatus": "approved", "reviewCount": 2, "notes": "all good", "priority": 9}));
+            now[at] = with(
+                now[at].clone(),
+                json!({"passes": true, "reviewStatus": "approved", "reviewCount": 2, "notes": "all good", "priority": 9}),
+            );
             let (stories, words, decision) = after(&before, &now, &turn(mode, "A"));
             let mut expected = before.clone();
             expected[at] = with(expected[at].clone(), json!({"notes": "all good", "priority": 9}));
             assert_eq!((stories.as_slice(), decision), (expected.as_slice(), Decision::None));
             assert_eq!(words.len(), 3, "{words:?}");
             assert!(words.iter().any(|words| words.contains("passes false → true")), "{words:?}");
-            let law = if mode == Mode::Implement { "Implement iterations cannot set passes=true or approve stories." } else { "Review-fix iterations cannot approve stories." };
+            let law = if mode == Mode::Implement {
+                "Implement iterations cannot set passes=true or approve stories."
+            } else {
+                "Review-fix iterations cannot approve stories."
+            };
             assert_eq!(words.iter().filter(|words| words.contains(law)).count(), 2, "{words:?}");
         }
     }
@@ -56,7 +69,8 @@ fn an_approval_outside_review_is_undone_field_by_field_and_lawful_edits_are_kept
 
 #[test]
 fn a_submission_with_an_approval_remains_a_submission() {
-    let now = [with(story("A"), json!({"reviewStatus": "needs_review", "passes": true, "reviewCount": 3, "notes": "n"}))];
+    let now =
+        [with(story("A"), json!({"reviewStatus": "needs_review", "passes": true, "reviewCount": 3, "notes": "n"}))];
     let (stories, words, decision) = after(&[story("A")], &now, &turn(Mode::Implement, "A"));
     assert_eq!(stories, [with(story("A"), json!({"reviewStatus": "needs_review", "notes": "n"}))]);
     assert_eq!((words.len(), decision), (2, Decision::Submitted { story: StoryId::new("A").unwrap() }));
@@ -89,8 +103,14 @@ fn a_decision_stands_or_falls_as_a_whole() {
         (json!({"passes": "yes"}), "belong together"),
         (json!({"reviewStatus": "changes_requested", "reviewFeedback": "no"}), "belong together"),
         (json!({"reviewStatus": "changes_requested", "passes": false}), "needs a reviewFeedback"),
-        (json!({"reviewStatus": "changes_requested", "passes": false, "reviewFeedback": " \n"}), "needs a reviewFeedback"),
-        (json!({"reviewStatus": "changes_requested", "passes": false, "reviewFeedback": AUTO_APPROVED}), "needs a reviewFeedback"),
+        (
+            json!({"reviewStatus": "changes_requested", "passes": false, "reviewFeedback": " \n"}),
+            "needs a reviewFeedback",
+        ),
+        (
+            json!({"reviewStatus": "changes_requested", "passes": false, "reviewFeedback": AUTO_APPROVED}),
+            "needs a reviewFeedback",
+        ),
         (json!({"reviewStatus": null}), "ends with 'approved' or 'changes_requested'"),
         (json!({"reviewStatus": "needs_review"}), "ends with 'approved' or 'changes_requested'"),
         (json!({"reviewStatus": "done"}), "ends with 'approved' or 'changes_requested'"),
@@ -100,7 +120,11 @@ fn a_decision_stands_or_falls_as_a_whole() {
         let now = with(with(awaiting("A", 1), good.clone()), bad.clone());
         let (stories, words, decision) = after(&[awaiting("A", 1)], &[now], &turn(Mode::Review, "A"));
         let notes = bad.get("notes").cloned().unwrap_or(json!("built"));
-        assert_eq!((stories, decision), (vec![with(awaiting("A", 1), json!({"notes": notes}))], Decision::None), "{bad}");
+        assert_eq!(
+            (stories, decision),
+            (vec![with(awaiting("A", 1), json!({"notes": notes}))], Decision::None),
+            "{bad}"
+        );
         assert!(words.iter().any(|words| words.contains(told)), "{bad} {words:?}");
         assert!(words.iter().all(|words| words.contains('A')));
     }
@@ -109,7 +133,8 @@ fn a_decision_stands_or_falls_as_a_whole() {
 #[test]
 fn a_review_that_only_writes_feedback_or_counts_decided_nothing_lawful() {
     for fields in [json!({"reviewFeedback": "hm"}), json!({"reviewCount": 2}), json!({"passes": true})] {
-        let (stories, words, decision) = after(&[awaiting("A", 1)], &[with(awaiting("A", 1), fields)], &turn(Mode::Review, "A"));
+        let (stories, words, decision) =
+            after(&[awaiting("A", 1)], &[with(awaiting("A", 1), fields)], &turn(Mode::Review, "A"));
         assert_eq!((stories, decision), (vec![awaiting("A", 1)], Decision::None));
         assert!(!words.is_empty());
     }
@@ -119,8 +144,13 @@ fn a_review_that_only_writes_feedback_or_counts_decided_nothing_lawful() {
 #[test]
 fn a_review_changes_nothing_but_its_decision_and_notes() {
     for (field, value) in [
-        ("description", json!("x")), ("priority", json!(7)), ("dependsOn", json!(["B"])), ("mine", json!(1)),
-        ("acceptanceCriteria", json!(["A works", "more"])), ("title", json!("x")), ("verifyCommands", json!(["true"])),
+        ("description", json!("x")),
+        ("priority", json!(7)),
+        ("dependsOn", json!(["B"])),
+        ("mine", json!(1)),
+        ("acceptanceCriteria", json!(["A works", "more"])),
+        ("title", json!("x")),
+        ("verifyCommands", json!(["true"])),
         ("splitFrom", json!("Z")),
     ] {
         let now = [with(awaiting("A", 1), json!({field: value})), approved("B")];
@@ -132,9 +162,16 @@ fn a_review_changes_nothing_but_its_decision_and_notes() {
 fn a_review_changes_no_other_story_and_its_own_decision_stands() {
     let good = with(awaiting("A", 1), json!({"reviewStatus": "approved", "passes": true, "reviewCount": 2}));
     for (field, value) in [
-        ("description", json!("x")), ("priority", json!(7)), ("notes", json!("x")), ("mine", json!(1)), ("passes", json!(true)),
-        ("reviewStatus", json!("needs_review")), ("reviewCount", json!(1)), ("reviewFeedback", json!("x")),
-        ("acceptanceCriteria", json!(["B works", "more"])), ("dependsOn", json!(["A"])),
+        ("description", json!("x")),
+        ("priority", json!(7)),
+        ("notes", json!("x")),
+        ("mine", json!(1)),
+        ("passes", json!(true)),
+        ("reviewStatus", json!("needs_review")),
+        ("reviewCount", json!(1)),
+        ("reviewFeedback", json!("x")),
+        ("acceptanceCriteria", json!(["B works", "more"])),
+        ("dependsOn", json!(["A"])),
     ] {
         let before = [awaiting("A", 1), story("B")];
         let now = [good.clone(), with(story("B"), json!({field: value}))];
@@ -142,7 +179,10 @@ fn a_review_changes_no_other_story_and_its_own_decision_stands() {
         assert_eq!(stories, [good.clone(), story("B")], "{field}");
         assert_eq!(decision, Decision::Approved { at_cap: false, automatic: false });
         assert_eq!(words.len(), 1);
-        assert!(words[0].contains("a review may only modify one story, and this one reviews A") && words[0].contains(field), "{words:?}");
+        assert!(
+            words[0].contains("a review may only modify one story, and this one reviews A") && words[0].contains(field),
+            "{words:?}"
+        );
     }
 }
 
@@ -167,7 +207,12 @@ fn a_resubmission_that_keeps_or_rewrites_its_feedback_is_undone() {
 #[test]
 fn a_review_fix_of_one_story_resubmits_no_other() {
     let before = [reworked("A", 1), reworked("B", 1)];
-    undone(&before, &[reworked("A", 1), awaiting("B", 1)], &turn(Mode::ReviewFix, "A"), &["reviewStatus", "reviewFeedback"]);
+    undone(
+        &before,
+        &[reworked("A", 1), awaiting("B", 1)],
+        &turn(Mode::ReviewFix, "A"),
+        &["reviewStatus", "reviewFeedback"],
+    );
 }
 
 #[test]
@@ -197,21 +242,35 @@ fn other_stories_may_be_reordered_described_and_get_criteria_outside_review() {
 fn titles_criteria_and_commands_are_frozen_in_every_mode() {
     for mode in MODES {
         for id in ["A", "B"] {
-            let before = both(mode).map(|story| with(story, json!({"verifyCommands": ["make it"], "acceptanceCriteria": ["one", "two"]})));
+            let before = both(mode)
+                .map(|story| with(story, json!({"verifyCommands": ["make it"], "acceptanceCriteria": ["one", "two"]})));
             let at = usize::from(id == "B");
             for (field, value) in [
-                ("title", json!("Other")), ("title", json!("")), ("title", json!(null)),
-                ("acceptanceCriteria", json!(["one"])), ("acceptanceCriteria", json!([])), ("acceptanceCriteria", json!(["one", "two "])),
-                ("acceptanceCriteria", json!(["one", "two, roughly", "three"])), ("acceptanceCriteria", json!(["one", "one"])),
-                ("acceptanceCriteria", json!(["one", "two", ""])), ("acceptanceCriteria", json!("one")), ("acceptanceCriteria", json!(["one", "two", 3])),
-                ("verifyCommands", json!([])), ("verifyCommands", json!(["make it", "true"])), ("verifyCommands", json!(null)),
-                ("splitFrom", json!("C")), ("splitFrom", json!(7)),
+                ("title", json!("Other")),
+                ("title", json!("")),
+                ("title", json!(null)),
+                ("acceptanceCriteria", json!(["one"])),
+                ("acceptanceCriteria", json!([])),
+                ("acceptanceCriteria", json!(["one", "two "])),
+                ("acceptanceCriteria", json!(["one", "two, roughly", "three"])),
+                ("acceptanceCriteria", json!(["one", "one"])),
+                ("acceptanceCriteria", json!(["one", "two", ""])),
+                ("acceptanceCriteria", json!("one")),
+                ("acceptanceCriteria", json!(["one", "two", 3])),
+                ("verifyCommands", json!([])),
+                ("verifyCommands", json!(["make it", "true"])),
+                ("verifyCommands", json!(null)),
+                ("splitFrom", json!("C")),
+                ("splitFrom", json!(7)),
             ] {
                 let mut now = before.clone();
                 now[at][field] = value;
                 undone(&before, &now, &turn(mode, "A"), &[field]);
             }
-            for field in ["title", "acceptanceCriteria", "verifyCommands", "passes", "reviewStatus", "reviewCount", "reviewFeedback", "priority"] {
+            for field in [
+                "title", "acceptanceCriteria", "verifyCommands", "passes", "reviewStatus", "reviewCount",
+                "reviewFeedback", "priority",
+            ] {
                 let mut now = before.clone();
                 now[at] = without(now[at].clone(), field);
                 let (stories, words, _) = after(&before, &now, &turn(mode, "A"));
@@ -225,8 +284,14 @@ fn titles_criteria_and_commands_are_frozen_in_every_mode() {
 #[test]
 fn values_of_the_wrong_type_are_undone_and_leave_the_rest() {
     for (field, value) in [
-        ("description", json!(1)), ("notes", json!(null)), ("priority", json!("1")), ("dependsOn", json!("B")),
-        ("dependsOn", json!([1])), ("passes", json!(null)), ("reviewStatus", json!("ok")), ("reviewStatus", json!(false)),
+        ("description", json!(1)),
+        ("notes", json!(null)),
+        ("priority", json!("1")),
+        ("dependsOn", json!("B")),
+        ("dependsOn", json!([1])),
+        ("passes", json!(null)),
+        ("reviewStatus", json!("ok")),
+        ("reviewStatus", json!(false)),
         ("reviewFeedback", json!([])),
     ] {
         let now = [with(story("A"), json!({field: value})), with(approved("B"), json!({"notes": "kept"}))];
@@ -247,8 +312,13 @@ fn the_fields_of_the_file_are_frozen_and_unknown_ones_are_free_outside_review() 
     for mode in MODES {
         let before = read(&text(&file(&both(mode))));
         for (field, value) in [
-            ("project", json!("q")), ("branchName", json!(null)), ("description", json!("x")), ("verifyCommands", json!([])),
-            ("verifyCommands", json!(["make test", "x"])), ("userStories", json!({})), ("userStories", json!(null)),
+            ("project", json!("q")),
+            ("branchName", json!(null)),
+            ("description", json!("x")),
+            ("verifyCommands", json!([])),
+            ("verifyCommands", json!(["make test", "x"])),
+            ("userStories", json!({})),
+            ("userStories", json!(null)),
         ] {
             let mut now = file(&both(mode));
             now[field] = value;
@@ -269,17 +339,30 @@ fn the_fields_of_the_file_are_frozen_and_unknown_ones_are_free_outside_review() 
 #[test]
 fn new_stories_are_kept_and_cleaned_in_every_mode() {
     for mode in MODES {
-        let clean = with(story("N"), json!({"mine": 1, "verifyCommands": ["make n"], "dependsOn": ["B"], "notes": "why"}));
+        let clean =
+            with(story("N"), json!({"mine": 1, "verifyCommands": ["make n"], "dependsOn": ["B"], "notes": "why"}));
         let now = |new: &Value| [begun(mode, "A"), new.clone(), approved("B")];
         lawful(&both(mode), &now(&clean), &turn(mode, "A"));
         for (fields, told) in [
-            (json!({"passes": true, "notes": "n"}), vec!["New story N must start with passes=false (got true): no story arrives pre-approved."]),
-            (json!({"passes": true}), vec!["New story N must start with passes=false (got true): no story arrives pre-approved."]),
-            (json!({"reviewStatus": "needs_review"}), vec!["New story N must start with reviewStatus=null (got 'needs_review')."]),
+            (
+                json!({"passes": true, "notes": "n"}),
+                vec!["New story N must start with passes=false (got true): no story arrives pre-approved."],
+            ),
+            (
+                json!({"passes": true}),
+                vec!["New story N must start with passes=false (got true): no story arrives pre-approved."],
+            ),
+            (
+                json!({"reviewStatus": "needs_review"}),
+                vec!["New story N must start with reviewStatus=null (got 'needs_review')."],
+            ),
             (json!({"reviewCount": 1}), vec!["New story N must start with reviewCount=0 (got 1)."]),
             (json!({"reviewFeedback": "x"}), vec!["New story N must start with reviewFeedback='' (got 'x')."]),
             (json!({"reviewCount": -1, "reviewStatus": "ok"}), vec!["is 'ok', must be null", "is -1, must be"]),
-            (json!({"splitFrom": "A"}), vec!["Story N: 'splitFrom' is \"A\", but this iteration replaced no such story."]),
+            (
+                json!({"splitFrom": "A"}),
+                vec!["Story N: 'splitFrom' is \"A\", but this iteration replaced no such story."],
+            ),
             (json!({"splitFrom": "nobody"}), vec!["this iteration replaced no such story"]),
         ] {
             let dirty = with(clean.clone(), fields.clone());
@@ -297,9 +380,12 @@ fn new_stories_are_kept_and_cleaned_in_every_mode() {
 
 #[test]
 fn a_new_story_without_review_fields_or_with_odd_ones_is_completed() {
-    let odd = ["passes", "reviewStatus", "reviewCount", "reviewFeedback", "priority"].into_iter().fold(story("N"), without);
-    let odd = with(odd, json!({"description": 1, "notes": [], "dependsOn": "A", "verifyCommands": [""], "splitFrom": 3}));
-    let (stories, words, _) = after(&both(Mode::Implement), &[story("A"), approved("B"), odd], &turn(Mode::Implement, "A"));
+    let odd =
+        ["passes", "reviewStatus", "reviewCount", "reviewFeedback", "priority"].into_iter().fold(story("N"), without);
+    let odd =
+        with(odd, json!({"description": 1, "notes": [], "dependsOn": "A", "verifyCommands": [""], "splitFrom": 3}));
+    let (stories, words, _) =
+        after(&both(Mode::Implement), &[story("A"), approved("B"), odd], &turn(Mode::Implement, "A"));
     let clean = ["description", "notes"].into_iter().fold(with(story("N"), json!({"priority": 2})), without);
     assert_eq!(stories[2], clean);
     assert_eq!(words.len(), 10, "{words:?}");
@@ -363,7 +449,8 @@ fn under_skip_review_only_the_story_of_the_iteration_may_pass() {
 fn a_request_for_changes_at_the_cap_becomes_the_approval_with_the_text_kept() {
     let asks = |count| [with(reworked("A", count), json!({"reviewFeedback": "the parser panics"}))];
     for (cap, count) in [(2, 2), (1, 2), (2, 7)] {
-        let (stories, words, decision) = under(&[awaiting("A", count - 1)], &asks(count), &turn(Mode::Review, "A"), super::cap(cap));
+        let (stories, words, decision) =
+            under(&[awaiting("A", count - 1)], &asks(count), &turn(Mode::Review, "A"), super::cap(cap));
         let fields = json!({"reviewStatus": "approved", "passes": true, "reviewFeedback": "[AUTO-APPROVED AT CAP] the parser panics"});
         assert_eq!(stories, [with(asks(count)[0].clone(), fields)]);
         assert_eq!((words.len(), decision), (0, Decision::Approved { at_cap: true, automatic: true }));
@@ -379,17 +466,22 @@ fn an_approval_by_the_cap_has_notes_even_if_nobody_wrote_some() {
     let (stories, words, decision) = under(&before, &now, &turn(Mode::Review, "A"), cap(1));
     assert_eq!((words.len(), decision), (0, Decision::Approved { at_cap: true, automatic: true }));
     assert_eq!(stories[0]["notes"], "Approved at the review cap.");
+    assert!(plan(&stories).stories()[0].is_auto_approved() && !plan(&[approved("A")]).stories()[0].is_auto_approved());
 }
 
 #[test]
 fn the_prefix_is_lawful_at_the_cap_and_stripped_below_it() {
     let now = |status: &str, passes| {
-        [with(awaiting("A", 2), json!({"reviewStatus": status, "passes": passes, "reviewFeedback": format!(" {AUTO_APPROVED} {AUTO_APPROVED} text")}))]
+        [with(
+            awaiting("A", 2),
+            json!({"reviewStatus": status, "passes": passes, "reviewFeedback": format!(" {AUTO_APPROVED} {AUTO_APPROVED} text")}),
+        )]
     };
     let before = [awaiting("A", 1)];
-    for (status, passes, expected) in
-        [("approved", true, Decision::Approved { at_cap: false, automatic: false }), ("changes_requested", false, Decision::ChangesRequested)]
-    {
+    for (status, passes, expected) in [
+        ("approved", true, Decision::Approved { at_cap: false, automatic: false }),
+        ("changes_requested", false, Decision::ChangesRequested),
+    ] {
         let (stories, words, decision) = under(&before, &now(status, passes), &turn(Mode::Review, "A"), cap(3));
         assert_eq!((stories[0]["reviewFeedback"].as_str(), decision), (Some("text"), expected));
         assert!(words.len() == 1 && words[0].contains("reviewFeedback"), "{words:?}");
@@ -416,7 +508,8 @@ fn dependencies_on_nobody_and_cycles_are_undone_and_others_kept() {
     let (stories, words) = run(&[needs("A", &["B"]), needs("B", &["A"]), needs("C", &["A"])]);
     assert_eq!(stories, [needs("A", &[]), needs("B", &["A"]), needs("C", &["A"])]);
     assert!(words.len() == 1 && words[0].contains("made a cycle: A → B → A"), "{words:?}");
-    let (stories, words) = run(&[needs("A", &["A"]), needs("B", &["A"]), needs("C", &[]), needs("N", &["N", "B", "nobody"])]);
+    let (stories, words) =
+        run(&[needs("A", &["A"]), needs("B", &["A"]), needs("C", &[]), needs("N", &["N", "B", "nobody"])]);
     assert_eq!(stories, [before.as_slice(), &[needs("N", &[])]].concat());
     assert_eq!(words.len(), 2, "{words:?}");
     let (stories, _) = run(&[needs("A", &["N"]), needs("B", &["A"]), needs("C", &[]), needs("N", &["B", "nobody"])]);
@@ -439,7 +532,10 @@ fn a_file_that_is_no_plan_is_put_back_whole() {
         (Seen::Bytes(b"\xff\xfe{\0}\0"), "is not UTF-8"),
     ] {
         let judgement = judge(&before, seen, &turn, Rules::default());
-        assert_eq!((judgement.plan.text(), judgement.rewrite, &judgement.decision), (before.text(), true, &Decision::None));
+        assert_eq!(
+            (judgement.plan.text(), judgement.rewrite, &judgement.decision),
+            (before.text(), true, &Decision::None)
+        );
         let words = judgement.violations[0].words();
         assert!(words.starts_with("tasks.json ") && words.contains(told) && words.contains("put back"), "{words}");
     }
@@ -459,7 +555,11 @@ fn doubled_keys_are_undone() {
         let now = before.text().replacen(from, to, 1);
         assert_ne!(now, before.text());
         let judgement = judged(&before, &now, &turn(Mode::Implement, "A"), Rules::default());
-        assert!(judgement.violations.iter().any(|violation| violation.rule == Rule::DoubledKey), "{:?}", judgement.violations);
+        assert!(
+            judgement.violations.iter().any(|violation| violation.rule == Rule::DoubledKey),
+            "{:?}",
+            judgement.violations
+        );
         assert_eq!(before.changes(&judgement.plan).is_empty(), restored, "{to}");
     }
 }
@@ -474,7 +574,12 @@ fn sentences_about_odd_values_are_short_and_on_one_line() {
 #[test]
 fn a_violation_is_the_same_after_the_journal() {
     let now = [with(approved("A"), json!({"dependsOn": ["Z"]}))];
-    let judgement = judge(&plan(&[story("A")]), Seen::Bytes(text(&file(&now)).as_bytes()), &turn(Mode::Implement, "A"), Rules::default());
+    let judgement = judge(
+        &plan(&[story("A")]),
+        Seen::Bytes(text(&file(&now)).as_bytes()),
+        &turn(Mode::Implement, "A"),
+        Rules::default(),
+    );
     assert!(judgement.violations.len() > 3);
     let kept: Vec<Violation> = serde_json::from_str(&serde_json::to_string(&judgement.violations).unwrap()).unwrap();
     assert_eq!(kept, judgement.violations);

@@ -2,7 +2,8 @@
 
 use super::super::progress::repair;
 
-const BEFORE: &str = "# Log\n\n## Codebase Patterns\n- none\n\n---\n\n### Iteration 1\nbuilt a\n\n### Iteration 2\nbuilt b\n";
+const BEFORE: &str =
+    "# Log\n\n## Codebase Patterns\n- none\n\n---\n\n### Iteration 1\nbuilt a\n\n### Iteration 2\nbuilt b\n";
 
 fn repaired(after: &str) -> Option<String> {
     let text = repair(BEFORE.as_bytes(), Some(after.as_bytes()));

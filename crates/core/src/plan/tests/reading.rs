@@ -14,12 +14,18 @@ fn problem_of(stories: &[Value]) -> String {
 
 #[test]
 fn a_plan_is_read_with_all_its_fields() {
-    let story = with(approved("US-001"), json!({"priority": 2.5, "splitFrom": "US-000", "verifyCommands": ["make a"], "mine": [1]}));
+    let story = with(
+        approved("US-001"),
+        json!({"priority": 2.5, "splitFrom": "US-000", "verifyCommands": ["make a"], "mine": [1]}),
+    );
     let plan = plan(&[story, with(super::story("B"), json!({"dependsOn": ["US-001"]}))]);
     let first = plan.story("US-001").unwrap();
     assert_eq!((first.title.as_str(), first.priority, first.passes, first.count), ("Title of US-001", 2.5, true, 1));
     assert_eq!((first.status, first.split_from.as_deref()), (Some(ReviewStatus::Approved), Some("US-000")));
-    assert_eq!((first.verify_commands.as_slice(), plan.verify_commands()), (["make a".to_owned()].as_slice(), ["make test".to_owned()].as_slice()));
+    assert_eq!(
+        (first.verify_commands.as_slice(), plan.verify_commands()),
+        (["make a".to_owned()].as_slice(), ["make test".to_owned()].as_slice())
+    );
     assert_eq!((plan.project(), plan.branch(), plan.description()), ("p", Some("ralph/x"), "d"));
     assert_eq!(plan.stories()[1].depends_on, ["US-001"]);
     assert_eq!(plan.warnings(), []);
@@ -130,7 +136,9 @@ fn what_is_no_strict_json_is_refused_with_its_place() {
 #[test]
 fn a_text_is_read_as_serde_reads_it() {
     let numbers = "[0, -0, 1.5, 1e3, 2E-2, 12345678901234567890, -7]";
-    for json in [numbers, "{\"a\": {\"b\": [true, false, null, \"\\u00e9\\n\\\"\"]}, \"c\": {}}", "[[], {}, \"\"]", " \"x\" "] {
+    for json in
+        [numbers, "{\"a\": {\"b\": [true, false, null, \"\\u00e9\\n\\\"\"]}, \"c\": {}}", "[[], {}, \"\"]", " \"x\" "]
+    {
         let document = document::Document::parse(json).unwrap();
         let pretty = serde_json::to_string_pretty(&serde_json::from_str::<Value>(json).unwrap()).unwrap();
         assert!(document.root.same(&document::Document::parse(&pretty).unwrap().root), "{json}");
@@ -153,7 +161,11 @@ fn doubled_keys_are_problems_however_they_are_spelt() {
         ("\"project\": \"p\"", "\"project\": \"p\", \"proj\\u0065ct\": \"q\"", "tasks.json: 'project' stands twice"),
         ("\"notes\": \"\"", "\"notes\": \"\", \"notes\": \"x\"", "Story A: 'notes' stands twice"),
         ("\"x\": 1", "\"x\": 1, \"x\": 2", "Story A: 'mine' stands twice"),
-        ("\"verifyCommands\": [", "\"extra\": {\"a\": 1, \"a\": 1}, \"verifyCommands\": [", "tasks.json: 'extra' stands twice"),
+        (
+            "\"verifyCommands\": [",
+            "\"extra\": {\"a\": 1, \"a\": 1}, \"verifyCommands\": [",
+            "tasks.json: 'extra' stands twice",
+        ),
     ] {
         assert_eq!(problems(&good.replacen(from, to, 1)), [told]);
     }
@@ -166,7 +178,10 @@ fn review_fields_of_a_person_must_agree_unless_reviews_are_skipped() {
         let shown = status.as_str().unwrap_or("null").to_owned();
         let found = check(json!({"reviewStatus": status, "reviewFeedback": "f"}), Rules::default());
         assert_eq!(found.len(), 1);
-        assert!(found[0].starts_with(&format!("Story A has passes=true but reviewStatus is '{shown}', not 'approved'.")), "{found:?}");
+        assert!(
+            found[0].starts_with(&format!("Story A has passes=true but reviewStatus is '{shown}', not 'approved'.")),
+            "{found:?}"
+        );
         assert!(check(json!({"reviewStatus": status}), skip()).is_empty());
     }
     assert_eq!(check(json!({}), Rules::default()).len(), 0);

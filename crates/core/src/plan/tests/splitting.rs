@@ -12,8 +12,14 @@ fn whole() -> Value {
 
 #[test]
 fn a_story_that_is_replaced_by_parts_with_all_its_criteria_may_go() {
-    let parts = [with(part("A1", "A", &["one", "extra"]), json!({"reviewStatus": "needs_review"})), part("A2", "A", &["two"])];
-    let judgement = judged(&plan(&[whole(), approved("B")]), &text(&file(&[&parts[..], &[approved("B")]].concat())), &turn(Mode::Implement, "A"), Rules::default());
+    let parts =
+        [with(part("A1", "A", &["one", "extra"]), json!({"reviewStatus": "needs_review"})), part("A2", "A", &["two"])];
+    let judgement = judged(
+        &plan(&[whole(), approved("B")]),
+        &text(&file(&[&parts[..], &[approved("B")]].concat())),
+        &turn(Mode::Implement, "A"),
+        Rules::default(),
+    );
     assert_eq!((judgement.violations.as_slice(), judgement.rewrite), ([].as_slice(), false));
     let id = |id| StoryId::new(id).unwrap();
     assert_eq!(judgement.splits, [Split { story: id("A"), parts: vec![id("A1"), id("A2")] }]);
@@ -37,13 +43,19 @@ fn only_one_part_may_await_review_and_only_of_an_agent_that_ended_well() {
     assert_eq!((stories.as_slice(), words.len()), ([eager("A1", "one"), part("A2", "A", &["two"])].as_slice(), 1));
     let failed = Turn { ended_well: false, ..turn(Mode::Implement, "A") };
     let (stories, words, decision) = after(&[whole()], &now, &failed);
-    assert_eq!((stories.as_slice(), words.len()), ([part("A1", "A", &["one"]), part("A2", "A", &["two"])].as_slice(), 2));
+    assert_eq!(
+        (stories.as_slice(), words.len()),
+        ([part("A1", "A", &["one"]), part("A2", "A", &["two"])].as_slice(), 2)
+    );
     assert_eq!(decision, Decision::None);
 }
 
 #[test]
 fn a_part_never_arrives_approved() {
-    let sly = with(part("A1", "A", &["one", "two"]), json!({"reviewStatus": "approved", "passes": true, "reviewCount": 1, "notes": "n"}));
+    let sly = with(
+        part("A1", "A", &["one", "two"]),
+        json!({"reviewStatus": "approved", "passes": true, "reviewCount": 1, "notes": "n"}),
+    );
     for rules in [Rules::default(), skip()] {
         let (stories, words, _) = under(&[whole()], std::slice::from_ref(&sly), &turn(Mode::Implement, "A"), rules);
         assert_eq!((stories, words.len()), (vec![with(part("A1", "A", &["one", "two"]), json!({"notes": "n"}))], 3));
@@ -62,7 +74,10 @@ fn a_split_that_loses_a_criterion_or_a_command_is_undone_with_its_parts() {
         let now = [&[story("B")], parts.as_slice()].concat();
         let (stories, words, decision) = after(&[before.clone(), story("B")], &now, &turn(Mode::Implement, "A"));
         assert_eq!((stories, decision), (vec![before, story("B")], Decision::None));
-        assert!(words.iter().any(|words| words.contains("split of story A was undone") && words.contains(missing)), "{words:?}");
+        assert!(
+            words.iter().any(|words| words.contains("split of story A was undone") && words.contains(missing)),
+            "{words:?}"
+        );
         assert!(words.iter().any(|words| words.contains("Story A1 was removed")), "{words:?}");
     }
     let kept = with(part("A1", "A", &["one", "two"]), json!({"verifyCommands": ["make a"]}));
@@ -90,7 +105,8 @@ fn a_vanished_story_is_put_back_in_its_place() {
     for kept in [vec![], vec![1], vec![0, 2], vec![3], vec![0, 1, 2]] {
         let now: Vec<_> = kept.iter().map(|at| before[*at].clone()).collect();
         for mode in [Mode::Implement, Mode::ReviewFix] {
-            let words = undone(&before, &now, &turn(mode, "A"), &vec!["a story may disappear only as a split"; 4 - kept.len()]);
+            let words =
+                undone(&before, &now, &turn(mode, "A"), &vec!["a story may disappear only as a split"; 4 - kept.len()]);
             assert!(words.iter().all(|words| words.starts_with("Story ")), "{words:?}");
         }
     }
@@ -99,7 +115,12 @@ fn a_vanished_story_is_put_back_in_its_place() {
 #[test]
 fn a_renamed_story_is_put_back_under_its_name() {
     let now = [with(story("A9"), json!({"title": "Title of A", "reviewStatus": "needs_review"})), story("B")];
-    let words = undone(&[story("A"), story("B")], &now, &turn(Mode::Implement, "A"), &["Story A was removed", "must not be renamed"]);
+    let words = undone(
+        &[story("A"), story("B")],
+        &now,
+        &turn(Mode::Implement, "A"),
+        &["Story A was removed", "must not be renamed"],
+    );
     assert!(words[1].contains("A9"));
     let lower = [with(story("A"), json!({"id": "a"})), story("B")];
     undone(&[story("A"), story("B")], &lower, &turn(Mode::Implement, "B"), &["Story A", "Story a"]);
@@ -110,10 +131,11 @@ fn a_story_that_was_there_before_is_no_part() {
     // Otherwise an approved story could take over the criteria of one that nobody reviewed.
     let earlier = with(approved("P"), json!({"splitFrom": "A"}));
     let loaded = with(earlier.clone(), json!({"acceptanceCriteria": ["P works", "one", "two"]}));
-    let (stories, words, _) = after(&[whole(), earlier], &[loaded.clone()], &turn(Mode::Implement, "A"));
+    let (stories, words, _) = after(&[whole(), earlier], std::slice::from_ref(&loaded), &turn(Mode::Implement, "A"));
     assert_eq!((stories, words.len()), (vec![whole(), loaded], 1));
     let adopted = with(approved("P"), json!({"splitFrom": "A", "acceptanceCriteria": ["P works", "one", "two"]}));
-    let (stories, words, _) = after(&[whole(), approved("P")], &[adopted.clone()], &turn(Mode::Implement, "A"));
+    let (stories, words, _) =
+        after(&[whole(), approved("P")], std::slice::from_ref(&adopted), &turn(Mode::Implement, "A"));
     assert_eq!((stories, words.len()), (vec![whole(), without(adopted, "splitFrom")], 2));
 }
 
@@ -123,7 +145,8 @@ fn those_that_waited_for_a_story_wait_for_all_its_parts() {
     let before = [whole(), needs("B", &["A"]), needs("C", &["B", "A"]), needs("D", &["A"]), needs("E", &["B"])];
     let parts = [part("A1", "A", &["one"]), with(part("A2", "A", &["two"]), json!({"dependsOn": ["A1"]}))];
     let after_split = |b: &[&str], c: &[&str], d: &[&str]| {
-        let now = [&parts[..], &[needs("B", b), needs("C", c), needs("D", d), needs("E", &["B"]), needs("N", b)]].concat();
+        let now =
+            [&parts[..], &[needs("B", b), needs("C", c), needs("D", d), needs("E", &["B"]), needs("N", b)]].concat();
         let (stories, words, _) = after(&before, &now, &turn(Mode::Implement, "A"));
         let depends: Vec<_> = stories.iter().map(|story| story["dependsOn"].to_string()).collect();
         (depends[2..].join(" "), words)
@@ -150,6 +173,14 @@ fn a_part_does_not_wait_for_the_whole_nor_for_those_that_wait_for_it() {
 fn a_story_that_is_put_back_waits_for_the_parts_of_another() {
     let before = [whole(), with(approved("B"), json!({"dependsOn": ["A"]}))];
     let (stories, words, _) = after(&before, &[part("A1", "A", &["one", "two"])], &turn(Mode::Implement, "A"));
-    assert_eq!(stories, [part("A1", "A", &["one", "two"]), with(approved("B"), json!({"dependsOn": ["A1"]}))].as_slice().iter().rev().cloned().collect::<Vec<_>>());
+    assert_eq!(
+        stories,
+        [part("A1", "A", &["one", "two"]), with(approved("B"), json!({"dependsOn": ["A1"]}))]
+            .as_slice()
+            .iter()
+            .rev()
+            .cloned()
+            .collect::<Vec<_>>()
+    );
     assert_eq!(words.len(), 1, "{words:?}");
 }

@@ -25,8 +25,13 @@ fn every_row_of_the_table_of_transitions_is_judged_as_it_says() {
         let (stories, words, decision) = after(&before, &now, &turn);
         match case["verdict"].as_str().unwrap() {
             "illegal" => assert!(!words.is_empty() && stories != now, "{case}"),
-            "legal" => assert!(words.is_empty() && stories == now && (turn.mode != Mode::Review || decision != Decision::None), "{case} {words:?}"),
-            "no decision" => assert!(words.is_empty() && stories == before && decision == Decision::None, "{case} {words:?}"),
+            "legal" => assert!(
+                words.is_empty() && stories == now && (turn.mode != Mode::Review || decision != Decision::None),
+                "{case} {words:?}"
+            ),
+            "no decision" => {
+                assert!(words.is_empty() && stories == before && decision == Decision::None, "{case} {words:?}")
+            }
             other => panic!("{other}"),
         }
     }
@@ -102,7 +107,10 @@ fn a_review_that_decided_nothing_is_sent_back_and_a_decided_one_may_stop() {
 fn a_stop_with_a_file_that_is_no_plan_is_blocked_by_what_is_wrong_with_it() {
     let ask = |file| reason(&Asked { file, turn: None, rules: Rules::default(), uncommitted: &[] }).unwrap();
     assert_eq!(ask(Seen::Gone), "tasks.json is not there");
-    assert_eq!(ask(Seen::Bytes(b"{\n  \"project\": ,\n}")), "tasks.json is not JSON: line 2, column 14: expected a value");
+    assert_eq!(
+        ask(Seen::Bytes(b"{\n  \"project\": ,\n}")),
+        "tasks.json is not JSON: line 2, column 14: expected a value"
+    );
     let many: Vec<_> = (0..30).map(|at| without(story(&format!("S{at}")), "passes")).collect();
     let told = ask(Seen::Bytes(text(&file(&many)).as_bytes()));
     assert_eq!(told.lines().count(), 21);
