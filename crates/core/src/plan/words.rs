@@ -246,6 +246,9 @@ pub enum Rule {
         mode: Mode,
     },
     SplitFinished,
+    SplitTooFine {
+        most: usize,
+    },
     /// Part of a split that was undone.
     PartOf {
         story: StoryId,
@@ -329,6 +332,7 @@ impl Violation {
             Rule::Vanished => gone(", replaced by new stories that name it in 'splitFrom'"),
             Rule::SplitOutsideImplement { mode } => gone(&format!(" in an implement iteration, and this is {mode}")),
             Rule::SplitFinished => gone(" of unfinished work, and it is finished"),
+            Rule::SplitTooFine { most } => gone(&format!(" into at most {most} parts")),
             Rule::SplitIncomplete { missing } => format!(
                 "The split of story {story} was undone: each of its criteria and verify commands must stand verbatim in \
                  some part. Missing: {missing}."

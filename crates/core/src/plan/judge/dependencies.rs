@@ -28,7 +28,7 @@ impl<'b> Bench<'b> {
         let mapped = |story: &'b Story| replaced(&story.depends_on, &parts);
         let known = |id: &'b str, entry: &Entry<'b>| {
             let base = entry.was.map(mapped).unwrap_or_default();
-            let wants = entry.wants.as_ref().map_or_else(|| base.clone(), |wants| wanted(id, wants, entry.was, &parts));
+            let wants = entry.wants.as_ref().map_or_else(|| base.clone(), |wants| wanted(entry, wants, &parts));
             Waiting { id, wants, base, rule: None }
         };
         let mut waiting: Vec<_> =
@@ -114,19 +114,21 @@ fn replaced<'b>(ids: &'b [String], parts: &HashMap<&str, Vec<&'b str>>) -> Vec<&
 
 /// What the agent wrote, with all parts where it named the whole, or where it named some of the parts of a story
 /// that was waited for before. A part does not wait for itself by way of the whole: that name stays unknown.
-fn wanted<'b>(id: &str, wants: &[&'b str], was: Option<&Story>, parts: &HashMap<&str, Vec<&'b str>>) -> Vec<&'b str> {
+fn wanted<'b>(entry: &Entry<'b>, wants: &[&'b str], parts: &HashMap<&str, Vec<&'b str>>) -> Vec<&'b str> {
     if parts.is_empty() {
         return wants.to_vec();
     }
+    let part_of = entry.raw.split_from().known().flatten().filter(|_| entry.was.is_none());
     let mut all = Vec::with_capacity(wants.len());
     for want in wants {
         match parts.get(want) {
-            Some(parts) if !parts.contains(&id) => all.extend(parts),
+            Some(parts) if part_of != Some(*want) => all.extend(parts),
             _ => all.push(*want),
         }
     }
-    for parts in was.iter().flat_map(|was| &was.depends_on).filter_map(|whole| parts.get(whole.as_str())) {
-        if parts.iter().any(|part| all.contains(part)) {
+    let named: HashSet<&str> = all.iter().copied().collect();
+    for parts in entry.was.iter().flat_map(|was| &was.depends_on).filter_map(|whole| parts.get(whole.as_str())) {
+        if parts.iter().any(|part| named.contains(part)) {
             all.extend(parts);
         }
     }

@@ -92,6 +92,8 @@ struct Bench<'b> {
     violations: Vec<Violation>,
     decision: Decision,
     splits: Vec<Split>,
+    /// The stories of `splits`.
+    replaced: HashSet<&'b str>,
 }
 
 /// A story of the file that stays in the plan.
@@ -106,8 +108,8 @@ struct Entry<'b> {
 
 impl<'b> Bench<'b> {
     fn new(before: &'b Plan, document: &'b Document<'b>, turn: &'b Turn, rules: Rules) -> Bench<'b> {
-        let (edits, violations, splits) = Default::default();
-        Bench { before, document, turn, rules, edits, violations, decision: Decision::None, splits }
+        let (edits, violations, splits, replaced) = Default::default();
+        Bench { before, document, turn, rules, edits, violations, decision: Decision::None, splits, replaced }
     }
 
     fn is_review(&self) -> bool {

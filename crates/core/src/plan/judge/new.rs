@@ -57,7 +57,7 @@ impl<'b> Bench<'b> {
             comparison.set(PRIORITY, Fix::Set(format!("{least}")));
         }
         if let Field::Is(Some(from)) = raw.split_from()
-            && !self.splits.iter().any(|split| split.story.as_str() == from)
+            && !self.replaced.contains(from)
         {
             comparison.undo(SPLIT, Rule::SplitsNothing, &mut self.violations);
         }
@@ -68,8 +68,7 @@ impl<'b> Bench<'b> {
     fn comes_submitted(&mut self, raw: Raw<'_, '_>, who: &str) -> bool {
         let awaits = raw.status() == Field::Is(Some(ReviewStatus::NeedsReview));
         let own = self.turn.story.as_str();
-        let part =
-            raw.split_from() == Field::Is(Some(own)) && self.splits.iter().any(|split| split.story.as_str() == own);
+        let part = raw.split_from() == Field::Is(Some(own)) && self.replaced.contains(own);
         let may = self.turn.mode == Mode::Implement && self.turn.ended_well && self.decision == Decision::None;
         if !(awaits && part && may) {
             return false;

@@ -8,6 +8,10 @@ use crate::plan::words::{Rule, shown};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
+/// Parts of one story. Everybody who waited for it waits for all of them: without a bound, a plan of thousands could
+/// be blown up to gigabytes.
+const MOST_PARTS: usize = 100;
+
 /// A story that was replaced by others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Split {
@@ -41,10 +45,11 @@ impl<'b> Bench<'b> {
             }
             let parts = parts.get(story.id.as_str()).map(Vec::as_slice).unwrap_or_default();
             match self.against_split(story, parts) {
-                None => self.splits.push(Split {
-                    story: story.id.clone(),
-                    parts: parts.iter().filter_map(|part| StoryId::new(part.id().known()?)).collect(),
-                }),
+                None => {
+                    let parts = parts.iter().filter_map(|part| StoryId::new(part.id().known()?)).collect();
+                    self.splits.push(Split { story: story.id.clone(), parts });
+                    self.replaced.insert(story.id.as_str());
+                }
                 Some(rule) => {
                     self.whole(story.id.as_str(), Some(&story.title), None, rule);
                     gone.push((story, last));
@@ -65,6 +70,9 @@ impl<'b> Bench<'b> {
         }
         if story.passes || story.is_approved() {
             return Some(Rule::SplitFinished);
+        }
+        if parts.len() > MOST_PARTS {
+            return Some(Rule::SplitTooFine { most: MOST_PARTS });
         }
         let all = |read: fn(Raw<'b, 'b>) -> Field<Vec<&'b str>>| -> HashSet<&'b str> {
             parts.iter().filter_map(|part| read(*part).known()).flatten().collect()
@@ -88,7 +96,10 @@ impl<'b> Bench<'b> {
         entries.retain(|entry| {
             let part = entry.raw.split_from().known().flatten().and_then(|from| by_id.get(from));
             let renamed = entry.raw.words(TITLE).known().and_then(|title| by_title.get(title.trim()));
+            // A lawful part may be called as it likes: without it, its whole would be gone.
+            let replaces = entry.raw.split_from().known().flatten().is_some_and(|from| self.replaced.contains(from));
             let rule = match (entry.was, part, renamed) {
+                (None, None, Some(_)) if replaces => return true,
                 (None, Some(whole), _) => Rule::PartOf { story: (*whole).clone() },
                 (None, _, Some(from)) => Rule::Renamed { from: (*from).clone() },
                 _ => return true,

@@ -100,6 +100,16 @@ fn nothing_disappears_from_a_review_or_a_rework_and_nothing_that_is_finished() {
 }
 
 #[test]
+fn a_split_into_more_parts_than_anybody_needs_is_undone() {
+    let parts =
+        |many: usize| -> Vec<Value> { (0..many).map(|at| part(&format!("A{at}"), "A", &["one", "two"])).collect() };
+    lawful(&[whole()], &parts(100), &turn(Mode::Implement, "A"));
+    let (stories, words, _) = after(&[whole()], &parts(101), &turn(Mode::Implement, "A"));
+    assert_eq!((stories, words.len()), (vec![whole()], 102));
+    assert!(words[0].contains("only as a split into at most 100 parts"), "{words:?}");
+}
+
+#[test]
 fn a_vanished_story_is_put_back_in_its_place() {
     let before = [story("A"), story("B"), story("C"), approved("D")];
     for kept in [vec![], vec![1], vec![0, 2], vec![3], vec![0, 1, 2]] {
@@ -124,6 +134,13 @@ fn a_renamed_story_is_put_back_under_its_name() {
     assert!(words[1].contains("A9"));
     let lower = [with(story("A"), json!({"id": "a"})), story("B")];
     undone(&[story("A"), story("B")], &lower, &turn(Mode::Implement, "B"), &["Story A", "Story a"]);
+}
+
+#[test]
+fn a_lawful_part_may_have_the_title_of_another_story_that_is_gone() {
+    let twin = with(part("A1", "A", &["one", "two"]), json!({"title": "Title of B"}));
+    let (stories, words, _) = after(&[story("B"), whole()], std::slice::from_ref(&twin), &turn(Mode::Implement, "A"));
+    assert_eq!((stories, words.len()), (vec![story("B"), twin], 1));
 }
 
 #[test]
