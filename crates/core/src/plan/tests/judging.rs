@@ -303,8 +303,11 @@ fn values_of_the_wrong_type_are_undone_and_leave_the_rest() {
 
 #[test]
 fn the_notes_of_a_story_that_passes_are_not_emptied() {
-    let now = [story("A"), with(approved("B"), json!({"notes": "\t"}))];
-    undone(&both(Mode::Implement), &now, &turn(Mode::Implement, "A"), &["notes"]);
+    let submitted = with(story("A"), json!({"reviewStatus": "needs_review"}));
+    let now = [submitted.clone(), with(approved("B"), json!({"notes": "\t"}))];
+    let (stories, words, _) = after(&both(Mode::Implement), &now, &turn(Mode::Implement, "A"));
+    assert_eq!(stories, [submitted, approved("B")]);
+    assert!(words.len() == 1 && words[0].contains("Story B") && words[0].contains("empty 'notes'"), "{words:?}");
 }
 
 #[test]
