@@ -130,7 +130,9 @@ impl<'b> Comparison<'b> {
     pub(super) fn others(&mut self, known: &[&str], rule: Option<&Rule>, violations: &mut Vec<Violation>) {
         let Some(rule) = rule else { return };
         let old = self.old.iter().map(|(key, _)| key.clone());
-        let new = self.fields.keys().filter(|key| self.old(key).is_none()).map(|key| (*key).to_owned());
+        // In the order of the file: the same edits must give the same violations in every replay.
+        let members = self.new.iter().flat_map(|(_, raw)| raw.members());
+        let new = members.filter(|member| self.old(&member.key).is_none()).map(|member| member.key.to_string());
         let mut differ: Vec<_> =
             old.chain(new).filter(|key| !known.contains(&key.as_str()) && !self.is_same(key)).collect();
         differ.sort_by_key(|key| self.places.get(key).copied().unwrap_or(usize::MAX));

@@ -568,6 +568,14 @@ fn doubled_keys_are_undone() {
 }
 
 #[test]
+fn violations_stand_in_the_order_of_the_file() {
+    let now = [story("A"), with(approved("B"), json!({"z": 1, "y": 2, "x": 3, "w": 4, "v": 5, "u": 6, "t": 7}))];
+    let (_, words, _) = after(&both(Mode::Implement), &now, &turn(Mode::Implement, "A"));
+    let fields: Vec<_> = words.iter().filter_map(|words| words.split('\'').nth(1)).collect();
+    assert_eq!(fields, ["z", "y", "x", "w", "v", "u", "t"]);
+}
+
+#[test]
 fn sentences_about_odd_values_are_short_and_on_one_line() {
     let now = [with(story("A"), json!({"title": format!("x\n\u{1b}[31m{}", "y".repeat(10_000))}))];
     let words = undone(&[story("A")], &now, &turn(Mode::Implement, "A"), &["title"]);
