@@ -25,6 +25,7 @@ pub mod memory;
 pub mod notice;
 pub mod observation;
 pub mod outcome;
+pub mod plan;
 pub mod policy;
 pub mod prompt;
 pub mod protect;
