@@ -218,7 +218,7 @@ pub fn fence(untrusted: &str) -> String {
 }
 
 /// What stands in a prompt may be echoed, and an echo must claim nothing: tags lose their first character.
-fn without_claims(text: &str) -> String {
+pub(crate) fn without_claims(text: &str) -> String {
     const TAGS: [&str; 4] = ["response", "ralph", "promise", "ack"];
     let opens_a_claim = |rest: &str| {
         let rest = rest.strip_prefix('/').unwrap_or(rest);

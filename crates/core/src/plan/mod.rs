@@ -9,14 +9,21 @@
 //! ```
 
 mod acts;
+pub mod archive;
 pub mod choice;
+pub mod context;
 mod document;
 mod graph;
+pub mod import;
 mod judge;
+pub mod marker;
 pub mod progress;
 mod reading;
+pub mod skill;
+pub mod stats;
 pub mod stop;
 mod story;
+pub mod template;
 #[cfg(test)]
 mod tests;
 mod words;

@@ -1,7 +1,8 @@
-//! What anybody may have written, as any bytes: for the fuzz targets `bus` and `shell`, and for tests of the same.
+//! What anybody may have written, as any bytes: for the fuzz targets `bus`, `shell` and `import`, and for tests of the same.
 
 use ralph_core::bus::{End, Message, Piece, Scan};
 use ralph_core::evidence;
+use ralph_core::plan::import::{Options, import as import_plan};
 
 /// A file in one piece holds the messages that it holds in two, none is lost or made up by writing it again, and
 /// every byte is accounted for.
@@ -38,6 +39,14 @@ pub fn shell(bytes: &[u8]) {
     let _ = evidence::purposes(line);
 }
 
+/// Any file becomes a plan or an error, and a plan that was written is read again without a loss.
+pub fn import(bytes: &[u8]) {
+    let options = Options { project: "p", reopen: true };
+    let Ok(first) = import_plan(bytes, &options) else { return };
+    let again = import_plan(first.tasks.as_bytes(), &options).expect("it was written");
+    assert_eq!(again.tasks, first.tasks);
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -48,5 +57,10 @@ mod tests {
     #[test]
     fn any_line_of_a_shell_can_be_looked_at() {
         ralph_testkit::fuzz("shell", 5_000, super::shell);
+    }
+
+    #[test]
+    fn any_plan_of_another_tool_is_imported_alike_a_second_time() {
+        ralph_testkit::fuzz("import", 3_000, super::import);
     }
 }

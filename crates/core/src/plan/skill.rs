@@ -1,0 +1,146 @@
+//! The plugin for Claude Code as data: the skill that plans, and hooks that apply a run's rules while the agent works.
+
+use crate::text::in_quotes;
+use serde_json::{Value, json};
+
+/// The skill `ralph-plan`, with its head.
+const SKILL: &str = include_str!("texts/SKILL.md");
+
+/// What the plugin calls itself, and the marketplace that offers it alone.
+const PLUGIN: &str = "ralph";
+const MARKETPLACE: &str = "ralph-loop";
+const DESCRIPTION: &str = "Plans features for ralph, and applies a run's rules while the agent works";
+
+/// A hook has milliseconds to do; a client waits this many seconds before it goes on without an answer.
+const TIMEOUT_SECONDS: u32 = 10;
+
+/// The files of the plugin, by their paths below its folder. `binary` is the absolute path of ralph.
+pub fn files(binary: &str, version: &str) -> [(&'static str, String); 4] {
+    let owner = json!({ "name": "The ralph developers" });
+    let manifest = json!({
+        "name": PLUGIN,
+        "version": version,
+        "description": DESCRIPTION,
+        "author": owner,
+        "license": env!("CARGO_PKG_LICENSE"),
+    });
+    let marketplace = json!({
+        "name": MARKETPLACE,
+        "owner": owner,
+        "description": DESCRIPTION,
+        "plugins": [{ "name": PLUGIN, "source": "./", "description": DESCRIPTION }],
+    });
+    [
+        // `hooks/hooks.json` is found by itself; naming it here too would make the client refuse the plugin.
+        (".claude-plugin/plugin.json", file(&manifest)),
+        (".claude-plugin/marketplace.json", file(&marketplace)),
+        ("hooks/hooks.json", file(&hooks(binary))),
+        ("skills/ralph-plan/SKILL.md", SKILL.to_owned()),
+    ]
+}
+
+/// The skill as a prompt, for a client that has no skills, with what the person wants.
+pub fn as_prompt(wanted: &str) -> String {
+    let text = SKILL.split_once("\n---\n").map_or(SKILL, |(_, text)| text);
+    let wanted = if wanted.trim().is_empty() { "ask them." } else { wanted.trim() };
+    text.trim_start().replacen("$ARGUMENTS", wanted, 1)
+}
+
+fn file(json: &Value) -> String {
+    format!("{json:#}\n")
+}
+
+/// The hooks, in the shape of the client's settings and of `hooks/hooks.json`.
+pub fn hooks(binary: &str) -> Value {
+    let entry = |name: &str, every_tool: bool| {
+        let command = json!({ "type": "command", "command": hook_command(binary, name), "timeout": TIMEOUT_SECONDS });
+        match every_tool {
+            true => json!([{ "matcher": "*", "hooks": [command] }]),
+            false => json!([{ "hooks": [command] }]),
+        }
+    };
+    json!({ "hooks": {
+        "SessionStart": entry("session-start", false),
+        "PreToolUse": entry("guard", true),
+        "PostToolUse": entry("context", true),
+        "Stop": entry("stop", false),
+    } })
+}
+
+/// The shell line of a hook. Outside a run, and where ralph is gone, it starts nothing and says nothing: another
+/// program called ralph may be on the PATH.
+pub fn hook_command(binary: &str, name: &str) -> String {
+    let path = in_quotes(binary);
+    format!(
+        "if [ -z \"$RALPH_RUN_ID\" ]; then exit 0; \
+         elif [ -f {path} ] && [ -x {path} ]; then exec {path} hook {name}; \
+         elif command -v ralph >/dev/null 2>&1; then exec ralph hook {name}; fi"
+    )
+}
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, clippy::panic, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::plan::import::{Options, Source, import};
+
+    #[test]
+    fn the_plugin_has_the_files_that_the_client_looks_for() {
+        let files = files("/opt/ralph/bin/ralph", "1.2.3");
+        let json: Vec<Value> =
+            files.iter().take(3).map(|(_, text)| serde_json::from_str(text).unwrap_or_default()).collect();
+        let [manifest, marketplace, hooks] = json.as_slice() else { panic!("{files:?}") };
+        assert_eq!(manifest["name"], "ralph");
+        assert_eq!(manifest["version"], "1.2.3");
+        assert_eq!(manifest.get("hooks"), None, "hooks/hooks.json would be loaded twice");
+        assert_eq!(marketplace["plugins"][0]["name"], manifest["name"]);
+        assert_eq!(marketplace["plugins"][0]["source"], "./");
+        assert!(marketplace["owner"]["name"].is_string());
+        let events: Vec<&String> = hooks["hooks"].as_object().into_iter().flat_map(|events| events.keys()).collect();
+        assert_eq!(events, ["SessionStart", "PreToolUse", "PostToolUse", "Stop"]);
+        for event in events {
+            let command = &hooks["hooks"][event][0]["hooks"][0];
+            assert_eq!(command["type"], "command");
+            assert!(command["command"].as_str().is_some_and(|line| line.contains("'/opt/ralph/bin/ralph' hook ")));
+        }
+    }
+
+    #[test]
+    fn the_skill_is_a_prompt_for_clients_without_skills() {
+        let prompt = as_prompt(" a cart ");
+        assert!(prompt.starts_with("# Plan a feature for ralph\n"), "{prompt}");
+        assert!(prompt.contains("\nWhat the person wants: a cart\n"), "{prompt}");
+        assert!(as_prompt("").contains("\nWhat the person wants: ask them.\n"));
+    }
+
+    #[test]
+    fn the_example_in_the_skill_is_a_plan() {
+        let example = SKILL.split_once("```json\n").and_then(|(_, behind)| behind.split_once("```"));
+        let example = example.map(|(example, _)| example).unwrap_or_default();
+        let imported = import(example.as_bytes(), &Options { project: "", reopen: false });
+        let imported = imported.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((imported.source, imported.stories, imported.unmapped), (Source::Plugin, 1, Vec::new()));
+        let value: Value = serde_json::from_str(example).unwrap_or_default();
+        assert_eq!(serde_json::from_str::<Value>(&imported.tasks).unwrap_or_default(), value, "nothing was missing");
+    }
+
+    #[test]
+    fn a_path_is_quoted_for_the_shell() {
+        let line = hook_command("/home/o'neil/my $HOME/ralph", "stop");
+        let words = shlex::split(&line).unwrap_or_default();
+        assert_eq!(words.iter().filter(|word| *word == "/home/o'neil/my $HOME/ralph").count(), 3, "{line}");
+    }
+
+    #[test]
+    fn the_skill_has_a_head_with_its_name_and_when_to_use_it() {
+        let head = SKILL.strip_prefix("---\n").and_then(|text| text.split_once("\n---\n")).map(|(head, _)| head);
+        let lines: Vec<&str> = head.unwrap_or_default().lines().collect();
+        assert_eq!(lines.first(), Some(&"name: ralph-plan"));
+        for phrase in ["/ralph-plan", "plan this feature for ralph", "create a ralph prd", "generate tasks for ralph"] {
+            assert!(lines.get(1).is_some_and(|line| line.starts_with("description: ") && line.contains(phrase)));
+        }
+        // A colon and a blank in an unquoted value would end the head for a YAML parser.
+        assert!(lines.iter().all(|line| line.matches(": ").count() == 1), "{lines:?}");
+        assert!(SKILL.contains("run ralph plan init first"));
+    }
+}
