@@ -436,7 +436,12 @@ impl Learner<'_> {
         file.rules(wanted).any(|(_, needs, recipe)| {
             let lines = recipe.iter().map(|line| line.trim_start_matches(['@', '-', '+', ' ']));
             let needs_it = needs.iter().any(|need| need == target);
-            lines.into_iter().any(|line| line.contains(&by_path) || needs_it && is_command(line))
+            let interprets = |line: &str| {
+                let mut words = line.split_whitespace();
+                words.next().is_some_and(super::table::is_interpreter)
+                    && words.any(|word| word == target || word == "$<")
+            };
+            lines.into_iter().any(|line| line.contains(&by_path) || interprets(line) || needs_it && is_command(line))
         })
     }
 

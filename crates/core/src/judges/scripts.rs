@@ -62,7 +62,8 @@ impl Learner<'_> {
         if path.contains(['*', '?']) {
             return self.collected(path, by_program, call, context);
         }
-        if self.premises.matches(&self.subject.work, path) {
+        let is_built = context.setting.made.iter().any(|made| made == path);
+        if is_built || self.premises.matches(&self.subject.work, path) {
             return self.tried(path);
         }
         let sounds = table::sounds_like_a_judge(path);
