@@ -28,7 +28,7 @@ pub(super) const CARGO_TEST: &str = "cargo test";
 
 #[rustfmt::skip]
 const RUNNERS: &[Runner] = &[
-    Runner { name: "pytest", command: "pytest|py.test", unless: "--no-summary", unless_configured: "addopts",
+    Runner { name: "pytest", command: "pytest|py.test", unless: "--no-summary|no:terminal", unless_configured: "addopts",
         says: r"[=\s]*(?:[0-9]+ \w+, )*[1-9][0-9]* (?:passed|xfailed|xpassed)\b" },
     Runner { name: "unittest", command: "unittest", unless: "", unless_configured: "", says: r"Ran [1-9][0-9]* tests?\b" },
     Runner { name: NODE_TEST, command: "node --test", unless: "--test-reporter|--test-reporter-destination|--watch",
@@ -57,8 +57,8 @@ pub(super) const LIBTEST_ENDS: &str =
 /// Its beginning.
 pub(super) const LIBTEST_BEGINS: &str = r"running [1-9][0-9]* tests?$";
 
-/// What node says of a file that ended well and ran no test.
-pub(super) const NODE_FILE: &str = r"(?:ok [0-9]+ - |✔ )\S*[/\\.]\S*\.[cm]?[jt]sx?(?: \([0-9.]+m?s\))?$";
+/// What node says of a file with tests that ended well and ran none. Suites are often named by a file that they try.
+pub(super) const NODE_FILE: &str = r"(?:ok [0-9]+ - |✔ )\S*(?:[._-](?:test|spec)\.|[/\\]tests?[/\\]\S*\.|[/\\]test-\S*\.)[cm]?[jt]sx?(?: \([0-9.]+m?s\))?$";
 
 /// The runner of this name.
 pub(crate) fn by_name(name: &str) -> Option<&'static Runner> {

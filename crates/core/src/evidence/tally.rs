@@ -416,6 +416,7 @@ mod tests {
             ("node:test", "ok 1 - small\n# tests 1\n# pass 1\n", TestsRan::Some),
             ("node:test", "ok 1 - /p/test/add.test.js\n# tests 1\n# pass 1\n", TestsRan::None),
             ("node:test", "ok 1\nok 2\nok 3\n", TestsRan::None),
+            ("node:test", "ok 1 - lib/add.js\n# tests 1\n# pass 1\n", TestsRan::Some),
             ("node:test", "\u{2714} test/add.test.mjs (40.1ms)\n\u{2139} tests 1\n\u{2139} pass 1\n", TestsRan::None),
             ("prove", "t/a.t .. ok\nAll tests successful.\nFiles=1, Tests=2,  0 wallclock secs\n", TestsRan::Some),
             ("phpunit", "OK (5 tests, 7 assertions)\n", TestsRan::Some),
