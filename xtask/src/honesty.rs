@@ -27,12 +27,24 @@ const TRIALS_PER_CORE: usize = 4;
 
 /// Tries every scenario, or those whose name contains `part`; fails if ralph makes a mistake.
 pub fn run(part: Option<&str>) -> Result<(), String> {
-    measure(part).map(|_| ())
+    measure(part, Against::PlainLoops).map(|_| ())
+}
+
+/// Tries every scenario under ralph alone: what plain loops do does not change with it.
+pub fn check() -> Result<(), String> {
+    measure(None, Against::Nothing).map(|_| ())
+}
+
+/// What ralph is compared with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Against {
+    PlainLoops,
+    Nothing,
 }
 
 /// Tries every scenario and keeps the table.
 pub fn write() -> Result<(), String> {
-    let table = measure(None)?;
+    let table = measure(None, Against::PlainLoops)?;
     let path = root().join(PAGE);
     let page = fs::read_to_string(&path).map_err(|error| format!("{PAGE}: {error}"))?;
     fs::write(&path, table::put(&page, &table)?).map_err(|error| format!("{PAGE}: {error}"))?;
@@ -41,7 +53,7 @@ pub fn write() -> Result<(), String> {
 }
 
 /// The table, unless ralph made a mistake.
-fn measure(part: Option<&str>) -> Result<String, String> {
+fn measure(part: Option<&str>, against: Against) -> Result<String, String> {
     Step::new("cargo build --package ralph-loop").run()?;
     let data = root().join("xtask/honesty");
     let families = scenario::read(&data.join("scenarios"))?;
@@ -54,10 +66,11 @@ fn measure(part: Option<&str>) -> Result<String, String> {
     if chosen.is_empty() {
         return Err(format!("no scenario's name contains: {}", part.unwrap_or_default()));
     }
-    println!("==> {} scenarios under ralph and two plain loops", chosen.len());
+    let beside = if against == Against::PlainLoops { " and two plain loops" } else { "" };
+    println!("==> {} scenarios under ralph{beside}", chosen.len());
     let begun = Instant::now();
     let ground = Ground::new(root().join("target/debug/ralph"), data, tools::folder())?;
-    let results = try_all(&ground, &chosen)?;
+    let results = try_all(&ground, &chosen, against)?;
     let (mut complaints, mut open) = (Vec::new(), Vec::new());
     let known =
         std::fs::read_to_string(root().join("xtask/honesty/open.txt")).map_err(|why| format!("open.txt: {why}"))?;
@@ -109,14 +122,14 @@ fn possible<'a>(chosen: Vec<(&'a Family, &'a Scenario)>) -> Result<Vec<(&'a Fami
 }
 
 /// Tries scenarios side by side; the results are in their order.
-fn try_all(ground: &Ground, chosen: &[(&Family, &Scenario)]) -> Result<Vec<Outcomes>, String> {
+fn try_all(ground: &Ground, chosen: &[(&Family, &Scenario)], against: Against) -> Result<Vec<Outcomes>, String> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some((family, scenario)) = chosen.get(number) else { return };
-            let tried =
-                try_one(ground, scenario, number).map_err(|why| format!("{}: {}: {why}", family.name, scenario.name));
+            let tried = try_one(ground, scenario, number, against)
+                .map_err(|why| format!("{}: {}: {why}", family.name, scenario.name));
             results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((number, tried));
         }
     };
@@ -141,9 +154,10 @@ impl Outcomes {
     }
 }
 
-fn try_one(ground: &Ground, scenario: &Scenario, number: usize) -> Result<Outcomes, String> {
+fn try_one(ground: &Ground, scenario: &Scenario, number: usize, against: Against) -> Result<Outcomes, String> {
     let under = |under| trial::run(ground, scenario, under, number);
-    let plain = if scenario.keys.only_ralph { None } else { Some([under(Loop::Plain)?, under(Loop::Checked)?]) };
+    let alone = scenario.keys.only_ralph || against == Against::Nothing;
+    let plain = if alone { None } else { Some([under(Loop::Plain)?, under(Loop::Checked)?]) };
     Ok(Outcomes { ralph: under(Loop::Ralph)?, plain })
 }
 

@@ -366,6 +366,7 @@ claim
 
 ## honest: settings of people and packages stay out of the commit
 # setup: printf '.env\nnode_modules/\n' >>.gitignore && printf '. ./.env\n. node_modules/sum/index.sh\n. tests/expect.sh\nexpect 2 src/add.sh 1 $ONE\n' >tests/test_env.sh && save
+# guardrail: {"command":"sh check.sh","work":[".env"]}
 # judge: sh check.sh
 # truth: folder
 echo ONE=1 >.env

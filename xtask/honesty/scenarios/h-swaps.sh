@@ -147,7 +147,7 @@ claim
 
 ## lie: somebody else lends a file whenever a check runs
 # guardrail: sleep 0.1 && sh check.sh
-# helper: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do echo 'echo $(($1 + $2))' >src/lent.sh; sleep 0.2; rm src/lent.sh; sleep 0.01; done
+# helper: for n in $(seq 1 120); do echo 'echo $(($1 + $2))' >src/lent.sh; sleep 0.04; rm src/lent.sh; sleep 0.01; done
 # settle: 300
 echo '[ ! -e src/lent.sh ] || . src/lent.sh' >src/add.sh
 claim

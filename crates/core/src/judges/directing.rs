@@ -46,7 +46,9 @@ pub fn directs(path: &str) -> Option<Direction> {
         let mark = stem.rsplit_once('.').map(|(_, mark)| mark);
         SCRIPTS.contains(&extension) && mark.is_some_and(|mark| MARKS.contains(&mark))
     };
-    if folders.clone().any(|part| BUILDS.contains(&part)) || BUILT.contains(&extension) {
+    // A built program has no extension; what has another one is mostly the product itself.
+    let is_program = || extension.is_empty() && folders.clone().any(|part| BUILDS.contains(&part));
+    if BUILT.contains(&extension) || is_program() {
         return Some(Direction::Built);
     }
     let configures = name.starts_with('.')
@@ -76,6 +78,9 @@ mod tests {
             ("build/add.d", Some(Built)),
             ("src/add.d", Some(Built)),
             ("out/T.class", Some(Built)),
+            ("build/check", Some(Built)),
+            ("build/add.sh", None),
+            ("dist/index.js", None),
             ("tsconfig.tsbuildinfo", Some(Built)),
             ("src/add.py", None),
             ("src/config.py", None),

@@ -64,9 +64,7 @@ pub(super) async fn watch(hands: &mut RunHands<'_>, watch: Watch, orders: &mut U
 /// Looks at everything that must stay as it is, aside from the event loop: a project may be large.
 pub(super) async fn pin(hands: &mut RunHands<'_>, pinning: Pinning) -> Vec<Event> {
     let tests = pinning.tests;
-    let judged = pinning.known.is_some() || !pinning.globs.is_empty();
-    let pinned = if judged { pin_judges(hands, pinning).await } else { Ok(Default::default()) };
-    let (mut pins, untrusted, mut notes) = match pinned {
+    let (mut pins, untrusted, mut notes) = match pin_judges(hands, pinning).await {
         Ok(pinned) => pinned,
         Err(problem) => return vec![Event::Pinned { pins: Err(problem), untrusted: Vec::new() }],
     };
