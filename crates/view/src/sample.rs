@@ -116,6 +116,7 @@ pub fn journal() -> Vec<Entry> {
     let gathered = || Event::Gathered(Gathered { base: None, summary: String::new(), human: String::new() });
     let events = [
         Event::Started(Box::new(started)),
+        Event::Pinned { pins: Ok(Box::default()), untrusted: Vec::new() },
         gathered(),
         ended(Claim::Complete, Some(Failure::new(FailureClass::Other, "the agent exited with code 1"))),
         tree("aaaaaaaaaa"),

@@ -168,8 +168,12 @@ fn b09_a_storm_of_tiny_lines_reaches_a_fast_reader_in_bounded_memory() {
 }
 
 /// Runs ralph before a pipe whose reader waits for the file `read`; its exit code goes into `code`.
-const SLOW_READER: [&str; 4] =
-    ["sh", "-c", "{ \"$@\"; echo $? > code; } | { until [ -e read ]; do sleep 0.05; done; cat; }", "sh"];
+const SLOW_READER: [&str; 4] = [
+    "sh",
+    "-c",
+    "{ \"$@\"; echo $? > code.part; mv code.part code; } | { until [ -e read ]; do sleep 0.05; done; cat; }",
+    "sh",
+];
 
 #[test]
 fn b10_a_reader_that_stops_does_not_hold_the_agent_and_still_gets_the_end() {
@@ -279,7 +283,7 @@ fn b13_a_decreasing_cost_counts_as_the_largest_seen() {
 #[test]
 fn b14_readers_that_go_away_do_not_end_the_run() {
     for (pipeline, flags, narrated) in [
-        ("{ \"$@\"; echo $? > code; } | head -1", "-V", "[ralph] "),
+        ("{ \"$@\"; echo $? > code.part; mv code.part code; } | head -1", "-V", "[ralph] "),
         ("{ \"$@\" 2>&1; echo $? > code; } | head -1", "-V", ""),
         ("{ \"$@\"; echo $? > code; } | head -1", "--json", ""),
         ("\"$@\" >&- 2>&-; echo $? > code", "-V", ""),

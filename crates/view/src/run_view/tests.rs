@@ -4,8 +4,9 @@ use crate::{conditions, json};
 use ralph_core::machine::Step;
 use ralph_core::outcome::StopReason;
 
+/// The journal up to this entry; that something is pinned does not count.
 fn cut(length: usize) -> RunView {
-    RunView::of(journal().into_iter().take(length).collect(), Prompts::None).unwrap()
+    RunView::of(journal().into_iter().take(length + 1).collect(), Prompts::None).unwrap()
 }
 
 #[test]
@@ -85,7 +86,7 @@ fn finished(iteration: u32, kind: CheckKind, name: &str, problem: &str) -> Notic
 
 /// The entry of the first check, and what the machine tells of it.
 fn checked(iteration: u32) -> (Entry, Notice) {
-    let entry = journal().remove(4);
+    let entry = journal().remove(5);
     let mut told = finished(iteration, CheckKind::Guardrail, "make test", "failed with exit code 2");
     if let (Event::CheckEnded(report), Notice::CheckFinished { log, .. }) = (&entry.event, &mut told) {
         *log = Some(report.log.clone());
@@ -96,7 +97,7 @@ fn checked(iteration: u32) -> (Entry, Notice) {
 #[test]
 fn checks_that_execute_nothing_are_kept_by_their_last_round() {
     let mut view = cut(1);
-    let noted = || journal().remove(1);
+    let noted = || journal().remove(2);
     let begins = Notice::IterationStarted { iteration: 1, attempt: 1, agent: String::new(), prompt: String::new() };
     view.take(noted(), Step::telling([begins]));
     view.take(
@@ -134,7 +135,7 @@ fn checks_before_the_first_iteration_belong_to_none() {
 fn a_view_that_follows_a_run_is_the_view_of_its_whole_journal() {
     let mut entries = journal().into_iter();
     let mut following = RunView::begin(entries.next().unwrap(), Prompts::Newest).unwrap();
-    for (length, entry) in (2..).zip(entries) {
+    for (length, entry) in (1..).zip(entries) {
         following.apply(entry);
         let whole = cut(length);
         assert_eq!(json::receipts(&following), json::receipts(&whole), "{length}");
