@@ -40,9 +40,9 @@ pub enum Activity {
     },
     /// Look for what is new and not in the last commit. Answers with `LeftOutSeen`.
     LookForLeftOut { pins: Arc<Pins> },
-    /// Look for files that can tell checks what to do and were made during the run, but for what is declared as work.
-    /// Answers with `MadeSeen`.
-    LookForMade { pins: Arc<Pins>, work: Vec<String> },
+    /// Look for files that can tell these checks what to do and were made during the run, but for what each declares as
+    /// work. Answers with `MadeSeen`.
+    LookForMade { pins: Arc<Pins>, checks: Vec<CheckSpec> },
     /// Execute a command of version control. Answers with `ScmEnded`.
     Scm(ScmSpec, Arc<Pins>),
     /// Look at the marker files. Answers with `MarkersSeen`.

@@ -3,7 +3,7 @@
 //! The journal is a list of these. Names and fields are a contract: they are added, never changed.
 
 use crate::check::{CheckReport, TreePrint};
-use crate::id::RunId;
+use crate::id::{CheckId, RunId};
 use crate::inbox::Heard;
 use crate::judges::Known;
 use crate::observation::{Markers, Observation};
@@ -90,8 +90,11 @@ pub enum Event {
     CheckEnded(Box<CheckReport>),
     /// Files that can tell checks what to do were looked for.
     MadeSeen {
-        /// Those that were made during the run, by their paths in the work tree.
-        paths: Vec<String>,
+        /// For each check those that were made during the run, by their paths in the work tree.
+        made: Vec<(CheckId, Vec<String>)>,
+        /// Why they could not be looked for; empty if they could.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        problem: String,
     },
     /// The last commit was compared with what is there.
     LeftOutSeen {

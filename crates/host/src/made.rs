@@ -1,7 +1,7 @@
 //! Files that can tell checks what to do, and that were made during a run.
 
 use crate::aside::Stop;
-use ralph_core::judges::{Direction, directs};
+use ralph_core::judges::{Direction, directs, directs_nothing};
 use ralph_core::time::WallTime;
 use std::collections::{BTreeMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
@@ -12,23 +12,19 @@ use std::time::UNIX_EPOCH;
 const MOST_OF_A_FOLDER: usize = 200;
 /// The times of files may lie so far behind the clock.
 const TICK_MILLIS: i64 = 10;
-/// What is not looked at: git's and ralph's own, and those in which nobody looks for such files.
-const NOT_WALKED: [&str; 5] = [".git", ".ralph", "node_modules", "target", "__pycache__"];
+/// git's folder and ralph's own.
+const OWN: [&str; 2] = [".git", ".ralph"];
 
 /// The files that somebody looks for by their names, as they stand now, by their paths in the work tree.
-pub fn looked_for(tree: &Path, stop: &Stop) -> Vec<String> {
+pub fn looked_for(tree: &Path, stop: &Stop) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
-    walk(tree, stop, |path, direction| {
-        if direction == Direction::Looked {
-            found.push(path.to_owned());
-        }
-    });
-    found
+    walk(tree, stop, |path, direction| found.extend((direction == Direction::Looked).then(|| path.to_owned())))?;
+    Ok(found)
 }
 
 /// The files that can tell checks what to do and that were not there before, by their paths in the work tree. What a
 /// build left is known by the time of its making.
-pub fn since(tree: &Path, before: &[String], began: WallTime, stop: &Stop) -> Vec<String> {
+pub fn since(tree: &Path, before: &[String], began: WallTime, stop: &Stop) -> Result<Vec<String>, String> {
     let before: HashSet<&str> = before.iter().map(String::as_str).collect();
     let mut looked = Vec::new();
     let mut built: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -39,36 +35,48 @@ pub fn since(tree: &Path, before: &[String], began: WallTime, stop: &Stop) -> Ve
             built.entry(folder.to_owned()).or_default().push(path.to_owned());
         }
         _ => {}
-    });
+    })?;
     let whole = |(folder, files): (String, Vec<String>)| match files.len() > MOST_OF_A_FOLDER && !folder.is_empty() {
         true => vec![folder],
         false => files,
     };
-    looked.into_iter().chain(built.into_iter().flat_map(whole)).collect()
+    Ok(looked.into_iter().chain(built.into_iter().flat_map(whole)).collect())
 }
 
-/// Goes through all files that can tell checks something; what cannot be read or is no text tells them nothing either.
-fn walk(tree: &Path, stop: &Stop, mut take: impl FnMut(&str, Direction)) {
+/// Goes through all files that can tell checks something.
+fn walk(tree: &Path, stop: &Stop, mut take: impl FnMut(&str, Direction)) -> Result<(), String> {
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
-        let Ok(listing) = std::fs::read_dir(tree.join(&folder)) else { continue };
-        for entry in listing.flatten() {
+        let at = tree.join(&folder);
+        let listing = match at.read_dir() {
+            Ok(listing) => listing,
+            Err(_) if is_closed(&at) => continue,
+            Err(error) => return Err(format!("{} cannot be listed: {error}", folder.display())),
+        };
+        for entry in listing {
             if stop.is_set() {
-                return;
+                return Err("the look at the files was stopped".to_owned());
             }
-            if NOT_WALKED.iter().any(|name| entry.file_name() == *name) {
+            let entry = entry.map_err(|error| format!("{} cannot be listed: {error}", folder.display()))?;
+            let name = entry.file_name();
+            if OWN.iter().any(|own| name == *own) {
                 continue;
             }
-            let path = folder.join(entry.file_name());
+            let path = folder.join(&name);
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push(path);
-            } else if let Some(path) = path.to_str()
-                && let Some(direction) = directs(path)
-            {
+                folders.extend((!directs_nothing(&name.to_string_lossy())).then_some(path));
+            } else if let Some(direction) = directs(&path.to_string_lossy()) {
+                let path = path.to_str().ok_or_else(|| format!("the name {} is no text", path.display()))?;
                 take(path, direction);
             }
         }
     }
+    Ok(())
+}
+
+/// Whether nothing in a folder can be opened, by its name either, or the folder is gone.
+fn is_closed(folder: &Path) -> bool {
+    rustix::fs::access(folder, rustix::fs::Access::EXEC_OK).is_err()
 }
 
 /// Whether a file was made, or where the file system does not tell that, changed since then.
@@ -94,17 +102,34 @@ mod tests {
         for path in [".env", "tests/conftest.py", "build/old.o", "src/add.py"] {
             write(path);
         }
-        let before = looked_for(tree.path(), &Stop::default());
+        let before = looked_for(tree.path(), &Stop::default()).unwrap();
         std::thread::sleep(std::time::Duration::from_millis(30));
         let began = crate::clock::Clock::start().now();
-        for path in [".env", "pytest.ini", "build/new.o", "src/sub.py", "node_modules/.bin/x", "a/.editorconfig"] {
+        for path in
+            [".env", "pytest.ini", "build/new.o", "src/sub.py", "node_modules/.bin/x", ".venv/.env", "a/.editorconfig"]
+        {
             write(path);
         }
         for number in 0..=MOST_OF_A_FOLDER {
             write(&format!("out/{number}.class"));
         }
-        let mut made = since(tree.path(), &before, began, &Stop::default());
+        let mut made = since(tree.path(), &before, began, &Stop::default()).unwrap();
         made.sort();
         assert_eq!(made, ["a/.editorconfig", "build/new.o", "out", "pytest.ini"]);
+    }
+    #[test]
+    fn a_name_that_is_no_text_and_a_look_that_is_stopped_are_told() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let tree = tempfile::tempdir().unwrap();
+        let odd = tree.path().join(std::ffi::OsStr::from_bytes(b"odd\xff"));
+        std::fs::write(&odd, "no file of this name directs anything").unwrap();
+        assert_eq!(looked_for(tree.path(), &Stop::default()), Ok(Vec::new()));
+        let stop = Stop::default();
+        stop.set();
+        assert!(looked_for(tree.path(), &stop).is_err());
+        std::fs::create_dir(tree.path().join(std::ffi::OsStr::from_bytes(b"at\xff"))).unwrap();
+        std::fs::write(tree.path().join(std::ffi::OsStr::from_bytes(b"at\xff/.env")), "").unwrap();
+        assert!(looked_for(tree.path(), &Stop::default()).is_err_and(|why| why.ends_with("is no text")));
+        assert_eq!(looked_for(&tree.path().join("gone"), &Stop::default()), Ok(Vec::new()));
     }
 }

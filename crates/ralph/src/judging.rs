@@ -19,7 +19,6 @@ use ralph_host::process::Keeper;
 use ralph_host::programs::Programs;
 use ralph_host::snapshot::{Place, Snapshots};
 use ralph_host::temp::RunTemp;
-use ralph_host::watch::SettingsWatch;
 use ralph_host::{tree, trust};
 use ralph_store::{Store, Which};
 use ralph_view::judges::Judging;
@@ -59,7 +58,7 @@ pub fn look(project: &Project, settings: &Settings) -> Result<Found, CommandErro
         .map_err(|failure| CommandError::usage(format!("what judges cannot be looked at: {}", failure.why)))?;
     let programs = if policy.pins_scripts() { programs.pin(&known.programs) } else { Vec::new() };
     let pins = Pins { files, programs, ..Pins::default() };
-    let settings = SettingsWatch::new(project.settings_files());
+    let settings = project.watch_settings()?;
     let standings: Vec<Standing> = pins.standings().into_iter().chain(settings.standings().iter().cloned()).collect();
     let trust = trust::read(&project.state).map_err(|error| {
         CommandError::io(format!("what people trust cannot be read in {}", project.state.display()), &error)

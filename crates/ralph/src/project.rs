@@ -9,6 +9,7 @@ use ralph_host::child_runs::{self, FOLDER_VARIABLE, Origin, PARENT_VARIABLE};
 use ralph_host::identity::RUN_VARIABLE;
 use ralph_host::process::find_program;
 use ralph_host::temp::RunTemp;
+use ralph_host::watch::SettingsWatch;
 use ralph_host::{look, state_dir, tree};
 use ralph_view::Suggest;
 use std::ffi::{OsStr, OsString};
@@ -58,9 +59,11 @@ impl Project {
         Loaded::read(&self.root, self.user_settings.as_deref())
     }
 
-    /// The files that settings come from, whether they are there or not.
-    pub fn settings_files(&self) -> Vec<PathBuf> {
-        settings::FILES.iter().map(|file| self.root.join(file)).chain(self.user_settings.clone()).collect()
+    /// The files that settings come from, whether they are there or not, as they stand now.
+    pub fn watch_settings(&self) -> Result<SettingsWatch, CommandError> {
+        let files = settings::FILES.iter().map(|file| self.root.join(file)).chain(self.user_settings.clone());
+        SettingsWatch::new(files.collect())
+            .map_err(|error| CommandError::io("what the settings hold cannot be remembered", &error))
     }
 
     /// How commands about this project are typed where the caller stands.

@@ -38,7 +38,6 @@ use ralph_host::tree::{self, Fingerprinter};
 use ralph_host::trim;
 use ralph_host::trust;
 use ralph_host::views::Folder;
-use ralph_host::watch::SettingsWatch;
 use ralph_store::{DamagedRow, Durability, Store, StoreError, Which};
 use ralph_view::narration::Volume;
 use std::cell::RefCell;
@@ -180,7 +179,7 @@ impl Claimed {
                     return Ok(());
                 };
                 let pins = last.pins();
-                let settings = SettingsWatch::new(project.settings_files());
+                let settings = project.watch_settings()?;
                 let settings = settings.standings().iter().map(|standing| standing.path.clone());
                 let edited = last.policy().config_hash != policy.config_hash;
                 let changed: Vec<String> = settings.filter(|_| edited).collect();
@@ -241,7 +240,7 @@ impl Claimed {
         };
         let folder = folder(project, policy)?;
         // Beside the run: nothing waits for it, and it ends with the run. Where no thread can be started, the next run does it.
-        let _trimming = (policy.pins() || !policy.guardrails.is_empty()).then(|| {
+        let _trimming = policy.pins().then(|| {
             let state = project.state.clone();
             Aside::start(move |stop| trim::trim(&state, stop))
         });
@@ -263,7 +262,7 @@ impl Claimed {
             snapshots: None,
             heads: Default::default(),
             seal: seal(run, policy, None),
-            settings: SettingsWatch::new(project.settings_files()),
+            settings: project.watch_settings()?,
             patterns: Patterns::new(&policy.completion),
             pinned_files: PinnedFiles::new(&project.root, &run_folder.join(pins::KEPT)),
             raw_log: RawLog::new(&run_folder),

@@ -11,11 +11,10 @@ pub enum Direction {
     Built,
 }
 
-/// Folders in which nobody looks for such files, or that are learned and kept in other ways.
-const ELSEWHERE: &[&str] = &[
-    "node_modules", "bower_components", "site-packages", "vendor", "venv", "virtualenv", "target", "__pycache__",
-    "Pods", "deps",
-];
+/// Folders of installed packages, which are learned and kept in other ways, and of compiled modules, which only their
+/// interpreter reads.
+const ELSEWHERE: &[&str] =
+    &["node_modules", "bower_components", "site-packages", "vendor", "venv", "virtualenv", "__pycache__"];
 /// Hidden folders are caches and environments of tools, but for these.
 const CONFIGURING: &[&str] = &[".cargo", ".config", ".mvn", ".yarn", ".jest"];
 const BUILDS: &[&str] = &["build", "builddir", "dist", "out", "_build", "obj"];
@@ -32,13 +31,16 @@ const MARKS: &[&str] = &["config", "conf", "setup", "workspace"];
 const SCRIPTS: &[&str] = &["js", "cjs", "mjs", "ts", "cts", "mts", "json"];
 const ENDINGS: &[&str] = &["pth", "mk", "mak", "env", "rc", "properties", "jvmopts"];
 
+/// Whether no file below a folder of this name can tell a check what to do.
+pub fn directs_nothing(folder: &str) -> bool {
+    ELSEWHERE.contains(&folder) || (folder.starts_with('.') && !CONFIGURING.contains(&folder))
+}
+
 /// Whether a file of this name can tell a check what to do, and how. The path is relative to the work tree.
 pub fn directs(path: &str) -> Option<Direction> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let mut folders = folder.split('/').filter(|part| !part.is_empty());
-    let is_elsewhere =
-        |part: &str| ELSEWHERE.contains(&part) || (part.starts_with('.') && !CONFIGURING.contains(&part));
-    if folders.clone().any(is_elsewhere) || SILENT.contains(&name) {
+    if folders.clone().any(directs_nothing) || SILENT.contains(&name) {
         return None;
     }
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
@@ -90,7 +92,7 @@ mod tests {
             (".pytest_cache/v/lastfailed", None),
             ("node_modules/x/.npmrc", None),
             ("src/__pycache__/add.pyc", None),
-            ("target/debug/add.d", None),
+            ("target/rules.mk", Some(Looked)),
             ("bin/tool", None),
             ("empty/.gitkeep", None),
         ] {

@@ -28,7 +28,7 @@ mod watched;
 mod word;
 
 pub use collected::is_test;
-pub use directing::{Direction, directs};
+pub use directing::{Direction, directs, directs_nothing};
 pub use learn::learn;
 pub use part::counted;
 pub use premises::{Premises, Standing};

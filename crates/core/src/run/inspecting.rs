@@ -204,13 +204,17 @@ impl Inspection {
         }
     }
 
-    /// Why the machine could not show the tree is remembered once per round.
     fn saw(&mut self, print: &TreePrint, moved: bool) {
         if moved {
             self.unseen.clear();
         }
+        self.see_fault(print.fault_in_words().unwrap_or_default());
+    }
+
+    /// Why the machine could not show the tree is remembered once per round.
+    pub(super) fn see_fault(&mut self, why: &str) {
         if self.unseen.is_empty() {
-            self.unseen.push_str(print.fault_in_words().unwrap_or_default());
+            self.unseen.push_str(why);
         }
     }
 }
@@ -248,8 +252,9 @@ impl Run {
                 self.go_on(at)
             }
             Inspect::Made => {
-                let work = self.declared_work(&at);
-                self.inspect_by(at, Activity::LookForMade { pins: self.pins(), work })
+                let speaks = at.reports.iter().filter(|report| report.supports());
+                let checks = speaks.map(|report| report.spec.clone()).collect();
+                self.inspect_by(at, Activity::LookForMade { pins: self.pins(), checks })
             }
             Inspect::Commit => self.begin_commit(at),
             Inspect::Pending => {

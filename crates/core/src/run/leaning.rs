@@ -5,7 +5,7 @@
 use super::inspecting::{Inspect, Inspection};
 use super::{Run, RunStep};
 use crate::check::{CheckEnding, CheckReport, CheckSpec};
-use crate::machine::Step;
+use crate::id::CheckId;
 use crate::words::Note;
 use std::collections::BTreeSet;
 
@@ -16,24 +16,18 @@ impl Run {
         on_snapshots && self.policy.pins_scripts() && self.pins().began.is_some()
     }
 
-    /// What people declared to be work in any check.
-    pub(super) fn declared_work(&self, at: &Inspection) -> Vec<String> {
-        let work = at.reports.iter().flat_map(|report| report.spec.terms.work.iter().cloned());
-        work.collect::<BTreeSet<String>>().into_iter().collect()
-    }
-
-    pub(super) fn on_made_seen(&mut self, paths: &[String]) -> Option<RunStep> {
+    pub(super) fn on_made_seen(&mut self, made: &[(CheckId, Vec<String>)], problem: &str) -> Option<RunStep> {
         let mut at = self.inspecting(|step| *step == Inspect::Made)?;
-        let speak = at.reports.iter().filter(|report| report.supports()).map(|report| &report.spec);
-        let tried: Vec<Inspect> = speak
-            .map(|spec| CheckSpec { without: paths.to_vec(), terms: spec.terms.without_writing(), ..spec.clone() })
-            .map(|spec| Inspect::TryWithout(Box::new(spec)))
-            .collect();
-        if paths.is_empty() || tried.is_empty() {
-            return Some(self.go_on(at));
-        }
-        at.first(tried);
-        Some(Run::note(Note::TriedWithout { files: paths.to_vec() }).then(self.go_on(at)))
+        at.see_fault(problem);
+        let without = |spec: &CheckSpec| {
+            let (_, files) = made.iter().find(|(check, files)| *check == spec.id && !files.is_empty())?;
+            Some(CheckSpec { without: files.clone(), terms: spec.terms.without_writing(), ..spec.clone() })
+        };
+        let tried: Vec<CheckSpec> = at.reports.iter().filter_map(|report| without(&report.spec)).collect();
+        let files: BTreeSet<String> = tried.iter().flat_map(|spec| spec.without.iter().cloned()).collect();
+        let told = (!files.is_empty()).then(|| Run::note(Note::TriedWithout { files: files.into_iter().collect() }));
+        at.first(tried.into_iter().map(|spec| Inspect::TryWithout(Box::new(spec))).collect::<Vec<_>>());
+        Some(told.unwrap_or_default().then(self.go_on(at)))
     }
 
     /// A check has run without what was made during the run.
@@ -45,6 +39,6 @@ impl Run {
         if !report.passed() || !report.live.is_empty() {
             at.leaning.push((report.spec.id.clone(), report.spec.without.clone()));
         }
-        Step::default().then(self.stop_between(&at).unwrap_or_else(|| self.go_on(at)))
+        self.stop_between(&at).unwrap_or_else(|| self.go_on(at))
     }
 }

@@ -391,6 +391,10 @@ fn a_check_that_passes_only_with_what_can_direct_it_and_was_made_meanwhile_verif
     assert_eq!((sim.end().0, sim.outcome().verified()), (Complete, false));
     let told = &sim.outcome().message;
     assert!(told.contains("tests/conftest.py") && told.contains("guardrails[].work"), "{told}");
+    // Nobody could look: nothing is verified by that either.
+    let sim = play(Turn { unmade: "conf cannot be listed", ..turn(Agent::Claims) });
+    assert_eq!((sim.end().0, sim.outcome().verification), (Complete, Some(Verification::Unseen)));
+    assert!(sim.outcome().message.contains("conf cannot be listed"), "{}", sim.outcome().message);
     // Nobody claims anything.
     let works = Turn { made: &[".env"], ..turn(Agent::Works) };
     assert_eq!(play(works).checked(), ["make test"]);

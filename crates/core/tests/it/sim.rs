@@ -167,6 +167,8 @@ pub struct Turn {
     /// What was made that can tell checks what to do, and whether the checks fail without it.
     pub made: &'static [&'static str],
     pub leans: bool,
+    /// Why that could not be looked for; empty if it could.
+    pub unmade: &'static str,
     /// The base text as it is read for this iteration.
     pub base: Option<Result<String, String>>,
     /// What people write into the feedback file before this iteration, with its number behind it.
@@ -212,6 +214,7 @@ pub fn turn(agent: Agent) -> Turn {
         needs_left_out: false,
         made: &[],
         leans: false,
+        unmade: "",
         base: None,
         human: "",
         takes: Millis::from_secs(60),
@@ -609,9 +612,10 @@ impl Sim {
                 Event::AgentEnded(Box::new(self.message_end(self.world.turn(iteration))))
             }
             Activity::Launch(_) => Event::AgentEnded(Box::new(self.agent_end(self.world.turn(iteration)))),
-            Activity::LookForMade { .. } => {
-                let paths = self.world.turn(iteration).made.iter().map(|&path| path.to_owned()).collect();
-                Event::MadeSeen { paths }
+            Activity::LookForMade { checks, .. } => {
+                let files = |_: &_| self.world.turn(iteration).made.iter().map(|&path| path.to_owned()).collect();
+                let made = checks.iter().map(|spec| (spec.id.clone(), files(spec))).collect();
+                Event::MadeSeen { made, problem: self.world.turn(iteration).unmade.to_owned() }
             }
             Activity::LookForLeftOut { .. } => {
                 let paths = self.world.turn(iteration).left_out.iter().map(|&path| path.to_owned()).collect();

@@ -12,6 +12,7 @@ use proptest::sample::select;
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, Ground};
 use ralph_core::event::{Event, Gathered, Resumed};
 use ralph_core::guardrail::FailAction;
+use ralph_core::id::CheckId;
 use ralph_core::inbox::Heard;
 use ralph_core::observation::{
     Ending, Failure, FailureClass, Leaked, Marker, Markers, Observation, StartFault, Tokens, ToolResult, ToolRun,
@@ -214,7 +215,10 @@ pub fn events() -> impl Strategy<Value = Event> {
         }),
         1 => Just(Event::PinnedRestored { problems: vec!["x".to_owned()] }),
         1 => pending().prop_map(|pending| Event::ScmLooked { pending }),
-        1 => (0..3usize).prop_map(|count| Event::MadeSeen { paths: (0..count).map(|number| format!(".m{number}")).collect() }),
+        1 => (0..3usize, any::<bool>()).prop_map(|(count, seen)| Event::MadeSeen {
+            made: vec![(CheckId::new("make_test"), (0..count).map(|number| format!(".m{number}")).collect())],
+            problem: if seen { String::new() } else { "no thread".to_owned() },
+        }),
         1 => (0..3usize, any::<bool>()).prop_map(|(count, seen)| Event::LeftOutSeen {
             paths: (0..count).map(|number| format!("new{number}")).collect(),
             problem: if seen { String::new() } else { "git was killed".to_owned() },

@@ -96,9 +96,10 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
             let (paths, problem) = look_for_left_out(hands, &pins).await.unwrap_or_else(|why| (Vec::new(), why));
             heard_before(hands, Event::LeftOutSeen { paths, problem })
         }
-        Activity::LookForMade { pins, work } => {
-            let paths = checking::look_for_made(hands, &pins, work).await;
-            heard_before(hands, Event::MadeSeen { paths })
+        Activity::LookForMade { pins, checks } => {
+            let looked = checking::look_for_made(hands, &pins, checks).await;
+            let (made, problem) = looked.map_or_else(|why| (Vec::new(), why), |made| (made, String::new()));
+            heard_before(hands, Event::MadeSeen { made, problem })
         }
         Activity::Scm(spec, pins) => scm_task(hands, spec, &pins, &mut links.orders).await,
         Activity::CompareTests { record, patience } => vec![existing_tests::compare(hands, record, patience).await],

@@ -5,6 +5,7 @@ use ralph_core::activity::{Pinning, Watch};
 use ralph_core::check::{CheckSpec, Ground};
 use ralph_core::event::Event;
 use ralph_core::excerpt::Excerpt;
+use ralph_core::id::CheckId;
 use ralph_core::judges::{self, Known, Subject};
 use ralph_core::protect::{PinFailure, PinnedChange, Pins};
 use ralph_core::trust::Untrusted;
@@ -117,7 +118,8 @@ async fn look_at_all(
         let mut pins = Pins { files, ..Pins::default() };
         let unmatched = pins::unmatched(&globs, &pins.files);
         if known.is_some() {
-            pins.looked_for = made::looked_for(&whole, stop);
+            // What cannot be listed now is taken for made during the run later.
+            pins.looked_for = made::looked_for(&whole, stop).unwrap_or_default();
             pins.programs = programs.pin(&judging.programs);
             pins.unknown.clone_from(&judging.unknown);
             pins.caches.clone_from(&judging.caches);
@@ -133,28 +135,36 @@ async fn look_at_all(
     }
 }
 
-/// Files that can tell checks what to do and were made during the run, but for what is declared as work.
-pub(super) async fn look_for_made(hands: &RunHands<'_>, pins: &Arc<Pins>, work: Vec<String>) -> Vec<String> {
-    let Some(began) = pins.began else { return Vec::new() };
-    let tree = hands.git_root.clone().unwrap_or_else(|| hands.root.clone());
-    let inside = hands.root.strip_prefix(&tree).unwrap_or(Path::new("")).to_owned();
+/// For each of these checks the files that can tell it what to do and were made during the run, but for what it declares
+/// as work, what is pinned, and its own caches; or why nobody knows.
+pub(super) async fn look_for_made(
+    hands: &RunHands<'_>,
+    pins: &Arc<Pins>,
+    checks: Vec<CheckSpec>,
+) -> Result<Vec<(CheckId, Vec<String>)>, String> {
+    let Some(began) = pins.began else { return Ok(Vec::new()) };
+    let (root, tree) = (hands.root.clone(), hands.git_root.clone().unwrap_or_else(|| hands.root.clone()));
     let pins = Arc::clone(pins);
     let look = move |stop: &_| {
-        let mut made = made::since(&tree, &pins.looked_for, began, stop);
-        let is_work = pins::matching(&work);
-        // What is pinned is judged by that.
-        let is_pinned = |path: &Path| pins.files.iter().any(|file| Path::new(&file.path) == path);
-        made.retain(|path| {
-            let path = Path::new(path).strip_prefix(&inside).unwrap_or(Path::new(path));
-            !is_work(path) && !is_pinned(path)
-        });
-        made
+        let made = made::since(&tree, &pins.looked_for, began, stop)?;
+        let inside = root.strip_prefix(&tree).unwrap_or(Path::new(""));
+        let of = |spec: CheckSpec| {
+            let (is_work, caches) = (pins::matching(&spec.terms.work), caches(&root, &spec, &pins).0);
+            let counts = |path: &&String| {
+                let path = Path::new(path).strip_prefix(inside).unwrap_or(Path::new(path));
+                let is_pinned = || pins.files.iter().any(|file| Path::new(&file.path) == path);
+                !is_work(path) && !caches.iter().any(|cache| path.starts_with(cache)) && !is_pinned()
+            };
+            (spec.id.clone(), made.iter().filter(counts).cloned().collect())
+        };
+        Ok(checks.into_iter().map(of).collect())
     };
+    // Whoever cannot start a thread for it waits for it.
     let looked = match Aside::start(look.clone()) {
         Ok(mut looking) => looking.answer().await,
         Err(_) => Aside::done(look).answer().await,
     };
-    looked.unwrap_or_default()
+    looked.unwrap_or_else(|| Err("the look at the files was cut".to_owned()))
 }
 
 /// The snapshots of this run, tried once; or why there are none.

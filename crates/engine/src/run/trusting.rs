@@ -80,7 +80,8 @@ async fn changed(hands: &mut RunHands<'_>, pins: &Pins) -> Result<Vec<String>, S
             Change::Hidden { by } => vec![change.path, by],
             _ => vec![change.path],
         });
-    Ok(paths.chain(hands.settings.changed()).collect())
+    let settings = hands.settings.changed().map_err(|error| error.to_string())?;
+    Ok(paths.chain(settings).collect())
 }
 
 /// What of git is not as it was. Where git cannot say it, the repository is damaged, and the next run sees that.

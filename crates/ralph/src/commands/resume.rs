@@ -18,7 +18,6 @@ use ralph_core::outcome::exit;
 use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::run::{Run, RunRow};
 use ralph_core::stream::{Row as _, Standing};
-use ralph_host::watch::SettingsWatch;
 use ralph_host::{state_dir, trust};
 use ralph_store::{Found, Store, Which};
 use ralph_view::{quoted, words};
@@ -98,7 +97,7 @@ fn doubts(project: &Project, machine: &Run, weaker: Vec<String>) -> Result<Vec<S
     })?;
     let pins = machine.is_pinned().then(|| machine.pins());
     let seal = session::seal(machine.id(), machine.policy(), pins.as_deref());
-    let settings = SettingsWatch::new(project.settings_files());
+    let settings = project.watch_settings()?;
     Ok(trust.doubts(&seal, settings.standings(), weaker))
 }
 
