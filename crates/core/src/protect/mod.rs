@@ -311,6 +311,19 @@ impl Pins {
         files.flat_map(unknown).collect()
     }
 
+    /// Whether a file outside of the project is compared by its content with the one at the start.
+    pub fn pins_outside(&self, path: &str) -> bool {
+        let is_file = |file: &Pinned| match &file.state {
+            PinnedState::File { .. } | PinnedState::Link { .. } => file.path == path && file.part == Part::Whole,
+            PinnedState::Folder { .. } if file.part == Part::Whole => {
+                path.strip_prefix(&file.path).is_some_and(|below| below.starts_with('/'))
+            }
+            _ => false,
+        };
+        self.files.iter().any(is_file)
+            || self.programs.iter().any(|program| program.file == path && !program.hash.is_empty())
+    }
+
     /// What judges, as it stands, for whoever remembers it over many runs.
     pub fn standings(&self) -> Vec<Standing> {
         let files = self.files.iter();

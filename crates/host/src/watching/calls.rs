@@ -1,10 +1,12 @@
 //! What one call of a process means: which file it executes, opens, looks for or makes.
 
 use super::record::{Item, Record};
+use super::scrutiny::Scrutiny;
+use super::Order;
 use crate::plain_file::{self, Links};
 use crate::process::memory;
 use libc::{c_int, c_long};
-use ralph_core::judges::{Executed, Opened};
+use ralph_core::judges::{Executed, Opened, Used};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io::{self, Read as _};
@@ -44,6 +46,8 @@ pub(crate) enum Answer {
     GoesOn,
     /// The process is told that the kernel has no such call.
     NoSuchCall,
+    /// The process is told that there is no such file.
+    NoSuchFile,
 }
 
 /// What the arguments of a call mean, by their places.
@@ -155,6 +159,10 @@ pub(crate) struct Eyes {
     user: u32,
     /// Who was refused a ring last.
     without_ring: Option<String>,
+    /// What is looked for beside the tree.
+    scrutiny: Option<Scrutiny>,
+    /// Whether the file of this call must not be found.
+    hides: bool,
 }
 
 /// What a call shows, to be kept once the process has gone on with it.
@@ -172,9 +180,18 @@ enum Found {
 }
 
 impl Eyes {
-    pub(crate) fn new(is_weakened: bool) -> Eyes {
+    pub(crate) fn new(is_weakened: bool, order: Option<&Order>) -> Eyes {
         let user = rustix::process::geteuid().as_raw();
-        Eyes { record: Record::default(), has_mounts: false, has_fuse: false, is_weakened, user, without_ring: None }
+        Eyes {
+            record: Record::default(),
+            has_mounts: false,
+            has_fuse: false,
+            is_weakened,
+            user,
+            without_ring: None,
+            scrutiny: order.map(|order| Scrutiny::new(order, user)),
+            hides: false,
+        }
     }
 
     pub(crate) fn record(&mut self) -> &mut Record {
@@ -220,7 +237,29 @@ impl Eyes {
             }
             None => None,
         };
+        if std::mem::take(&mut self.hides) {
+            return (Seen::default(), Answer::NoSuchFile);
+        }
         (seen.unwrap_or_default(), Answer::GoesOn)
+    }
+
+    /// Whether nothing at this path says anything about a check.
+    fn is_silent(&self, path: &Path) -> bool {
+        if self.scrutiny.is_some() { Scrutiny::is_void(path) } else { is_noise(path) }
+    }
+
+    /// A process comes by a file without writing it. Says whether it finds it.
+    fn finds(&mut self, pid: i32, path: &Path, file: &Metadata) -> bool {
+        let Some(scrutiny) = &mut self.scrutiny else { return true };
+        if scrutiny.hides(file) {
+            self.hides = true;
+            return false;
+        }
+        if scrutiny.is_news(path, file) {
+            let used = Used { path: text(path), by: self.program_of(pid) };
+            self.record.note_use(used);
+        }
+        true
     }
 
     /// The check has failed: if a ring was refused, nobody knows whether for that.
@@ -261,12 +300,26 @@ impl Eyes {
             let program = self.program_of(call.pid);
             self.record.gap(format!("{program} serves a file system of its own, whose files were not looked at"));
         }
-        if is_noise(path) {
+        if self.is_silent(path) {
             return None;
         }
         let writes = flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_TRUNC != 0;
         let reads = flags & libc::O_ACCMODE != libc::O_WRONLY && flags & libc::O_TRUNC == 0;
-        match self.find(call.pid, path) {
+        let found = self.find(call.pid, path);
+        if let (Found::File(file), false) = (&found, writes)
+            && !self.finds(call.pid, path, file)
+        {
+            return None;
+        }
+        if let (Found::File(file), Some(scrutiny)) = (&found, &mut self.scrutiny)
+            && flags & libc::O_TRUNC != 0
+        {
+            scrutiny.makes(path, Some(file));
+        }
+        if is_noise(path) {
+            return None;
+        }
+        match found {
             Found::Other => None,
             Found::Nothing if flags & libc::O_CREAT != 0 => Some(self.makes(path)),
             Found::Nothing => Some(self.misses(call, path)),
@@ -279,15 +332,26 @@ impl Eyes {
     }
 
     fn asks(&mut self, call: &Call, at: At) -> Option<Seen> {
-        let path = self.place(call, at).filter(|path| !is_noise(path))?;
-        matches!(self.find(call.pid, &path), Found::Nothing).then(|| self.misses(call, &path))
+        let path = self.place(call, at).filter(|path| !self.is_silent(path))?;
+        match self.find(call.pid, &path) {
+            Found::Nothing => Some(self.misses(call, &path)),
+            Found::File(file) => {
+                self.finds(call.pid, &path, &file);
+                None
+            }
+            Found::Other | Found::Unasked => None,
+        }
     }
 
     fn misses(&self, call: &Call, path: &Path) -> Seen {
+        if self.scrutiny.is_some() {
+            return Seen::default();
+        }
         Seen(vec![Item::Missed(Opened { path: text(path), by: self.program_of(call.pid) })])
     }
 
-    fn makes(&self, path: &Path) -> Seen {
+    fn makes(&mut self, path: &Path) -> Seen {
+        self.scrutiny.iter_mut().for_each(|scrutiny| scrutiny.makes(path, None));
         Seen(if is_noise(path) { Vec::new() } else { vec![Item::Made(text(path))] })
     }
 
@@ -296,7 +360,12 @@ impl Eyes {
         let program = self.place(call, at)?;
         match self.find(call.pid, &program) {
             Found::File(file) if file.mode() & 0o111 == 0 => return None,
-            Found::File(file) => self.note_power(&program, &file),
+            Found::File(file) => {
+                if !self.finds(call.pid, &program, &file) {
+                    return None;
+                }
+                self.note_power(&program, &file);
+            }
             Found::Unasked => {}
             Found::Other => return None,
             Found::Nothing => return Some(self.misses(call, &program)),
@@ -318,6 +387,9 @@ impl Eyes {
             let words = [Some(text(Path::new(&interpreter))), argument, Some(text(&given))];
             let rest = executed.args.into_iter().skip(1);
             file = self.absolute(pid, &folder, Path::new(&interpreter));
+            if let Found::File(found) = self.find(pid, &file) {
+                self.finds(pid, &file, &found);
+            }
             let args = words.into_iter().flatten().chain(rest).collect();
             executed = Executed { program: text(&file), args, folder: executed.folder };
             seen.push(Item::Executed(executed.clone()));
@@ -468,7 +540,7 @@ fn text(path: &Path) -> String {
 }
 
 fn is_noise(path: &Path) -> bool {
-    NOISE.iter().any(|noise| path.starts_with(noise))
+    NOISE.iter().any(|noise| path.starts_with(noise)) && !path.starts_with("/dev/shm")
 }
 
 fn is_absent(error: &io::Error) -> bool {
@@ -548,6 +620,7 @@ mod tests {
             ("/usr/lib/x86_64-linux-gnu/libc.so.6", true),
             ("/lib/ld.so", true),
             ("/proc/1/maps", true),
+            ("/dev/shm/project/check.sh", false),
             ("/usr/libfoo/x", false),
             ("/home/a/lib/x.so", false),
             ("/usr/bin/make", false),
