@@ -282,7 +282,8 @@ pub struct CheckReport {
     /// What is pinned outside of its snapshot and was not as at the start when it had ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pinned: Vec<PinnedChange>,
-    /// What it used beside the tree and was made or changed there during the run.
+    /// What it used and was made or changed during the run: by an absolute path beside the tree, by one in the work tree
+    /// what stands there before a module from elsewhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outside: Vec<String>,
     /// Why nobody knows that, although this machine can tell it; else empty.

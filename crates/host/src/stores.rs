@@ -2,34 +2,42 @@
 
 use crate::aside::Stop;
 use ralph_core::judges::{Packages, Store};
+use ralph_core::trust::Span;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 /// Packages of one store; whoever has more is told apart by nobody.
 const MOST: usize = 100_000;
-/// The file of a run's folder that keeps the list.
+/// The file of trusted state that keeps the list.
 const FILE: &str = "packages.json";
 
-/// Lists what stands in these stores now.
-pub fn list(stores: &[Store], stop: &Stop) -> Packages {
-    let mut packages = Packages::default();
+/// Lists what stands in these stores now, but for what was added there while agents of earlier runs worked. What the list
+/// `before` those has counts, whoever put it there anew.
+pub fn list(stores: &[Store], before: Packages, worked: &[Span], stop: &Stop) -> Packages {
+    let mut packages = if worked.is_empty() { Packages::default() } else { before };
+    let is_added = |path: &String| {
+        let born = Path::new(path).symlink_metadata().and_then(|meta| meta.created()).ok();
+        let born = born.and_then(|born| i64::try_from(born.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok());
+        born.is_some_and(|born| worked.iter().any(|(from, until)| (from.0..=until.0).contains(&born)))
+    };
     for store in stores.iter().filter(|store| store.is_listed()) {
         match list_one(store, stop) {
-            Some(found) => packages.there.extend(found),
+            Some(found) => packages.there.extend(found.into_iter().filter(|path| !is_added(path))),
             None => drop(packages.unlisted.insert(store.root.clone())),
         }
     }
     packages
 }
 
-/// Keeps the list in the folder of the run.
-pub fn keep(run_folder: &Path, packages: &Packages) -> io::Result<()> {
-    std::fs::write(run_folder.join(FILE), serde_json::to_vec(packages)?)
+/// Keeps the list in the project's trusted state.
+pub fn keep(state: &Path, packages: &Packages) -> io::Result<()> {
+    std::fs::write(state.join(FILE), serde_json::to_vec(packages)?)
 }
 
-/// The list of a run; `None` if there is none.
-pub fn kept(run_folder: &Path) -> Option<Packages> {
-    serde_json::from_slice(&std::fs::read(run_folder.join(FILE)).ok()?).ok()
+/// The list that was kept last; `None` if there is none.
+pub fn kept(state: &Path) -> Option<Packages> {
+    serde_json::from_slice(&std::fs::read(state.join(FILE)).ok()?).ok()
 }
 
 /// Absolute paths of the packages in a store; `None` if there are too many, or nobody may look.
@@ -63,6 +71,7 @@ mod tests {
     use super::*;
     use crate::pins::Machine;
     use crate::programs::Programs;
+    use ralph_core::time::WallTime;
     use ralph_core::judges::{Used, counted_outside, stores};
     use std::ffi::OsString;
 
@@ -88,7 +97,7 @@ mod tests {
             ".cache/pip/http/aa/old",
         ]
         .map(write);
-        let packages = list(&stores(&machine), &Stop::default());
+        let packages = list(&stores(&machine), Packages::default(), &[], &Stop::default());
         keep(home.path(), &packages).unwrap();
         assert_eq!(kept(home.path()), Some(packages.clone()));
         let added = [
@@ -111,6 +120,11 @@ mod tests {
         .map(write);
         let counts = |used: &[Used]| counted_outside(used, &packages, &machine, |_| false).len();
         assert_eq!((counts(&there), counts(&added), counts(&others)), (there.len(), 0, others.len()));
+        // A later run takes what agents added for added, and what they replaced for what was there.
+        let worked = [(WallTime(0), WallTime(i64::MAX))];
+        let later = list(&stores(&machine), packages.clone(), &worked, &Stop::default());
+        let counts = |used: &[Used]| counted_outside(used, &later, &machine, |_| false).len();
+        assert_eq!((counts(&there), counts(&added)), (there.len(), 0));
         assert_eq!(counted_outside(&others, &packages, &machine, |path| path.ends_with(".testrc")).len(), 4);
     }
 }

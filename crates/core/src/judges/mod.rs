@@ -20,6 +20,7 @@ mod premises;
 mod rake;
 mod reported;
 mod scripts;
+mod shadowing;
 mod shell;
 mod table;
 mod taskfile;
@@ -34,6 +35,7 @@ pub use learn::learn;
 pub use outside::{Packages, Store, Used, counted_outside, stores};
 pub use part::counted;
 pub use premises::{Premises, Standing};
+pub use shadowing::{is_module, shadowing};
 pub use watched::{Executed, Opened, Watched, learn_watched};
 
 use crate::check::CheckSpec;

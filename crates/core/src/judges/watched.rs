@@ -18,6 +18,9 @@ pub struct Watched {
     /// Where that was asked for: files beside the tree that were made or changed since then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub used: Vec<Used>,
+    /// With it: folders from which interpreters took modules, absolute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<String>,
     /// Why something may be missing here; empty if nothing is.
     pub gap: String,
 }

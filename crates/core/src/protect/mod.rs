@@ -13,7 +13,7 @@ use crate::judges::{Cache, Part, Unknown, Why};
 use crate::tests_changed::TestsRecord;
 use crate::text;
 use crate::time::WallTime;
-use crate::trust::Standing;
+use crate::trust::{Span, Standing};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -75,6 +75,9 @@ pub struct Pins {
     /// When all this was looked at: what was written later was written during the run. Earlier versions did not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<WallTime>,
+    /// When agents of earlier runs worked, as far as nobody has accepted what they did outside of the project.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worked: Vec<Span>,
 }
 
 /// A file or folder of the repository without which git does not work, as it was at the start. By these an

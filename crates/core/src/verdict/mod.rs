@@ -222,8 +222,8 @@ fn leans(spec: &CheckSpec, files: &[String]) -> String {
     }
     let files = told(&[outside, inside].concat());
     format!(
-        "{without} or changed beside the project during the run{files}; look at it, then begin a new run: what is there \
-         when a run begins counts as it is"
+        "{without} or changed outside of the project while agents worked{files}; look at it, then: ralph trust, and the \
+         next run knows it"
     )
 }
 

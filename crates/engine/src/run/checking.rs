@@ -6,10 +6,10 @@ use ralph_core::check::{CheckReport, CheckSpec, Ground};
 use ralph_core::event::Event;
 use ralph_core::excerpt::Excerpt;
 use ralph_core::id::CheckId;
-use ralph_core::judges::{self, Known, Subject};
+use ralph_core::judges::{self, Known, Packages, Subject, Watched};
 use ralph_core::protect::{PinFailure, PinnedChange, Pins};
 use ralph_core::time::WallTime;
-use ralph_core::trust::Untrusted;
+use ralph_core::trust::{Span, Untrusted};
 use ralph_core::words::Note;
 use ralph_host::aside::Aside;
 use ralph_host::checks::{self, CheckPlace};
@@ -87,8 +87,8 @@ async fn pin_judges(
     hands: &mut RunHands<'_>,
     pinning: Pinning,
 ) -> Result<(Pins, Vec<Untrusted>, Vec<Note>), PinFailure> {
-    let left = trusting::left(hands).map_err(|why| PinFailure { why, fault: true })?;
-    let (mut pins, unmatched) = look_at_all(hands, pinning, left).await?;
+    let (left, worked) = trusting::left(hands).map_err(|why| PinFailure { why, fault: true })?;
+    let (mut pins, unmatched) = look_at_all(hands, pinning, left, worked).await?;
     if let Some(root) = hands.git_root.as_deref().filter(|_| pins.tree_seen) {
         let patience = super::activity::GIT_TIMEOUT;
         let place = git::Pinning { root, scratch: &hands.run_folder, patience, variable: hands.variable };
@@ -110,12 +110,13 @@ async fn look_at_all(
     hands: &RunHands<'_>,
     pinning: Pinning,
     left: Vec<String>,
+    worked: Vec<Span>,
 ) -> Result<(Pins, Vec<String>), PinFailure> {
     let (files, programs, git_root) = (hands.pinned_files.clone(), hands.programs.clone(), hands.git_root.clone());
     let whole = git_root.clone().unwrap_or_else(|| hands.root.clone());
     let Pinning { globs, subjects, known, .. } = pinning;
     let machine = Machine::new(&hands.root, hands.programs.clone(), hands.variable);
-    let run_folder = hands.run_folder.clone();
+    let (state, run_folder) = (hands.state.clone(), hands.run_folder.clone());
     let started = Aside::start(move |stop| {
         let nothing = Known::default();
         let judging = known.as_deref().unwrap_or(&nothing);
@@ -125,10 +126,11 @@ async fn look_at_all(
         if known.is_some() {
             // What cannot be listed now is taken for made during the run later.
             pins.looked_for = made::looked_for(&whole, stop).unwrap_or_default();
-            // Without a list every package counts as one that was there.
-            let packages = stores::list(&judges::stores(&machine), stop);
-            let kept = stores::keep(&run_folder, &packages);
-            let unkept = |error| format!("the list of packages could not be kept in {}: {error}", run_folder.display());
+            made::keep_modules(&whole, &run_folder, stop).map_err(|why| PinFailure { why, fault: true })?;
+            let before = stores::kept(&state).unwrap_or_default();
+            let packages = stores::list(&judges::stores(&machine), before, &worked, stop);
+            let kept = stores::keep(&state, &packages);
+            let unkept = |error| format!("the list of packages could not be kept in {}: {error}", state.display());
             kept.map_err(|error| PinFailure { why: unkept(error), fault: true })?;
             pins.programs = programs.pin(&judging.programs);
             pins.unknown.clone_from(&judging.unknown);
@@ -231,7 +233,8 @@ async fn watched(
 ) -> (Vec<Event>, CheckReport) {
     let out = report_file(hands);
     let hidden: Vec<String> = spec.without_outside().cloned().collect();
-    let wanted = watching::Order { since, inside: inside(hands), hidden: hidden.clone() };
+    let (spans, inside) = (pins.worked.clone(), inside(hands));
+    let wanted = watching::Order { since, spans, inside, hidden: hidden.clone() };
     let (mut events, mut report) = execute(hands, spec.clone(), pins, Some((&out, Some(&wanted))), orders).await;
     let is_told = out.is_file();
     let seen = watching::read(&out);
@@ -248,9 +251,15 @@ async fn watched(
         return (events, report);
     }
     let machine = Machine::new(&hands.root, hands.programs.clone(), hands.variable);
-    let packages = stores::kept(&hands.run_folder).unwrap_or_default();
+    // Without a list every package counts as one that was there.
+    let unlisted = || judges::stores(&machine).into_iter().map(|store| store.root).collect();
+    let packages = stores::kept(&hands.state);
+    let packages = packages.unwrap_or_else(|| Packages { unlisted: unlisted(), ..Packages::default() });
     let is_pinned = |path: &str| pins.pins_outside(path);
     report.outside = judges::counted_outside(&seen.used, &packages, &machine, is_pinned);
+    if matches!(hands.snapshots, Some(Ok(_))) {
+        report.outside.extend(shadowing(hands, &spec, pins, &seen));
+    }
     if !report.outside.is_empty()
         && let Some(Ok(snapshots)) = &hands.snapshots
         && let Err(error) = snapshots.forget(&spec, &caches(&hands.root, &spec, pins).0)
@@ -260,6 +269,26 @@ async fn watched(
         events.push(Event::Noted { note: Note::Machine { text } });
     }
     (events, report)
+}
+
+/// New files of the tree that stood before modules from elsewhere when a check ran, but for what it declares as work.
+fn shadowing(hands: &RunHands<'_>, spec: &CheckSpec, pins: &Pins, seen: &Watched) -> Vec<String> {
+    let Some(began) = pins.began else { return Vec::new() };
+    let tree = hands.git_root.as_ref().unwrap_or(&hands.root);
+    let Ok(real) = tree.canonicalize() else { return Vec::new() };
+    let below = |path: &String| Path::new(path).strip_prefix(&real).ok()?.to_str().map(str::to_owned);
+    let opened = seen.opened.iter().filter_map(|opened| below(&opened.path)).filter(|path| judges::is_module(path));
+    let new = made::new_modules(&real, &hands.run_folder, opened.collect(), began);
+    let machine = Machine::new(&real, hands.programs.clone(), hands.variable);
+    let folders: Vec<String> =
+        seen.modules.iter().map(|folder| below(folder).unwrap_or_else(|| folder.clone())).collect();
+    let inside = hands.root.strip_prefix(tree).unwrap_or(Path::new(""));
+    let (is_work, caches) = (pins::matching(&spec.terms.work), caches(&hands.root, spec, pins).0);
+    let counts = |path: &String| {
+        let path = Path::new(path).strip_prefix(inside).unwrap_or(Path::new(path));
+        !is_work(path) && !caches.iter().any(|cache| path.starts_with(cache))
+    };
+    judges::shadowing(&new, &folders, &machine).into_iter().filter(counts).collect()
 }
 
 /// Folders of which a look beside the tree tells nothing: the tree with its repository, and what is ralph's own.

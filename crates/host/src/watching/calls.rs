@@ -6,7 +6,7 @@ use super::Order;
 use crate::plain_file::{self, Links};
 use crate::process::memory;
 use libc::{c_int, c_long};
-use ralph_core::judges::{Executed, Opened, Used};
+use ralph_core::judges::{Executed, Opened, Used, Watched};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io::{self, Read as _};
@@ -198,6 +198,15 @@ impl Eyes {
         &mut self.record
     }
 
+    /// Everything that was seen so far.
+    pub(crate) fn watched(&self) -> Watched {
+        let mut watched = self.record.watched();
+        let asked = self.scrutiny.iter().flat_map(Scrutiny::only_asked);
+        watched.modules.extend(self.scrutiny.iter().flat_map(Scrutiny::modules).map(|folder| text(folder)));
+        watched.used.extend(asked.map(|(path, by)| Used { path: text(path), by: by.clone() }));
+        watched
+    }
+
     pub(crate) fn keep(&mut self, seen: Seen) {
         seen.0.into_iter().for_each(|item| self.record.note(item));
     }
@@ -220,7 +229,7 @@ impl Eyes {
             Some(Shape::Opens { at, flags }) => self.opens(call, at, call.int(flags)),
             Some(Shape::OpensHow { at, how }) => self.opens_how(call, at, how),
             Some(Shape::Executes { at, argv }) => self.executes(call, at, argv),
-            Some(Shape::Makes(at)) => self.place(call, at).map(|path| self.makes(&path)),
+            Some(Shape::Makes(at)) => self.place(call, at).map(|path| self.makes(call.pid, &path)),
             Some(Shape::Asks(at)) => self.asks(call, at),
             Some(Shape::Ring) => {
                 self.without_ring = Some(self.program_of(call.pid));
@@ -255,7 +264,8 @@ impl Eyes {
             self.hides = true;
             return false;
         }
-        if scrutiny.is_news(path, file) {
+        scrutiny.is_module_inside(path);
+        if scrutiny.is_used(path, file) {
             let used = Used { path: text(path), by: self.program_of(pid) };
             self.record.note_use(used);
         }
@@ -271,7 +281,7 @@ impl Eyes {
 
     /// The program of a process.
     pub(crate) fn program_of(&self, pid: i32) -> String {
-        fs::read_link(format!("/proc/{pid}/exe")).map(|path| text(&path)).unwrap_or_default()
+        program_of(pid)
     }
 
     fn opens_how(&mut self, call: &Call, at: At, how: usize) -> Option<Seen> {
@@ -314,14 +324,14 @@ impl Eyes {
         if let (Found::File(file), Some(scrutiny)) = (&found, &mut self.scrutiny)
             && flags & libc::O_TRUNC != 0
         {
-            scrutiny.makes(path, Some(file));
+            scrutiny.makes(call.pid, path, Some(file));
         }
         if is_noise(path) {
             return None;
         }
         match found {
             Found::Other => None,
-            Found::Nothing if flags & libc::O_CREAT != 0 => Some(self.makes(path)),
+            Found::Nothing if flags & libc::O_CREAT != 0 => Some(self.makes(call.pid, path)),
             Found::Nothing => Some(self.misses(call, path)),
             Found::File(_) | Found::Unasked => {
                 let opened = || Item::Opened(Opened { path: text(path), by: self.program_of(call.pid) });
@@ -336,8 +346,15 @@ impl Eyes {
         match self.find(call.pid, &path) {
             Found::Nothing => Some(self.misses(call, &path)),
             Found::File(file) => {
-                self.finds(call.pid, &path, &file);
-                None
+                let scrutiny = self.scrutiny.as_mut()?;
+                self.hides = scrutiny.hides(&file);
+                if self.hides {
+                    return None;
+                }
+                scrutiny.asks(call.pid, &path, &file, || program_of(call.pid));
+                // What is compiled already is not opened any more.
+                let is_module = scrutiny.is_module_inside(&path);
+                is_module.then(|| Seen(vec![Item::Opened(Opened { path: text(&path), by: String::new() })]))
             }
             Found::Other | Found::Unasked => None,
         }
@@ -350,8 +367,8 @@ impl Eyes {
         Seen(vec![Item::Missed(Opened { path: text(path), by: self.program_of(call.pid) })])
     }
 
-    fn makes(&mut self, path: &Path) -> Seen {
-        self.scrutiny.iter_mut().for_each(|scrutiny| scrutiny.makes(path, None));
+    fn makes(&mut self, pid: i32, path: &Path) -> Seen {
+        self.scrutiny.iter_mut().for_each(|scrutiny| scrutiny.makes(pid, path, None));
         Seen(if is_noise(path) { Vec::new() } else { vec![Item::Made(text(path))] })
     }
 
@@ -533,6 +550,10 @@ impl Call {
     fn int(&self, place: usize) -> i32 {
         self.arg(place) as i32
     }
+}
+
+fn program_of(pid: i32) -> String {
+    fs::read_link(format!("/proc/{pid}/exe")).map(|path| text(&path)).unwrap_or_default()
 }
 
 fn text(path: &Path) -> String {

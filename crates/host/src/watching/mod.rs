@@ -38,6 +38,7 @@ pub(crate) use calls::{Answer, Call, Eyes, SILENT, numbers};
 use crate::process::{Command, own_program};
 use ralph_core::judges::Watched;
 use ralph_core::time::WallTime;
+use ralph_core::trust::Span;
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -59,6 +60,8 @@ pub struct Watching<'a> {
 pub struct Order {
     /// What was made or changed at this time or later.
     pub since: WallTime,
+    /// Or within one of these.
+    pub spans: Vec<Span>,
     /// Folders of which nothing is told, without links on the way to them.
     pub inside: Vec<PathBuf>,
     /// Files that the command does not find, whatever name leads to them.

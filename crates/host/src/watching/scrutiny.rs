@@ -2,6 +2,8 @@
 //! not find.
 
 use super::Order;
+use ralph_core::judges::is_module;
+use ralph_core::time::WallTime;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
@@ -17,7 +19,8 @@ const MEMORY: &str = "/dev/shm";
 
 #[derive(Debug)]
 pub(crate) struct Scrutiny {
-    since: i64,
+    /// From when to when, in milliseconds.
+    spans: Vec<(i64, i64)>,
     inside: Vec<PathBuf>,
     /// By device and inode.
     hidden: HashSet<(u64, u64)>,
@@ -25,6 +28,10 @@ pub(crate) struct Scrutiny {
     made: HashSet<PathBuf>,
     /// Files that were looked at: what happens to them later is the command's own doing.
     looked_at: HashSet<PathBuf>,
+    /// News of which a process only asked whether it is there, with the process and its program.
+    asked: HashMap<PathBuf, (i32, String)>,
+    /// Folders with files of which interpreters take modules.
+    modules: HashSet<PathBuf>,
     ways: HashMap<PathBuf, Way>,
     user: u32,
 }
@@ -40,12 +47,17 @@ struct Way {
 impl Scrutiny {
     pub(crate) fn new(order: &Order, user: u32) -> Scrutiny {
         let inode = |path: &String| fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
+        let since = (order.since, WallTime(i64::MAX));
+        let spans = order.spans.iter().chain([&since]);
+        let spans = spans.map(|(from, until)| (from.0.saturating_sub(TICK_MILLIS), until.0)).collect();
         Scrutiny {
-            since: order.since.0.saturating_sub(TICK_MILLIS),
+            spans,
             inside: order.inside.clone(),
             hidden: order.hidden.iter().filter_map(inode).collect(),
             made: HashSet::new(),
             looked_at: HashSet::new(),
+            asked: HashMap::new(),
+            modules: HashSet::new(),
             ways: HashMap::new(),
             user,
         }
@@ -60,8 +72,12 @@ impl Scrutiny {
         !self.hidden.is_empty() && self.hidden.contains(&(file.dev(), file.ino()))
     }
 
-    /// The command makes what stands here from now on; `before` is what it takes the content of.
-    pub(crate) fn makes(&mut self, path: &Path, before: Option<&Metadata>) {
+    /// A process of the command makes what stands here from now on; `before` is what it takes the content of. Whoever only
+    /// asked what it is about to replace has not used it.
+    pub(crate) fn makes(&mut self, pid: i32, path: &Path, before: Option<&Metadata>) {
+        if self.asked.get(path).is_some_and(|(asked, _)| *asked == pid) {
+            self.asked.remove(path);
+        }
         if let Some(before) = before {
             self.hidden.remove(&(before.dev(), before.ino()));
         }
@@ -70,9 +86,44 @@ impl Scrutiny {
         }
     }
 
+    /// Takes note of the folder of a module, and says whether it is a module of the tree.
+    pub(crate) fn is_module_inside(&mut self, path: &Path) -> bool {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let is_inside = self.is_inside(path);
+        let is_installed = || path.components().any(|part| matches!(part.as_os_str().to_str(), Some("site-packages" | "dist-packages")));
+        if matches!(extension, "py" | "so" | "pm") && (!is_inside || is_installed())
+            && let Some(folder) = path.parent()
+            && !self.modules.contains(folder)
+        {
+            self.modules.insert(folder.to_owned());
+        }
+        is_inside && is_module(&path.to_string_lossy())
+    }
+
+    pub(crate) fn modules(&self) -> impl Iterator<Item = &PathBuf> {
+        self.modules.iter()
+    }
+
+    /// A process asks whether a file is there.
+    pub(crate) fn asks(&mut self, pid: i32, path: &Path, file: &Metadata, by: impl FnOnce() -> String) {
+        if self.is_news(path, file) {
+            self.asked.insert(path.to_owned(), (pid, by()));
+        }
+    }
+
+    /// Whether a file that a process reads or executes is news.
+    pub(crate) fn is_used(&mut self, path: &Path, file: &Metadata) -> bool {
+        self.asked.remove(path).is_some() || self.is_news(path, file)
+    }
+
+    /// The news that were only asked for.
+    pub(crate) fn only_asked(&self) -> impl Iterator<Item = (&Path, &String)> {
+        self.asked.iter().map(|(path, (_, by))| (path.as_path(), by))
+    }
+
     /// Whether a file that the command comes by is beside the tree and was made or changed since, by anybody else. Only the
     /// first time counts.
-    pub(crate) fn is_news(&mut self, path: &Path, file: &Metadata) -> bool {
+    fn is_news(&mut self, path: &Path, file: &Metadata) -> bool {
         if self.is_inside(path) || !self.looked_at.insert(path.to_owned()) {
             return false;
         }
@@ -80,8 +131,14 @@ impl Scrutiny {
             return false;
         }
         let way = self.way(path, MOST_LINKS);
-        let changed = changed_at(file) >= self.since && !self.is_inside(&way.real);
+        let changed = self.is_within(file) && !self.is_inside(&way.real);
         (changed || way.changed) && self.can_be_changed(path, file)
+    }
+
+    /// Whether a file was last changed at a time that counts.
+    fn is_within(&self, file: &Metadata) -> bool {
+        let at = changed_at(file);
+        self.spans.iter().any(|(from, until)| (*from..=*until).contains(&at))
     }
 
     fn is_inside(&self, path: &Path) -> bool {
@@ -103,7 +160,7 @@ impl Scrutiny {
             return Way { real, changed };
         };
         // One in the tree is part of it.
-        changed |= changed_at(&link) >= self.since && !self.is_inside(&real);
+        changed |= self.is_within(&link) && !self.is_inside(&real);
         let target = real.parent().unwrap_or(&real).join(target);
         let behind = self.way(&target, links - 1);
         Way { changed: changed || behind.changed, ..behind }
@@ -133,7 +190,6 @@ fn changed_at(file: &Metadata) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ralph_core::time::WallTime;
     use std::os::unix::fs::symlink;
     use std::time::Duration;
 
@@ -159,9 +215,9 @@ mod tests {
         symlink("../tree", at("home/work")).unwrap();
         fs::create_dir(at("home/own")).unwrap();
         fs::write(at("home/own/cache"), "y").unwrap();
-        let order = Order { since, inside: vec![at("tree")], hidden: vec![at("home/new").display().to_string()] };
+        let order = Order { since, spans: Vec::new(), inside: vec![at("tree")], hidden: vec![at("home/new").display().to_string()] };
         let mut scrutiny = Scrutiny::new(&order, 0);
-        scrutiny.makes(&at("home/own"), None);
+        scrutiny.makes(1, &at("home/own"), None);
         let mut is_news = |path: &str| scrutiny.is_news(&at(path), &fs::metadata(at(path)).unwrap());
         for path in ["home/new", "home/edited", "home/now/lib", "home/work/a"] {
             assert!(is_news(path), "{path}");
@@ -171,10 +227,28 @@ mod tests {
             assert!(!is_news(path), "{path}");
         }
         assert!(scrutiny.hides(&fs::metadata(at("home/new")).unwrap()));
-        scrutiny.makes(&at("home/new"), Some(&fs::metadata(at("home/new")).unwrap()));
+        scrutiny.makes(1, &at("home/new"), Some(&fs::metadata(at("home/new")).unwrap()));
         assert!(!scrutiny.hides(&fs::metadata(at("home/new")).unwrap()));
         assert!(Scrutiny::is_void(Path::new("/proc/1/maps")));
         assert!(!Scrutiny::is_void(Path::new("/dev/shm/x")) && Scrutiny::is_void(Path::new("/dev/null")));
+    }
+
+    #[test]
+    fn what_a_process_asks_for_and_then_replaces_itself_is_not_used() {
+        let place = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(place.path()).unwrap();
+        let order = Order { since: WallTime(0), spans: Vec::new(), inside: Vec::new(), hidden: Vec::new() };
+        let mut scrutiny = Scrutiny::new(&order, 0);
+        for (name, replaces, used) in [("a", None, true), ("b", Some(1), false), ("c", Some(2), true)] {
+            let file = root.join(name);
+            fs::write(&file, "").unwrap();
+            scrutiny.asks(1, &file, &fs::metadata(&file).unwrap(), || "cp".to_owned());
+            replaces.into_iter().for_each(|pid| scrutiny.makes(pid, &file, None));
+            assert_eq!(scrutiny.only_asked().any(|(path, by)| path == file && by == "cp"), used, "{name}");
+        }
+        let read = root.join("a");
+        assert!(scrutiny.is_used(&read, &fs::metadata(&read).unwrap()));
+        assert!(!scrutiny.is_used(&read, &fs::metadata(&read).unwrap()) && scrutiny.only_asked().count() == 1);
     }
 
     #[test]
@@ -183,7 +257,7 @@ mod tests {
         let root = fs::canonicalize(place.path()).unwrap();
         symlink("b", root.join("a")).unwrap();
         symlink("a", root.join("b")).unwrap();
-        let order = Order { since: WallTime(i64::MAX), inside: Vec::new(), hidden: Vec::new() };
+        let order = Order { since: WallTime(i64::MAX), spans: Vec::new(), inside: Vec::new(), hidden: Vec::new() };
         let mut scrutiny = Scrutiny::new(&order, 0);
         assert!(!scrutiny.is_news(&root.join("a"), &fs::metadata(&root).unwrap()));
     }

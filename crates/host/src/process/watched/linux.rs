@@ -91,7 +91,7 @@ impl Helper {
                     if status.exit_status() != Some(0) {
                         eyes.note_failure();
                     }
-                    self.report(&eyes.record().watched());
+                    self.report(&eyes.watched());
                     return Ok(Ok(status));
                 }
             }
@@ -122,7 +122,7 @@ impl Helper {
                 }
                 tracer.known.remove(&pid);
                 if pid == main {
-                    self.report(&tracer.eyes.record().watched());
+                    self.report(&tracer.eyes.watched());
                     return Ok(Ok(status));
                 }
             }
@@ -144,7 +144,7 @@ impl Helper {
         let child = u32::try_from(libc::SIGCHLD).unwrap_or_default().to_ne_bytes();
         if read.chunks(SIGNAL_INFORMATION).any(|signal| !signal.starts_with(&child)) {
             eyes.record().gap("the check was ended before it was over".to_owned());
-            self.report(&eyes.record().watched());
+            self.report(&eyes.watched());
         }
         Ok(())
     }
