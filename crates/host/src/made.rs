@@ -1,9 +1,10 @@
 //! Files that can tell checks what to do, and that were made during a run.
 
 use crate::aside::Stop;
-use ralph_core::judges::{Direction, directs, directs_nothing};
+use ralph_core::judges::{Direction, directs, directs_nothing, is_module};
 use ralph_core::time::WallTime;
 use std::collections::{BTreeMap, HashSet};
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -15,11 +16,40 @@ const TICK_MILLIS: i64 = 10;
 /// git's folder and ralph's own.
 const OWN: [&str; 2] = [".git", ".ralph"];
 
+/// The file of a run's folder with the modules that were there.
+const MODULES: &str = "modules.json";
+
 /// The files that somebody looks for by their names, as they stand now, by their paths in the work tree.
 pub fn looked_for(tree: &Path, stop: &Stop) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
-    walk(tree, stop, |path, direction| found.extend((direction == Direction::Looked).then(|| path.to_owned())))?;
+    walk(tree, stop, directs, |path, direction| found.extend((direction == Direction::Looked).then(|| path.to_owned())))?;
     Ok(found)
+}
+
+/// Keeps in the folder of a run which files of the work tree can stand before modules from elsewhere.
+pub fn keep_modules(tree: &Path, run_folder: &Path, stop: &Stop) -> Result<(), String> {
+    let mut found = Vec::new();
+    walk(tree, stop, |path| is_module(path).then_some(()), |path, ()| found.push(path.to_owned()))?;
+    let written = serde_json::to_vec(&found).map_err(io::Error::other);
+    let written = written.and_then(|bytes| std::fs::write(run_folder.join(MODULES), bytes));
+    written.map_err(|error| format!("the list of modules could not be kept: {error}"))
+}
+
+/// Of these files of the work tree those that can stand before modules and were not there; none if nobody kept a list.
+pub fn new_modules(tree: &Path, run_folder: &Path, opened: Vec<String>, began: WallTime) -> Vec<String> {
+    let kept = std::fs::read(run_folder.join(MODULES)).ok();
+    let Some(there) = kept.and_then(|bytes| serde_json::from_slice::<HashSet<String>>(&bytes).ok()) else {
+        return Vec::new();
+    };
+    let is_new = |path: &String| {
+        let mut folders = path.split('/').rev().skip(1);
+        match folders.any(directs_nothing) {
+            // Such folders are in no list.
+            true => path.contains("/node_modules/") && made_since(&tree.join(path), began),
+            false => !there.contains(path),
+        }
+    };
+    opened.into_iter().filter(is_new).collect()
 }
 
 /// The files that can tell checks what to do and that were not there before, by their paths in the work tree. What a
@@ -28,7 +58,7 @@ pub fn since(tree: &Path, before: &[String], began: WallTime, stop: &Stop) -> Re
     let before: HashSet<&str> = before.iter().map(String::as_str).collect();
     let mut looked = Vec::new();
     let mut built: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    walk(tree, stop, |path, direction| match direction {
+    walk(tree, stop, directs, |path, direction| match direction {
         Direction::Looked if !before.contains(path) => looked.push(path.to_owned()),
         Direction::Built if made_since(&tree.join(path), began) => {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -43,8 +73,13 @@ pub fn since(tree: &Path, before: &[String], began: WallTime, stop: &Stop) -> Re
     Ok(looked.into_iter().chain(built.into_iter().flat_map(whole)).collect())
 }
 
-/// Goes through all files that can tell checks something.
-fn walk(tree: &Path, stop: &Stop, mut take: impl FnMut(&str, Direction)) -> Result<(), String> {
+/// Goes through all files that are something to the caller, but for folders in which nothing tells checks what to do.
+fn walk<T>(
+    tree: &Path,
+    stop: &Stop,
+    is: impl Fn(&str) -> Option<T>,
+    mut take: impl FnMut(&str, T),
+) -> Result<(), String> {
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         let at = tree.join(&folder);
@@ -65,9 +100,9 @@ fn walk(tree: &Path, stop: &Stop, mut take: impl FnMut(&str, Direction)) -> Resu
             let path = folder.join(&name);
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.extend((!directs_nothing(&name.to_string_lossy())).then_some(path));
-            } else if let Some(direction) = directs(&path.to_string_lossy()) {
+            } else if let Some(something) = is(&path.to_string_lossy()) {
                 let path = path.to_str().ok_or_else(|| format!("the name {} is no text", path.display()))?;
-                take(path, direction);
+                take(path, something);
             }
         }
     }

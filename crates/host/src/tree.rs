@@ -28,7 +28,7 @@ mod seen;
 mod walk;
 
 pub use existing_tests::ExistingTests;
-pub(crate) use head::folders as git_folders;
+pub use head::folders as git_folders;
 pub use head::{git_root, head};
 pub(crate) use links::way_of;
 pub(crate) use listing::{ANYWAY, FOLDER, REPOSITORY, repositories_in, rules_in};

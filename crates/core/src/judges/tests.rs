@@ -817,6 +817,8 @@ fn a_watched_run_shows_what_reading_could_not() {
             file("/home/me/.npmrc", "/usr/bin/node"),
             file("/p/nothing.txt", "/usr/bin/cat"),
         ],
+        used: Vec::new(),
+        modules: Vec::new(),
         gap: String::new(),
     };
     let after = learn_watched(&subject, &known, &watched, &world);

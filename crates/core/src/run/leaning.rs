@@ -1,11 +1,14 @@
-//! Leaning: whether a check passes only with a file that can tell it what to do and that was made during the run. All
-//! checks have passed and the claim stands; those that speak for it are tried once more without such files. What they pass
-//! without says nothing; what they need is nobody's word, so that the run is not verified by them.
+//! Leaning: whether a check passes only with a file that can tell it what to do and that was made during the run, or that
+//! it used beside the tree and was changed there. All checks have passed and the claim stands; those that speak for it are
+//! tried once more without such files. What they pass without says nothing; what they need is nobody's word, so that the
+//! run is not verified by them.
 
 use super::inspecting::{Inspect, Inspection};
 use super::{Run, RunStep};
 use crate::check::{CheckEnding, CheckReport, CheckSpec};
+use crate::claim::Claim;
 use crate::id::CheckId;
+use crate::verdict;
 use crate::words::Note;
 use std::collections::BTreeSet;
 
@@ -16,18 +19,36 @@ impl Run {
         on_snapshots && self.policy.pins_scripts() && self.pins().began.is_some()
     }
 
+    /// Whether what a check uses beside the tree is looked at: where somebody claims, so that nobody else pays for it.
+    pub(super) fn watches(&self, at: &Inspection) -> bool {
+        let claims = verdict::counted_claim(&at.seen) == Claim::Complete;
+        claims && self.policy.pins_scripts() && self.pins().began.is_some()
+    }
+
     pub(super) fn on_made_seen(&mut self, made: &[(CheckId, Vec<String>)], problem: &str) -> Option<RunStep> {
         let mut at = self.inspecting(|step| *step == Inspect::Made)?;
         at.see_fault(problem);
-        let without = |spec: &CheckSpec| {
-            let (_, files) = made.iter().find(|(check, files)| *check == spec.id && !files.is_empty())?;
-            Some(CheckSpec { without: files.clone(), terms: spec.terms.without_writing(), ..spec.clone() })
-        };
-        let tried: Vec<CheckSpec> = at.reports.iter().filter_map(|report| without(&report.spec)).collect();
-        let files: BTreeSet<String> = tried.iter().flat_map(|spec| spec.without.iter().cloned()).collect();
+        Some(self.try_without(at, made))
+    }
+
+    /// Tries each check that speaks for the claim without what was made for it, and without what it used beside the tree.
+    pub(super) fn try_without(&mut self, mut at: Box<Inspection>, made: &[(CheckId, Vec<String>)]) -> RunStep {
+        let mut tried = Vec::new();
+        let mut files: BTreeSet<String> = BTreeSet::new();
+        for report in at.reports.iter().filter(|report| report.supports()) {
+            let spec = &report.spec;
+            let of_check = made.iter().filter(|(check, _)| *check == spec.id).flat_map(|(_, files)| files);
+            let without: Vec<String> = of_check.chain(&report.outside).cloned().collect();
+            if without.is_empty() {
+                continue;
+            }
+            files.extend(without.iter().filter(|_| !spec.terms.hidden).cloned());
+            let (terms, watched) = (spec.terms.without_writing(), !report.outside.is_empty());
+            tried.push(CheckSpec { without, terms, watched, ..spec.clone() });
+        }
         let told = (!files.is_empty()).then(|| Run::note(Note::TriedWithout { files: files.into_iter().collect() }));
         at.first(tried.into_iter().map(|spec| Inspect::TryWithout(Box::new(spec))).collect::<Vec<_>>());
-        Some(told.unwrap_or_default().then(self.go_on(at)))
+        told.unwrap_or_default().then(self.go_on(at))
     }
 
     /// A check has run without what was made during the run.
@@ -36,8 +57,12 @@ impl Run {
             at.first([Inspect::TryWithout(Box::new(report.spec.clone()))]);
             return self.stop_between(&at).unwrap_or_else(|| self.go_on(at));
         }
-        if !report.passed() || !report.live.is_empty() {
-            at.leaning.push((report.spec.id.clone(), report.spec.without.clone()));
+        at.see_fault(&report.unwatched);
+        // On the live tree it found what was made there.
+        let found = !report.live.is_empty() && report.spec.without_inside().next().is_some();
+        if !report.passed() || found || !report.outside.is_empty() {
+            let files: BTreeSet<&String> = report.spec.without.iter().chain(&report.outside).collect();
+            at.leaning.push((report.spec.id.clone(), files.into_iter().cloned().collect()));
         }
         self.stop_between(&at).unwrap_or_else(|| self.go_on(at))
     }

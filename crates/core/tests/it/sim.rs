@@ -1011,6 +1011,8 @@ pub fn report(spec: &CheckSpec, ending: CheckEnding) -> CheckReport {
         live: String::new(),
         empty: false,
         pinned: Vec::new(),
+        outside: Vec::new(),
+        unwatched: String::new(),
     }
 }
 

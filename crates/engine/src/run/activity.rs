@@ -87,7 +87,7 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
             vec![Event::PinnedRestored { problems: hands.pinned_files.restore(&pins.files, &paths) }]
         }
         Activity::CheckOut { pins } => vec![check_out(hands, &pins).await],
-        Activity::Check(spec, pins) => checking::check(hands, *spec, &pins, None, &mut links.orders).await,
+        Activity::Check(spec, pins) => checking::check(hands, *spec, &pins, &mut links.orders).await,
         Activity::LookAtPending { program } => {
             let pending = look_at_pending(hands, &program).await;
             heard_before(hands, Event::ScmLooked { pending })
