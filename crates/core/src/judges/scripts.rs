@@ -70,7 +70,8 @@ impl Learner<'_> {
         match self.premises.standing(path) {
             Standing::Folder if by_program.is_some() => return self.folder_script(path, by_program, call, context),
             Standing::File => {}
-            _ if call.compared || context.made.contains(path) || table::is_made(path) => return self.tried(path),
+            _ if context.made.contains(path) => return self.made(path, false),
+            _ if call.compared || table::is_made(path) => return self.tried(path),
             Standing::Nothing => {
                 self.tried(path);
                 return self.unknown(
@@ -184,6 +185,7 @@ impl Learner<'_> {
             }
             // `[ -f .env ] && . ./.env`: what is not there must stay away.
             Standing::Nothing if !context.made.contains(path) => self.named(path, by, false),
+            Standing::Nothing => self.made(path, false),
             _ => {}
         }
     }

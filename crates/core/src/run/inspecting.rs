@@ -61,6 +61,9 @@ pub(super) struct Inspection {
     /// Checks that do not pass without files that were made during the run and can tell them what to do.
     #[serde(default)]
     pub(super) leaning: Vec<(CheckId, Vec<String>)>,
+    /// Tests that are new.
+    #[serde(default)]
+    pub(super) new_tests: Vec<String>,
     pub(super) committing: Committing,
 }
 
@@ -132,6 +135,7 @@ impl Inspection {
             changed: Vec::new(),
             stood: Stood::Unseen,
             leaning: Vec::new(),
+            new_tests: Vec::new(),
             committing: Committing::default(),
             seen,
         };
@@ -254,7 +258,8 @@ impl Run {
             Inspect::Made => {
                 let speaks = at.reports.iter().filter(|report| report.supports());
                 let checks = speaks.map(|report| report.spec.clone()).collect();
-                self.inspect_by(at, Activity::LookForMade { pins: self.pins(), checks })
+                let protected = self.policy.protect.paths.clone();
+                self.inspect_by(at, Activity::LookForMade { pins: self.pins(), protected, checks })
             }
             Inspect::Commit => self.begin_commit(at),
             Inspect::Pending => {
