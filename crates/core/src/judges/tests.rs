@@ -1304,7 +1304,7 @@ fn features_and_packages_that_tests_need_stay_where_they_are() {
     ]);
     let known = world.learn("cargo test");
     let part = &known.judges.iter().find(|judge| judge.path == "Cargo.toml").unwrap().part;
-    let before = counted(part, manifest);
+    let before = counted(part, manifest.as_bytes());
     for (from, to, same) in [
         ("\"std\", ", "", false),
         ("[\"full\"]", "[]", false),
@@ -1318,7 +1318,7 @@ fn features_and_packages_that_tests_need_stay_where_they_are() {
     ] {
         let after = manifest.replace(from, to);
         assert_ne!(after, manifest);
-        assert_eq!(counted(part, &after) == before, same, "{from} -> {to}");
+        assert_eq!(counted(part, after.as_bytes()) == before, same, "{from} -> {to}");
     }
 }
 
@@ -1334,4 +1334,24 @@ fn checks_that_ask_git_or_pass_over_what_it_ignores_are_known() {
         let known = world.learn(command);
         assert_eq!((known.obeys_git(), known.asks_git()), (obeys, asks), "{command}");
     }
+}
+
+#[test]
+fn a_check_that_goes_through_folders_names_what_is_in_each() {
+    let world = World::of(&[
+        ("verify.sh", "for each in packages/*/check.sh; do (cd $(dirname $each) && sh lint.sh) || exit 1; done\n"),
+        ("packages/a/check.sh", ""),
+        ("packages/a/lint.sh", "sh rules.sh\n"),
+        ("packages/a/rules.sh", ""),
+        ("packages/b/main.sh", ""),
+    ]);
+    assert_named(&world, &[("sh verify.sh", &["packages/a/lint.sh", "packages/a/rules.sh", "verify.sh"])]);
+    let world = World::of(&[("bin/tool", "#!/usr/bin/env node\n")]);
+    assert_named(
+        &world,
+        &[
+            ("./bin/tool --self-check", &["? whether bin/tool, which tries itself, judges or is the work"]),
+            ("./bin/tool", &["bin/tool"]),
+        ],
+    );
 }

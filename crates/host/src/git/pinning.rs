@@ -98,7 +98,11 @@ async fn look(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, GitErr
 
 /// Tracked files that git was told not to look at.
 async fn hidden(keeper: &mut Keeper, root: &Path, patience: Millis) -> Result<Vec<String>, GitError> {
-    let listed = answer(keeper, &root_command(root, ["ls-files", "-z", "-v"]), b"", patience).await?;
+    let listed = match answer(keeper, &root_command(root, ["ls-files", "-z", "-v"]), b"", patience).await {
+        // An index that cannot be read hides nothing: whoever asks git gets no answer.
+        Err(GitError::Refused(_)) => return Ok(Vec::new()),
+        listed => listed?,
+    };
     let is_hidden = |tag: u8| tag == b'S' || tag.is_ascii_lowercase();
     let hidden = listed.split(|byte| *byte == 0).filter(|line| line.first().is_some_and(|tag| is_hidden(*tag)));
     Ok(hidden.filter_map(|line| Some(String::from_utf8_lossy(line.get(2..)?).into_owned())).collect())

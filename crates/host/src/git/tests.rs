@@ -641,21 +641,22 @@ async fn what_is_new_and_in_no_commit_is_found_wherever_git_does_not_look() {
     );
     assert_eq!(
         place.left_out().await,
-        ["fetched", "gone", "known/sum.tmp", "lib/", "local/in/f", "many/", "old/b.tmp", "sum.tmp", "untracked"]
+        ["fetched", "gone", "known/sum.tmp", "lib/", "local", "many/", "old/b.tmp", "sum.tmp", "untracked"]
     );
 }
 
 #[tokio::test]
 async fn what_a_checkout_writes_otherwise_is_found_and_kept_as_it_would_be_written() {
     let place = Place::pinned(
-        "printf '*.bat text eol=crlf\\n' > .gitattributes; printf 'x\\r\\n' > old.bat; git add -A; git commit -q -m a",
+        "printf '*.bat text eol=crlf\\n' > .gitattributes; printf 'x\\r\\n' > old.bat; echo '$Id$' > id.txt; git add -A; git commit -q -m a",
     )
     .await;
     place.sh("printf 'x\\ny\\n' > new.txt; printf 'x\\r\\ny\\r\\n' > new.bat; git add -A; git commit -q -m work");
     assert_eq!(place.left_out().await, [""; 0], "what stands here as a checkout writes it is whole");
     for (rule, converted) in [
         ("a.txt text eol=crlf", vec!["a.txt"]),
-        ("folder/*.txt working-tree-encoding=UTF-16", vec!["folder/b.txt"]),
+        ("folder/*.txt eol=crlf", vec!["folder/b.txt"]),
+        ("id.txt ident", vec!["id.txt"]),
         ("*.txt -text", vec![]),
         ("a.txt text", vec![]),
     ] {

@@ -185,6 +185,8 @@ impl Inside<'_> {
         let entries: Vec<Held<'_>> = listed.split(|byte| *byte == 0).filter_map(Held::parse).collect();
         let folders: BTreeSet<&[u8]> = entries.iter().flat_map(|entry| above(entry.path)).collect();
         left = left.iter().map(|path| with_its_folder(on.root, path, &folders, since)).collect();
+        let twice = |path: &[u8]| path.strip_suffix(b"/").is_some_and(|bare| left.contains(bare));
+        let mut left: BTreeSet<Vec<u8>> = left.iter().filter(|path| !twice(path)).cloned().collect();
         left.extend(self.converted(keeper, index, &entries, since).await?);
         found.extend(left.iter().map(|path| tree::joined(at, path)));
         let mut known = Vec::new();
