@@ -103,6 +103,9 @@ pub struct CheckSpec {
     /// path in the work tree; absolute beside it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<String>,
+    /// Whether those that a checkout of the commit holds otherwise stand in it as that holds them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub as_committed: bool,
     /// Runners that it calls and whose report says that tests ran, one for each call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runners: Vec<String>,
@@ -129,6 +132,7 @@ impl CheckSpec {
             output_chars: 0,
             terms: Terms::default(),
             without: Vec::new(),
+            as_committed: false,
             runners: Vec::new(),
             watched: false,
         }

@@ -71,8 +71,8 @@ mod tests {
     use super::*;
     use crate::pins::Machine;
     use crate::programs::Programs;
-    use ralph_core::time::WallTime;
     use ralph_core::judges::{Used, counted_outside, stores};
+    use ralph_core::time::WallTime;
     use std::ffi::OsString;
 
     #[test]

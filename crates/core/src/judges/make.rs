@@ -338,7 +338,7 @@ impl Learner<'_> {
             return;
         }
         if context.made.contains(path) {
-            return;
+            return self.made(path, false);
         }
         let Some(text) = self.premises.read(path) else {
             return self.unknown(format!("what {path} will say, which is not there yet"), true);
@@ -413,8 +413,7 @@ impl Learner<'_> {
         }
     }
 
-    /// The files that recipes build from others, which are the work. One that stands outside of the folders of build
-    /// results may be newer than what it is built from, and then nobody knows where it comes from.
+    /// The files that recipes build from others, which are the work.
     fn products(&mut self, file: &Makefile, wanted: &BTreeSet<String>, folder: &str) -> Vec<String> {
         let mut made = Vec::new();
         for (targets, needs, recipe) in file.rules(wanted) {
@@ -425,9 +424,9 @@ impl Learner<'_> {
                 if !builds || needs.is_empty() || is_text || target.contains('%') || super::table::is_made(&path) {
                     continue;
                 }
+                // One that is newer than its sources is not built again.
                 if !self.premises.matches(&self.subject.work, &path) && self.executes(file, wanted, target) {
-                    let what = format!("whether make builds {path} anew, which may be newer than its sources");
-                    self.unknown(what, true);
+                    self.made(&path, true);
                 }
                 self.tried(&path);
                 made.push(path);

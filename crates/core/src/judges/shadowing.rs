@@ -57,7 +57,9 @@ impl Look<'_> {
         }
         let holds = |from: &String| {
             let (file, package) = (format!("{module}.py"), format!("{module}/__init__.py"));
-            from != folder && !self.is_file(from, "__init__.py") && (self.is_file(from, &file) || self.is_file(from, &package))
+            from != folder
+                && !self.is_file(from, "__init__.py")
+                && (self.is_file(from, &file) || self.is_file(from, &package))
         };
         let before_sibling = is_package && self.is_file(folder, &format!("{module}.py"));
         (before_sibling || self.folders.iter().any(holds)).then(|| whole.to_owned())
@@ -87,9 +89,8 @@ impl Look<'_> {
         }
         let end = below.match_indices('/').map(|(at, _)| at).nth(usize::from(below.starts_with('@')))?;
         let package = format!("node_modules/{}", below.get(..end)?);
-        let is_there = |folder: &str| {
-            self.premises.standing(&place(self.premises.root(), folder, &package)) == Standing::Folder
-        };
+        let is_there =
+            |folder: &str| self.premises.standing(&place(self.premises.root(), folder, &package)) == Standing::Folder;
         upward(base).skip(1).any(is_there).then(|| format!("{base}/{package}"))
     }
 }

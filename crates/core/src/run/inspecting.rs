@@ -62,6 +62,9 @@ pub(super) struct Inspection {
     /// use beside the tree.
     #[serde(default)]
     pub(super) leaning: Vec<(CheckId, Vec<String>)>,
+    /// Tests that are new.
+    #[serde(default)]
+    pub(super) new_tests: Vec<String>,
     pub(super) committing: Committing,
 }
 
@@ -133,6 +136,7 @@ impl Inspection {
             changed: Vec::new(),
             stood: Stood::Unseen,
             leaning: Vec::new(),
+            new_tests: Vec::new(),
             committing: Committing::default(),
             seen,
         };
@@ -258,7 +262,8 @@ impl Run {
             Inspect::Made => {
                 let speaks = at.reports.iter().filter(|report| report.supports());
                 let checks = speaks.map(|report| report.spec.clone()).collect();
-                self.inspect_by(at, Activity::LookForMade { pins: self.pins(), checks })
+                let protected = self.policy.protect.paths.clone();
+                self.inspect_by(at, Activity::LookForMade { pins: self.pins(), protected, checks })
             }
             Inspect::Commit => self.begin_commit(at),
             Inspect::Pending => {

@@ -19,6 +19,9 @@ pub(super) struct Integrity {
     known: Option<Arc<Known>>,
     /// What is not known of the checks, and what was made during the run.
     unknown: Vec<Unknown>,
+    /// What was not known of them when the run began.
+    #[serde(default)]
+    unknown_first: Vec<Unknown>,
     /// Why checks run on the live tree; empty if each gets a snapshot.
     live: String,
     /// What judges and was changed by an agent of an earlier run.
@@ -92,11 +95,12 @@ impl Integrity {
     /// What checks use and nobody knows, because it was made during the run.
     pub(super) fn see_made(&mut self, changes: &[PinnedChange]) {
         let Some(pins) = &self.pins else { return };
-        self.unknown = pins.unknown.iter().cloned().chain(pins.made(changes, !self.has_snapshots())).collect();
+        self.unknown = self.unknown_first.iter().cloned().chain(pins.made(changes, !self.has_snapshots())).collect();
     }
 
-    pub(super) fn pin(&mut self, pins: Pins, untrusted: Vec<Untrusted>) {
-        self.unknown.clone_from(&pins.unknown);
+    pub(super) fn pin(&mut self, pins: Pins, unknown: Vec<Unknown>, untrusted: Vec<Untrusted>) {
+        self.unknown.clone_from(&unknown);
+        self.unknown_first = unknown;
         self.pins = Some(Arc::new(pins));
         self.doubted = untrusted.iter().map(Untrusted::words).collect();
         self.untrusted = untrusted;

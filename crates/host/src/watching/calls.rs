@@ -1,8 +1,8 @@
 //! What one call of a process means: which file it executes, opens, looks for or makes.
 
+use super::Order;
 use super::record::{Item, Record};
 use super::scrutiny::Scrutiny;
-use super::Order;
 use crate::plain_file::{self, Links};
 use crate::process::memory;
 use libc::{c_int, c_long};

@@ -90,8 +90,11 @@ impl Scrutiny {
     pub(crate) fn is_module_inside(&mut self, path: &Path) -> bool {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let is_inside = self.is_inside(path);
-        let is_installed = || path.components().any(|part| matches!(part.as_os_str().to_str(), Some("site-packages" | "dist-packages")));
-        if matches!(extension, "py" | "so" | "pm") && (!is_inside || is_installed())
+        let is_installed = || {
+            path.components().any(|part| matches!(part.as_os_str().to_str(), Some("site-packages" | "dist-packages")))
+        };
+        if matches!(extension, "py" | "so" | "pm")
+            && (!is_inside || is_installed())
             && let Some(folder) = path.parent()
             && !self.modules.contains(folder)
         {
@@ -215,7 +218,12 @@ mod tests {
         symlink("../tree", at("home/work")).unwrap();
         fs::create_dir(at("home/own")).unwrap();
         fs::write(at("home/own/cache"), "y").unwrap();
-        let order = Order { since, spans: Vec::new(), inside: vec![at("tree")], hidden: vec![at("home/new").display().to_string()] };
+        let order = Order {
+            since,
+            spans: Vec::new(),
+            inside: vec![at("tree")],
+            hidden: vec![at("home/new").display().to_string()],
+        };
         let mut scrutiny = Scrutiny::new(&order, 0);
         scrutiny.makes(1, &at("home/own"), None);
         let mut is_news = |path: &str| scrutiny.is_news(&at(path), &fs::metadata(at(path)).unwrap());
