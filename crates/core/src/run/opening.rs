@@ -47,7 +47,7 @@ impl Run {
             self.phase = Phase::Opening(Opening::Tree);
             return Some(Step::start(self.look()));
         }
-        let wants_baseline = self.policy.verify.baseline && !self.policy.guardrails.is_empty();
+        let wants_baseline = self.policy.verify.baseline && self.policy.has_checks();
         (wants_baseline && self.integrity.baseline().is_none()).then(|| self.check_first(Vec::new()))
     }
 

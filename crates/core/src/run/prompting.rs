@@ -28,6 +28,7 @@ impl Run {
             summary_file: wants_summary.then(|| policy.memory.summary_file.clone()),
             feedback_file: policy.memory.feedback_file.clone(),
             before: self.looks_at_the_tree().then(look),
+            keep_tree: false,
         }))
     }
 
@@ -71,6 +72,7 @@ impl Run {
             attempt: launch.attempt,
             agent: launch.agent.command.clone(),
             prompt: launch.prompt.clone(),
+            turn: None,
         };
         let told = chosen.then(Step::telling([told])).then(Step::acting(self.post_start()));
         Some(told.then(Step::start(Activity::Launch(Box::new(launch)))))

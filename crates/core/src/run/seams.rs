@@ -12,7 +12,7 @@ impl Run {
     /// Opening: whatever comes before the next iteration, and then its beginning.
     pub(super) fn open(&mut self) -> RunStep {
         match &self.policy.kind {
-            Kind::Prompt => self.open_prompt(),
+            Kind::Prompt | Kind::Plan(_) => self.open_prompt(),
             Kind::Supervised(_) => self.open_supervised(),
         }
     }
@@ -20,7 +20,7 @@ impl Run {
     /// Opening, as far as marker files go.
     pub(super) fn open_by_markers(&mut self, markers: &Markers) -> Option<RunStep> {
         match &self.policy.kind {
-            Kind::Prompt => None,
+            Kind::Prompt | Kind::Plan(_) => None,
             Kind::Supervised(_) => Some(self.before_start(markers)),
         }
     }
@@ -29,7 +29,7 @@ impl Run {
     pub(super) fn prompt(&self) -> String {
         match &self.policy.kind {
             _ if self.unheard => String::new(),
-            Kind::Prompt => self.brief.prompt(&self.policy, self.count.iteration(), self.inbox.open()),
+            Kind::Prompt | Kind::Plan(_) => self.brief.prompt(&self.policy, self.count.iteration(), self.inbox.open()),
             Kind::Supervised(_) => self.supervised_prompt(),
         }
     }
@@ -37,7 +37,7 @@ impl Run {
     /// What the agent is there for, what is kept of it, and what its marker files mean.
     pub(super) fn manner(&self) -> (Role, Keep, MarkerUse) {
         match &self.policy.kind {
-            Kind::Prompt => self.manner_of_worker(),
+            Kind::Prompt | Kind::Plan(_) => self.manner_of_worker(),
             Kind::Supervised(_) => self.manner_of_root(),
         }
     }
@@ -45,7 +45,7 @@ impl Run {
     /// What the bus is told when an agent is started.
     pub(super) fn post_start(&self) -> Option<Act> {
         match &self.policy.kind {
-            Kind::Prompt => None,
+            Kind::Prompt | Kind::Plan(_) => None,
             Kind::Supervised(_) => Some(self.supervised_start()),
         }
     }
@@ -53,7 +53,7 @@ impl Run {
     /// How an agent ended, in a few words, and whether it ended well.
     pub(super) fn end_of(&self, seen: &Observation) -> (String, bool) {
         match &self.policy.kind {
-            Kind::Prompt => Run::end_of_worker(seen),
+            Kind::Prompt | Kind::Plan(_) => Run::end_of_worker(seen),
             Kind::Supervised(_) => Run::end_of_root(seen),
         }
     }
@@ -61,7 +61,7 @@ impl Run {
     /// Inspection: what follows the end of an agent.
     pub(super) fn inspect(&mut self, seen: &Arc<Observation>) -> RunStep {
         match &self.policy.kind {
-            Kind::Prompt => self.inspect_work(seen),
+            Kind::Prompt | Kind::Plan(_) => self.inspect_work(seen),
             Kind::Supervised(_) => self.after_start(seen),
         }
     }
@@ -69,7 +69,7 @@ impl Run {
     /// Closing: what the bus is told when somebody stops the run.
     pub(super) fn post_stop(&self, message: &str) -> Option<Act> {
         match &self.policy.kind {
-            Kind::Prompt => None,
+            Kind::Prompt | Kind::Plan(_) => None,
             Kind::Supervised(_) => Some(self.supervised_stop(message)),
         }
     }
@@ -77,7 +77,7 @@ impl Run {
     /// Closing: how a person gets a stalled run going again.
     pub(super) fn way_on(&self, more: &str) -> String {
         match &self.policy.kind {
-            Kind::Prompt => self.answer_by_feedback(more),
+            Kind::Prompt | Kind::Plan(_) => self.answer_by_feedback(more),
             Kind::Supervised(_) => self.answer_by_ack(more),
         }
     }
@@ -85,7 +85,7 @@ impl Run {
     /// Resume: the iteration that was in flight, from its beginning.
     pub(super) fn begin_again(&mut self) -> RunStep {
         match &self.policy.kind {
-            Kind::Prompt => self.repeat_prompt(),
+            Kind::Prompt | Kind::Plan(_) => self.repeat_prompt(),
             Kind::Supervised(_) => self.repeat_start(),
         }
     }
@@ -93,7 +93,7 @@ impl Run {
     /// Resume: somebody has looked at the end and wants more, so that whatever was counted in a row begins anew.
     pub(super) fn begin_rows_anew(&mut self) {
         match &self.policy.kind {
-            Kind::Prompt => {}
+            Kind::Prompt | Kind::Plan(_) => {}
             Kind::Supervised(_) => self.forget_starts(),
         }
     }
@@ -101,7 +101,7 @@ impl Run {
     /// Resume: whether the limits leave nothing to do, and what the bus is told.
     pub(super) fn resumed(&self) -> (bool, Option<Act>) {
         match &self.policy.kind {
-            Kind::Prompt => (false, None),
+            Kind::Prompt | Kind::Plan(_) => (false, None),
             Kind::Supervised(_) => self.supervised_resumed(),
         }
     }
@@ -109,7 +109,7 @@ impl Run {
     /// Judge: what the newest iteration needed to be complete, and whether it was so.
     pub fn conditions(&self) -> Vec<Condition> {
         match &self.policy.kind {
-            Kind::Prompt => self.conditions_of_work(),
+            Kind::Prompt | Kind::Plan(_) => self.conditions_of_work(),
             Kind::Supervised(_) => self.conditions_of_done(),
         }
     }
@@ -117,7 +117,7 @@ impl Run {
     /// The path of a file in the task's folder.
     pub(super) fn in_task_folder(&self, name: &str) -> String {
         match &self.policy.kind {
-            Kind::Prompt => format!("{}/.ralph/tasks/{}/{name}", self.about.root, self.policy.task),
+            Kind::Prompt | Kind::Plan(_) => format!("{}/.ralph/tasks/{}/{name}", self.about.root, self.policy.task),
             Kind::Supervised(supervision) => format!("{}/{name}", supervision.task_folder),
         }
     }

@@ -40,6 +40,8 @@ pub enum About {
     Claimed,
     /// DONE stands in the task folder.
     Done,
+    /// Every story of the plan is done.
+    PlanDone,
 }
 
 /// Whether a condition holds.

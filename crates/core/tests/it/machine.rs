@@ -164,7 +164,7 @@ fn the_first_prompt_can_be_foretold() {
 
 #[test]
 fn no_first_prompt_is_foretold_where_the_limits_leave_none() {
-    let gathered = || Gathered { base: None, summary: String::new(), human: String::new() };
+    let gathered = || Gathered { base: None, summary: String::new(), human: String::new(), tree: None };
     let foretold = |world: &World| Run::first_prompt(&started(world), WallTime(0), &gathered());
     let mut world = World::new(policy(), turns(&[Agent::Works]));
     assert_eq!(foretold(&world).as_deref(), Some("Fix the login.\n"));

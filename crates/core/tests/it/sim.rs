@@ -606,6 +606,7 @@ impl Sim {
                     base: turn.base.clone(),
                     summary: gather.summary_file.as_ref().map_or(String::new(), |_| self.world.earlier.to_owned()),
                     human: human_feedback(&self.feedback_file),
+                    tree: None,
                 })
             }
             Activity::Launch(launch) if launch.role == Role::Scribe => {

@@ -196,7 +196,7 @@ fn if_all_are_limited_the_wait_is_for_the_first_that_may_work() {
 }
 
 fn gathered() -> Event {
-    Event::Gathered(Gathered { base: None, summary: String::new(), human: String::new() })
+    Event::Gathered(Gathered { base: None, summary: String::new(), human: String::new(), tree: None })
 }
 
 fn refused(resets_at: Option<i64>) -> Event {

@@ -257,7 +257,7 @@ fn gathered() -> impl Strategy<Value = Gathered> {
         2 => "[a-z\n ]{0,12}".prop_map(|text| Some(Ok(text))),
         1 => ".{0,12}".prop_map(|problem| Some(Err(problem))),
     ];
-    (base, ".{0,12}", ".{0,12}").prop_map(|(base, summary, human)| Gathered { base, summary, human })
+    (base, ".{0,12}", ".{0,12}").prop_map(|(base, summary, human)| Gathered { base, summary, human, tree: None })
 }
 
 fn reports() -> impl Strategy<Value = CheckReport> {

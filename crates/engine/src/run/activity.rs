@@ -103,6 +103,9 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
         }
         Activity::Scm(spec, pins) => scm_task(hands, spec, &pins, &mut links.orders).await,
         Activity::CompareTests { record, patience } => vec![existing_tests::compare(hands, record, patience).await],
+        Activity::ReadPlan(_) => vec![Event::PlanPutBack(Default::default())],
+        Activity::PutBack(_) => vec![Event::PlanPutBack(Default::default())],
+        Activity::SwitchBranch { .. } => vec![Event::BranchSwitched { problem: None }],
         Activity::Wait { until } => {
             wait(&hands.clock, until).await;
             vec![Event::Woke]
@@ -137,7 +140,7 @@ fn gather(hands: &mut RunHands<'_>, wanted: &Gather) -> Vec<Event> {
         }
         Err(problem) => Some(Err(problem)),
     };
-    events.push(Event::Gathered(Gathered { base, summary, human }));
+    events.push(Event::Gathered(Gathered { base, summary, human, tree: None }));
     events
 }
 

@@ -88,6 +88,7 @@ impl Hands<Run> for RunHands<'_> {
             Act::RemoveWait => self.remove_marker(marker::WAIT),
             Act::Post(post) => self.post(&post),
             Act::RememberPinned(pins) => trusting::close(self, &pins).await,
+            Act::WriteActive(_) | Act::RemoveActive | Act::WriteHookSnapshot(_) => {}
         }
     }
 

@@ -15,6 +15,7 @@ use clap::Args;
 use ralph_core::event::{Resumed, Spent, Started};
 use ralph_core::id::RunId;
 use ralph_core::outcome::exit;
+use ralph_core::plan::PlanChanges;
 use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::run::{Run, RunRow};
 use ralph_core::stream::{Row as _, Standing};
@@ -83,6 +84,7 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
         task_spent: Spent::default(),
         no_repository: project.git_root.is_none(),
         doubts,
+        plan: PlanChanges::default(),
     };
     claimed.carry(face, &project, Beginning::Old(Box::new(machine), resumed))
 }

@@ -348,5 +348,6 @@ fn gathered(project: &Project, policy: &Policy) -> Gathered {
         base,
         summary: read(&policy.memory.summary_file),
         human: memory::human_feedback(&read(&policy.memory.feedback_file)),
+        tree: None,
     }
 }

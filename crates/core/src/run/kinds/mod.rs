@@ -18,7 +18,7 @@ pub(super) enum KindState {
 impl KindState {
     pub(super) fn of(kind: &Kind) -> KindState {
         match kind {
-            Kind::Prompt => KindState::Prompt,
+            Kind::Prompt | Kind::Plan(_) => KindState::Prompt,
             Kind::Supervised(_) => KindState::Supervised(Supervised::default()),
         }
     }
