@@ -2,11 +2,11 @@
 
 use super::{Place, init, is_written};
 use crate::error::CommandError;
-use crate::plan_folder::{PRD, PROGRESS, TASKS};
 use crate::terminal::page;
 use clap::Args;
 use ralph_core::outcome::exit;
 use ralph_core::plan::import::{self, Imported, LARGEST, Options};
+use ralph_core::plan::{PRD, PROGRESS, TASKS};
 use ralph_core::text;
 use ralph_host::look;
 use ralph_host::plan_files::{self, Stands};
