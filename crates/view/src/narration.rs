@@ -121,7 +121,9 @@ impl Narrator {
                 let warning = budget.warning(*allowed).map(|warning| self.paint().yellow(&format!("  ! {warning}")));
                 std::iter::once(budget.start_line(*allowed)).chain(warning).collect()
             }
-            Notice::PlanJudged { turn, decision, undone, budget, .. } => self.plan_judged(turn, decision, undone, budget),
+            Notice::PlanJudged { turn, decision, undone, budget, .. } => {
+                self.plan_judged(turn, decision, undone, budget)
+            }
             Notice::IterationStarted { iteration, attempt, prompt, turn, .. } => {
                 self.iteration_started(at, now, (*iteration, *attempt), (prompt, turn.as_deref()))
             }
@@ -218,7 +220,9 @@ impl Narrator {
     fn plan_judged(&self, turn: &PlanTurn, decision: &Decision, undone: &[String], budget: &Budget) -> Vec<String> {
         let paint = self.paint();
         let line = match plan_decision(turn, decision) {
-            Some((well, said)) => vec![format!("  {} {said} ({}/{} done)", paint.check(well), budget.done, budget.stories)],
+            Some((well, said)) => {
+                vec![format!("  {} {said} ({}/{} done)", paint.check(well), budget.done, budget.stories)]
+            }
             None => Vec::new(),
         };
         let undone = undone.iter().map(|what| paint.yellow(&format!("  ! undone: {}", text::for_terminal(what))));
@@ -398,7 +402,9 @@ pub(crate) fn plan_decision(turn: &PlanTurn, decision: &Decision) -> Option<(boo
         },
         Decision::Submitted { story } => (true, format!("{story} awaits review")),
         Decision::Resubmitted => (true, format!("{story} awaits review again")),
-        Decision::Approved { automatic: true, .. } => (true, format!("{story} approved at the cap, not by its reviewer")),
+        Decision::Approved { automatic: true, .. } => {
+            (true, format!("{story} approved at the cap, not by its reviewer"))
+        }
         Decision::Approved { .. } => (true, format!("{story} approved")),
         Decision::ChangesRequested => (false, format!("{story}: changes requested")),
         Decision::Passes => (true, format!("{story} passes")),

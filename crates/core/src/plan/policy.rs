@@ -52,7 +52,8 @@ impl VerifyCommand {
     pub fn of(plan: &Plan) -> Vec<VerifyCommand> {
         let own = plan.verify_commands().iter().map(|command| (command, None));
         let stories = plan.stories().iter();
-        let of_stories = stories.flat_map(|story| story.verify_commands.iter().map(move |command| (command, Some(story))));
+        let of_stories =
+            stories.flat_map(|story| story.verify_commands.iter().map(move |command| (command, Some(story))));
         let mut all: Vec<VerifyCommand> = Vec::new();
         for (command, story) in own.chain(of_stories) {
             match (all.iter_mut().find(|known| known.command == *command), story) {

@@ -54,9 +54,7 @@ impl From<Content> for Written {
     fn from(content: Content) -> Written {
         match String::from_utf8(content.0) {
             Ok(text) => Written::Text(text),
-            Err(error) => {
-                Written::Hex { hex: error.into_bytes().iter().map(|byte| format!("{byte:02x}")).collect() }
-            }
+            Err(error) => Written::Hex { hex: error.into_bytes().iter().map(|byte| format!("{byte:02x}")).collect() },
         }
     }
 }
