@@ -108,6 +108,11 @@ impl Arguments {
         }
     }
 
+    /// Takes these words from what the user gives; a value behind one of them stays.
+    pub(crate) fn drop_flags(&mut self, names: &[&str]) {
+        self.users.retain(|arg| !names.contains(&arg.as_str()));
+    }
+
     /// Something behind the user's flags.
     pub(crate) fn last(&mut self, arg: &str) {
         self.last.push(arg.to_owned());

@@ -24,6 +24,7 @@ pub mod marker;
 mod own_output;
 pub mod pins;
 mod plain_file;
+pub mod plan_files;
 pub mod probe;
 pub mod process;
 pub mod programs;

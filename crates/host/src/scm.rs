@@ -2,8 +2,10 @@
 
 mod committed;
 mod locks;
+mod own_commit;
 
 pub use committed::{Committed, committed, left_out};
+pub use own_commit::{OwnCommit, commit};
 
 use crate::git::{self, GitError};
 use crate::plain_file::{self, Links};

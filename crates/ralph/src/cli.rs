@@ -106,6 +106,8 @@ pub enum Command {
     Init(commands::init::InitArgs),
     /// Run the loop until the agent's claim is verified
     Run(Box<commands::run::RunArgs>),
+    /// Write, check, show and keep plans
+    Plan(commands::plan::PlanArgs),
     /// Keep a root agent running until it is DONE
     Supervise(commands::supervise::SuperviseArgs),
     /// Go on with a run after a stop, a limit or a crash
@@ -173,6 +175,7 @@ pub fn main() -> u8 {
     let result = match cli.command {
         Command::Init(args) => commands::init::run(&cli.global, &args),
         Command::Run(args) => commands::run::run(&cli.global, *args),
+        Command::Plan(args) => commands::plan::run(&cli.global, &args),
         Command::Supervise(args) => commands::supervise::run(&cli.global, &args),
         Command::Resume(args) => commands::resume::run(&cli.global, args),
         Command::Status(args) => commands::status::run(&cli.global, &args),

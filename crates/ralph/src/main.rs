@@ -8,6 +8,7 @@ mod error;
 mod judging;
 mod live;
 mod missing;
+mod plan_folder;
 mod project;
 mod runs;
 mod session;

@@ -39,11 +39,27 @@ pub fn files(binary: &str, version: &str) -> [(&'static str, String); 4] {
     ]
 }
 
-/// The skill as a prompt, for a client that has no skills, with what the person wants.
-pub fn as_prompt(wanted: &str) -> String {
+/// What somebody wants to be planned, and where.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// In the words of the person; may be empty.
+    pub text: &'a str,
+    /// The plan's folder, as seen from the project's root.
+    pub dir: &'a str,
+    /// Somebody has written requirements already.
+    pub has_prd: bool,
+}
+
+/// The skill as a prompt, for any client.
+pub fn as_prompt(wanted: &Wanted<'_>) -> String {
     let text = SKILL.split_once("\n---\n").map_or(SKILL, |(_, text)| text);
-    let wanted = if wanted.trim().is_empty() { "ask them." } else { wanted.trim() };
-    text.trim_start().replacen("$ARGUMENTS", wanted, 1)
+    let person = if wanted.text.trim().is_empty() { "ask them." } else { wanted.text.trim() };
+    let mode = match wanted.has_prd {
+        true => "`prd.md` is written: leave it as it is, and go on with *Deriving the tasks*.",
+        false => "nobody has written `prd.md` yet: go on with *Full planning*.",
+    };
+    let text = text.trim().replacen("$ARGUMENTS", person, 1);
+    format!("{text}\n\n## From ralph\n\nThe plan's folder is `{}/`, and {mode}\n", wanted.dir)
 }
 
 fn file(json: &Value) -> String {
@@ -106,11 +122,18 @@ mod tests {
     }
 
     #[test]
-    fn the_skill_is_a_prompt_for_clients_without_skills() {
-        let prompt = as_prompt(" a cart ");
+    fn the_skill_is_a_prompt_for_any_client() {
+        let wanted = Wanted { text: " a cart ", dir: "plans/cart", has_prd: false };
+        let prompt = as_prompt(&wanted);
         assert!(prompt.starts_with("# Plan a feature for ralph\n"), "{prompt}");
         assert!(prompt.contains("\nWhat the person wants: a cart\n"), "{prompt}");
-        assert!(as_prompt("").contains("\nWhat the person wants: ask them.\n"));
+        assert!(
+            prompt.contains("folder is `plans/cart/`, and nobody has written `prd.md` yet: go on with *Full"),
+            "{prompt}"
+        );
+        let prompt = as_prompt(&Wanted { text: "", has_prd: true, ..wanted });
+        assert!(prompt.contains("\nWhat the person wants: ask them.\n"), "{prompt}");
+        assert!(prompt.contains("`prd.md` is written: leave it as it is"), "{prompt}");
     }
 
     #[test]

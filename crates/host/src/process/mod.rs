@@ -39,6 +39,7 @@ mod keeper;
 mod protocol;
 mod spared;
 mod sys;
+mod talk;
 mod tree;
 mod watched;
 mod work;
@@ -50,6 +51,7 @@ pub(crate) use spared::Spared;
 pub(crate) use sys::{is_open_elsewhere, unblock_signals};
 #[cfg(target_os = "linux")]
 pub(crate) use sys::{memory, unshare_mounts, watch};
+pub use talk::talk;
 #[cfg(target_os = "linux")]
 pub(crate) use tree::parent_of;
 pub(crate) use tree::{is_keeper, signal as signal_process};

@@ -12,6 +12,7 @@ pub mod judges;
 pub mod logs;
 pub mod man;
 pub mod pick;
+pub mod plan;
 pub mod report;
 pub mod resume;
 pub mod run;

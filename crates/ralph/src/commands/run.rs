@@ -36,9 +36,11 @@ pub struct RunArgs {
     /// A file that holds the prompt; it is read again for every iteration
     #[arg(short = 'f', long, value_name = "FILE")]
     prompt_file: Option<PathBuf>,
-    /// A plan folder
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "ralph")]
-    plan: Option<PathBuf>,
+    /// Work through a plan: the folder DIR, or the one that the settings name (`plan.dir`, usually `ralph`)
+    #[arg(long, value_name = "DIR", num_args = 0..=1)]
+    plan: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    review: ReviewArgs,
     /// How many iterations there may be
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     maximum_iterations: Option<i64>,
@@ -77,6 +79,44 @@ pub struct RunArgs {
     /// Print the exact prompt and command, and run nothing
     #[arg(long)]
     dry_run: bool,
+}
+
+/// How a plan is reviewed, as `run --plan` and `resume` take it.
+#[derive(Debug, Clone, Args)]
+pub struct ReviewArgs {
+    /// In a plan: no reviews; whoever implements a story says that it passes
+    #[arg(long, overrides_with = "no_skip_review")]
+    skip_review: bool,
+    /// In a plan: with reviews, whatever the settings say
+    #[arg(long)]
+    no_skip_review: bool,
+    /// In a plan: how many reviews a story may have; the last one approves it, and says so
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub review_cap: Option<i64>,
+    /// In a plan: the agent program that reviews, instead of the one that implements
+    #[arg(long, value_name = "COMMAND")]
+    pub review_agent: Option<String>,
+    /// In a plan: the model to ask the reviewer for
+    #[arg(long, value_name = "NAME")]
+    pub review_model: Option<String>,
+}
+
+impl ReviewArgs {
+    pub fn skip(&self) -> Option<bool> {
+        (self.skip_review || self.no_skip_review).then_some(self.skip_review)
+    }
+
+    /// The first flag that was given, for a run that has no reviews.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--skip-review", self.skip_review),
+            ("--no-skip-review", self.no_skip_review),
+            ("--review-cap", self.review_cap.is_some()),
+            ("--review-agent", self.review_agent.is_some()),
+            ("--review-model", self.review_model.is_some()),
+        ];
+        given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
+    }
 }
 
 /// Limits, as `run` and `resume` take them.
@@ -171,7 +211,7 @@ fn source(args: &RunArgs, project: &Project) -> Result<(PromptSource, TaskName),
             })?;
             (PromptSource::File(kept.to_owned()), TaskName::from_text(&stem))
         }
-        (None, None, Some(_)) => {
+        (None, None, Some(_folder)) => {
             return Err(CommandError::usage("this version of ralph cannot run plans yet").hint(example));
         }
         (None, None, None) => {
@@ -187,8 +227,11 @@ fn source(args: &RunArgs, project: &Project) -> Result<(PromptSource, TaskName),
     Ok((source, task))
 }
 
-/// Isolation that was asked for and is not there is an error, never a silent fallback.
+/// What was asked for and is not there is an error, never silently left out.
 fn refuse_what_is_not_there(args: &RunArgs) -> Result<(), CommandError> {
+    if let (None, Some(flag)) = (&args.plan, args.review.given()) {
+        return Err(CommandError::usage(format!("{flag} is for plans: give --plan too")));
+    }
     match args.sandbox.as_deref() {
         None | Some("none") => Ok(()),
         Some(mode) => {
@@ -218,6 +261,11 @@ fn flags(args: &RunArgs) -> Flags {
         max_tokens: args.limits.max_tokens,
         no_wait: args.limits.no_wait,
         once: args.once,
+        plan: args.plan.is_some(),
+        skip_review: args.review.skip(),
+        review_cap: args.review.review_cap,
+        review_agent: args.review.review_agent.clone(),
+        review_model: args.review.review_model.clone(),
     }
 }
 

@@ -18,6 +18,7 @@ mod key_path;
 mod keys;
 mod layers;
 mod loop_keys;
+mod plan_keys;
 mod policy;
 mod problem;
 mod reference;
@@ -47,7 +48,7 @@ pub const FILES: [&str; 2] = [".ralph/settings.json", ".ralph/settings.local.jso
 const SOME_AGENT: &str = "agent";
 
 /// Keys that are known and have no effect yet: silence about them would be a false promise.
-const UNUSED: [&str; 4] = ["plan", "pipeline", "sandbox", "notify"];
+const UNUSED: [&str; 3] = ["pipeline", "sandbox", "notify"];
 
 fn unused<'a>(file: &'a str, value: &'a Value) -> impl Iterator<Item = String> + 'a {
     let says_something =

@@ -35,7 +35,7 @@ impl Settings {
             criteria: self.criteria(),
             limits: self.limits(),
             memory: self.memory(),
-            agent: self.agent(&self.agent),
+            agent: self.agent_policy(),
             fallback: self.agents.fallback.iter().map(|other| self.agent(&other.agent())).collect(),
             protect: ProtectPolicy {
                 tests: true,
@@ -123,6 +123,11 @@ impl Settings {
             state_file: self.memory.state_file_name.clone(),
             last_messages: size(self.looping.context.include_last_n_messages),
         }
+    }
+
+    /// The agent that works.
+    pub fn agent_policy(&self) -> AgentPolicy {
+        self.agent(&self.agent)
     }
 
     fn agent(&self, agent: &Agent) -> AgentPolicy {
