@@ -60,7 +60,7 @@ pub fn of(view: &RunView) -> Vec<Condition> {
 fn place(about: &About) -> u8 {
     match about {
         About::Done | About::AgentEnded => 0,
-        About::Claimed => 1,
+        About::Claimed | About::PlanDone => 1,
         About::Requests => 2,
         About::Check(_) => 3,
         About::Evidence(_) => 4,

@@ -30,6 +30,16 @@ pub(super) enum Opening {
     Checks(Vec<CheckReport>),
     /// The marker files.
     Markers,
+    /// A plan, as a person left it.
+    Plan,
+    /// It is written as other rules make it.
+    PlanWrite,
+    /// The branch of a plan is switched to.
+    Branch,
+    /// What an agent did to a plan that nobody saw end.
+    Leftover,
+    /// What of it has no right to be there is put back.
+    LeftoverWrite,
 }
 
 impl Run {

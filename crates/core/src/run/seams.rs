@@ -1,18 +1,24 @@
 //! What differs by kind: one exhaustive match per seam, each arm one call into `kinds`. A new kind of loop is a
 //! new file there and an arm in every match here; nothing else in the machine asks for the kind.
 
+use super::inspecting::{Inspect, Inspection};
 use super::{Run, RunStep};
 use crate::activity::{Act, Keep, MarkerUse, Role};
+use crate::check::{CheckSpec, Ground};
+use crate::claim::Claim;
+use crate::event::Gathered;
+use crate::machine::Step;
 use crate::observation::{Markers, Observation};
-use crate::policy::Kind;
-use crate::verdict::Condition;
+use crate::policy::{AgentPolicy, Kind};
+use crate::verdict::{self, Condition, Judgement};
 use std::sync::Arc;
 
 impl Run {
     /// Opening: whatever comes before the next iteration, and then its beginning.
     pub(super) fn open(&mut self) -> RunStep {
         match &self.policy.kind {
-            Kind::Prompt | Kind::Plan(_) => self.open_prompt(),
+            Kind::Prompt => self.open_prompt(),
+            Kind::Plan(_) => self.open_plan(),
             Kind::Supervised(_) => self.open_supervised(),
         }
     }
@@ -29,7 +35,8 @@ impl Run {
     pub(super) fn prompt(&self) -> String {
         match &self.policy.kind {
             _ if self.unheard => String::new(),
-            Kind::Prompt | Kind::Plan(_) => self.brief.prompt(&self.policy, self.count.iteration(), self.inbox.open()),
+            Kind::Prompt => self.brief.prompt(&self.policy, self.count.iteration(), self.inbox.open()),
+            Kind::Plan(_) => self.plan_prompt(),
             Kind::Supervised(_) => self.supervised_prompt(),
         }
     }
@@ -42,11 +49,73 @@ impl Run {
         }
     }
 
-    /// What the bus is told when an agent is started.
-    pub(super) fn post_start(&self) -> Option<Act> {
+    /// What is done at once when an agent is started: the bus is told, and files that only say what it is for.
+    pub(super) fn acts_at_start(&self) -> Vec<Act> {
         match &self.policy.kind {
-            Kind::Prompt | Kind::Plan(_) => None,
-            Kind::Supervised(_) => Some(self.supervised_start()),
+            _ if self.unheard => Vec::new(),
+            Kind::Prompt => Vec::new(),
+            Kind::Supervised(_) => vec![self.supervised_start()],
+            Kind::Plan(_) => self.plan_start(),
+        }
+    }
+
+    /// What is done at once when the run ends.
+    pub(super) fn act_at_end(&self) -> Option<Act> {
+        match &self.policy.kind {
+            Kind::Prompt | Kind::Supervised(_) => None,
+            Kind::Plan(_) => Some(Act::RemoveActive),
+        }
+    }
+
+    /// Who is started: whoever works now, or for a review somebody else.
+    pub(super) fn agent(&self) -> &AgentPolicy {
+        match &self.policy.kind {
+            Kind::Prompt | Kind::Supervised(_) => self.crew.agent(&self.policy),
+            Kind::Plan(_) => self.reviewer().unwrap_or_else(|| self.crew.agent(&self.policy)),
+        }
+    }
+
+    /// Takes what was read for a prompt, and says what is worth a line.
+    pub(super) fn gather_for_kind(&mut self, gathered: &Gathered) -> RunStep {
+        match &self.policy.kind {
+            Kind::Prompt | Kind::Supervised(_) => Step::default(),
+            Kind::Plan(_) => {
+                let base = gathered.base.as_ref().and_then(|base| base.as_deref().ok());
+                self.gather_plan(base, gathered.tree.as_ref())
+            }
+        }
+    }
+
+    /// What an inspection begins with, once nothing works in the tree any more.
+    pub(super) fn inspection_begins(&self) -> Vec<Inspect> {
+        match &self.policy.kind {
+            Kind::Prompt | Kind::Supervised(_) => Vec::new(),
+            Kind::Plan(_) => Run::plan_steps(),
+        }
+    }
+
+    /// Judge: whether the work is said to be done, so that everything has to hold.
+    pub(super) fn is_said_done(&self, at: &Inspection) -> bool {
+        match &self.policy.kind {
+            Kind::Prompt | Kind::Supervised(_) => verdict::counted_claim(&at.seen) == Claim::Complete,
+            Kind::Plan(_) => self.is_plan_done() == Some(true),
+        }
+    }
+
+    /// Judge: what has to be done before a judgement counts.
+    pub(super) fn settle(&mut self, at: &Inspection, judgement: &Judgement) -> Option<RunStep> {
+        match &self.policy.kind {
+            Kind::Prompt | Kind::Supervised(_) => None,
+            Kind::Plan(_) => self.settle_plan(at, judgement),
+        }
+    }
+
+    /// Judge: the checks that an iteration needs, of all that there are.
+    pub(super) fn checks_due(&self, ground: Ground) -> Vec<CheckSpec> {
+        let all = self.policy.checks(self.count.iteration(), ground);
+        match &self.policy.kind {
+            Kind::Prompt | Kind::Supervised(_) => all,
+            Kind::Plan(plan) => self.due_in_plan(plan, all),
         }
     }
 
@@ -61,7 +130,8 @@ impl Run {
     /// Inspection: what follows the end of an agent.
     pub(super) fn inspect(&mut self, seen: &Arc<Observation>) -> RunStep {
         match &self.policy.kind {
-            Kind::Prompt | Kind::Plan(_) => self.inspect_work(seen),
+            Kind::Prompt => self.inspect_work(seen),
+            Kind::Plan(_) => self.inspect_plan(seen),
             Kind::Supervised(_) => self.after_start(seen),
         }
     }
@@ -85,7 +155,8 @@ impl Run {
     /// Resume: the iteration that was in flight, from its beginning.
     pub(super) fn begin_again(&mut self) -> RunStep {
         match &self.policy.kind {
-            Kind::Prompt | Kind::Plan(_) => self.repeat_prompt(),
+            Kind::Prompt => self.repeat_prompt(),
+            Kind::Plan(_) => self.repeat_plan(),
             Kind::Supervised(_) => self.repeat_start(),
         }
     }
@@ -93,8 +164,9 @@ impl Run {
     /// Resume: somebody has looked at the end and wants more, so that whatever was counted in a row begins anew.
     pub(super) fn begin_rows_anew(&mut self) {
         match &self.policy.kind {
-            Kind::Prompt | Kind::Plan(_) => {}
+            Kind::Prompt => {}
             Kind::Supervised(_) => self.forget_starts(),
+            Kind::Plan(_) => self.forget_empty_answers(),
         }
     }
 

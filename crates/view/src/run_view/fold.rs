@@ -169,7 +169,10 @@ fn in_flight(activity: Activity) -> InFlight {
         | Activity::Pin(_)
         | Activity::RestorePinned { .. }
         | Activity::CompareTests { .. }
-        | Activity::CheckOut { .. } => InFlight::Tree,
+        | Activity::CheckOut { .. }
+        | Activity::ReadPlan(_)
+        | Activity::PutBack(_)
+        | Activity::SwitchBranch { .. } => InFlight::Tree,
         Activity::Wait { until } => InFlight::Wait(until),
         Activity::Check(spec, _) => InFlight::Check(spec),
         Activity::Watch(watch) => InFlight::Check(Box::new(watch.spec)),
