@@ -1,7 +1,7 @@
 //! From settings to the rules of one run, with nothing left open.
 
 use super::flags::Flags;
-use super::guardrail_keys::GuardrailSettings;
+use super::guardrail_keys::{GuardrailSettings, ten_minutes};
 use super::keys::{Agent, Fallback, Settings, Snapshot};
 use super::plan_keys::ReviewSettings;
 use ralph_agents::base_name;
@@ -69,7 +69,7 @@ impl Settings {
             rules: settings.rules(),
             branch: settings.branch,
             reviewer: self.reviewer(&policy.agent),
-            verify_timeout: GuardrailSettings::default().timeout_ms,
+            verify_timeout: ten_minutes(),
             max_stop_blocks: settings.max_stop_blocks,
             context: settings.context.gauge(),
             commands: Vec::new(),
