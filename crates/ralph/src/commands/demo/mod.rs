@@ -168,9 +168,9 @@ fn git(root: &Path, calls: &[&[&str]], subject: &str) -> Result<(), CommandError
 }
 
 fn introduce(project: &Project, show: &Show, is_committed: bool) {
-    let how = if is_committed { "a scratch project, in a commit" } else { "a scratch project" };
-    page::say(&format!("This is {how}: {}", project.root.display()));
-    for line in &show.before {
+    page::say(&format!("This is a scratch project: {}", project.root.display()));
+    let committed = is_committed.then(|| "Everything is in its first commit.".to_owned());
+    for line in committed.iter().chain(&show.before) {
         page::say(&format!("  {line}"));
     }
     page::say("");
