@@ -130,3 +130,7 @@ fn is_written(file: &str, bytes: &[u8]) -> bool {
         _ => !text.trim().is_empty(),
     }
 }
+
+fn stories(number: usize) -> String {
+    if number == 1 { "1 story".to_owned() } else { format!("{number} stories") }
+}
