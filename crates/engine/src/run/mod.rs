@@ -9,6 +9,7 @@ mod existing_tests;
 mod face;
 mod trusting;
 
+pub use agent::command_line;
 pub use buses::{BusNames, Buses};
 pub use face::{Face, Shown};
 
