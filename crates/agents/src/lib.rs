@@ -25,6 +25,7 @@ mod ending;
 mod gemini;
 mod generic;
 mod grok;
+mod hooks;
 mod interactive;
 mod json;
 mod kimi;

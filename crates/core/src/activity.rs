@@ -237,8 +237,17 @@ pub struct Launch {
     pub keep: Keep,
     /// What its marker files mean.
     pub markers: MarkerUse,
+    pub hooks: HookUse,
     /// How far it may go.
     pub limits: LaunchLimits,
+}
+
+/// Whether the agent's program calls ralph's hooks, where it has a way to be told so for one process only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookUse {
+    None,
+    /// The rules of a plan are told while the agent works.
+    Plan,
 }
 
 /// What an agent process is for.

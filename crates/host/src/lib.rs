@@ -15,6 +15,7 @@ pub mod clock;
 pub mod folder_watch;
 pub mod footprint;
 pub mod git;
+pub mod hook_state;
 pub mod identity;
 pub mod kept_tree;
 pub mod lines;

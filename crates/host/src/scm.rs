@@ -1,10 +1,12 @@
 //! Version control: what waits to be committed, and the tasks that the settings name.
 
 mod committed;
+mod dirty;
 mod locks;
 mod own_commit;
 
 pub use committed::{Committed, committed, left_out};
+pub use dirty::{Tree, dirty, newly_dirty};
 pub use own_commit::{OwnCommit, commit};
 
 use crate::git::{self, GitError};

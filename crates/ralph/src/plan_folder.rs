@@ -2,17 +2,12 @@
 
 use crate::error::CommandError;
 use crate::project::Project;
-use ralph_core::plan::{Plan, Problem, Rules};
+use ralph_core::plan::{DIR, PRD, PROGRESS, Plan, Problem, Rules, TASKS, TEMPLATE};
 use ralph_core::text;
 use ralph_host::plan_files::{self, Stands};
 use ralph_view::quoted;
 use serde_json::{Value, json};
 use std::path::{Component, Path, PathBuf};
-
-pub const PRD: &str = "prd.md";
-pub const TASKS: &str = "tasks.json";
-pub const PROGRESS: &str = "progress.txt";
-pub const PROMPT: &str = "prompt.md";
 
 /// Problems that are told one by one: whoever mends twenty looks again anyway.
 const MOST_TOLD: usize = 20;
@@ -101,13 +96,13 @@ impl PlanFolder {
 
     /// ` --dir FOLDER` for commands that would look for another one.
     pub fn flag(&self) -> String {
-        if self.dir == "ralph" { String::new() } else { format!(" --dir {}", quoted(&self.dir)) }
+        if self.dir == DIR { String::new() } else { format!(" --dir {}", quoted(&self.dir)) }
     }
 
     /// The plan, if a run could begin with it; else everything that is wrong.
     pub fn check(&self, rules: Rules) -> Result<Plan, Vec<Finding>> {
         let tasks = self.read(TASKS);
-        let mut findings: Vec<Finding> = [PRD, PROMPT].iter().filter_map(|file| self.missing(file)).collect();
+        let mut findings: Vec<Finding> = [PRD, TEMPLATE].iter().filter_map(|file| self.missing(file)).collect();
         let plan = Plan::seen(tasks.seen()).and_then(|plan| match plan.broken_invariants(rules, None) {
             broken if broken.is_empty() => Ok(plan),
             broken => Err(broken),
@@ -167,7 +162,7 @@ impl PlanFolder {
     /// Why a file of the plan other than `tasks.json` cannot be used.
     fn missing(&self, file: &str) -> Option<Finding> {
         let why = match self.read(file) {
-            Stands::Bytes(bytes) if file == PROMPT && bytes.trim_ascii().is_empty() => "is empty".to_owned(),
+            Stands::Bytes(bytes) if file == TEMPLATE && bytes.trim_ascii().is_empty() => "is empty".to_owned(),
             Stands::Bytes(_) => return None,
             Stands::Gone => format!("is not there; write what is missing: ralph plan init --missing{}", self.flag()),
             Stands::Link => "is a symbolic link, not a file".to_owned(),

@@ -1,7 +1,7 @@
 //! The plugin for Claude Code as data: the skill that plans, and hooks that apply a run's rules while the agent works.
 
 use crate::text::in_quotes;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The skill `ralph-plan`, with its head.
 const SKILL: &str = include_str!("texts/SKILL.md");
@@ -83,6 +83,19 @@ pub fn hooks(binary: &str) -> Value {
     } })
 }
 
+/// The client's settings with the hooks, beside those that a person gives it; `None` if theirs are no settings.
+pub fn settings(given: Option<&str>, binary: &str) -> Option<String> {
+    let mut ours = hooks(binary);
+    let Some(given) = given else { return Some(ours.to_string()) };
+    let mut settings: Map<String, Value> = serde_json::from_str(given.trim_start_matches('\u{feff}')).ok()?;
+    let theirs = settings.entry("hooks").or_insert_with(|| Map::new().into()).as_object_mut()?;
+    for (event, list) in ours.get_mut("hooks").and_then(Value::as_object_mut).into_iter().flatten() {
+        let theirs = theirs.entry(event).or_insert_with(|| Value::Array(Vec::new())).as_array_mut()?;
+        theirs.append(list.as_array_mut()?);
+    }
+    Some(Value::Object(settings).to_string())
+}
+
 /// The shell line of a hook. Outside a run, and where ralph is gone, it starts nothing and says nothing: another
 /// program called ralph may be on the PATH.
 pub fn hook_command(binary: &str, name: &str) -> String {
@@ -145,6 +158,23 @@ mod tests {
         assert_eq!((imported.source, imported.stories, imported.unmapped), (Source::Plugin, 1, Vec::new()));
         let value: Value = serde_json::from_str(example).unwrap_or_default();
         assert_eq!(serde_json::from_str::<Value>(&imported.tasks).unwrap_or_default(), value, "nothing was missing");
+    }
+
+    #[test]
+    fn hooks_are_added_to_those_that_a_person_gives() {
+        let read = |given| -> Option<Value> {
+            settings(given, "/r").map(|text| serde_json::from_str(&text).unwrap_or_default())
+        };
+        assert_eq!(read(None), Some(hooks("/r")));
+        let merged =
+            read(Some("\u{feff}{\"model\": \"m\", \"hooks\": {\"Stop\": [1], \"X\": [2]}}")).unwrap_or_default();
+        assert_eq!((&merged["model"], &merged["hooks"]["X"]), (&json!("m"), &json!([2])));
+        assert_eq!(merged["hooks"]["Stop"], json!([1, hooks("/r")["hooks"]["Stop"][0]]));
+        assert_eq!(merged["hooks"]["PreToolUse"], hooks("/r")["hooks"]["PreToolUse"]);
+        assert_eq!(read(Some("{}")), Some(hooks("/r")));
+        for broken in ["", "{", "[]", "{\"hooks\": []}", "{\"hooks\": {\"Stop\": 1}}"] {
+            assert_eq!(read(Some(broken)), None, "{broken}");
+        }
     }
 
     #[test]

@@ -102,6 +102,7 @@ impl Run {
             prompt,
             keep,
             markers,
+            hooks: self.hooks_of(role),
             limits: LaunchLimits {
                 timeout: limits.iteration,
                 idle: limits.idle,

@@ -3,7 +3,7 @@
 
 use super::inspecting::{Inspect, Inspection};
 use super::{Run, RunStep};
-use crate::activity::{Act, Keep, MarkerUse, Role};
+use crate::activity::{Act, HookUse, Keep, MarkerUse, Role};
 use crate::check::{CheckSpec, Ground};
 use crate::claim::Claim;
 use crate::event::Gathered;
@@ -46,6 +46,14 @@ impl Run {
         match &self.policy.kind {
             Kind::Prompt | Kind::Plan(_) => self.manner_of_worker(),
             Kind::Supervised(_) => self.manner_of_root(),
+        }
+    }
+
+    /// Which hooks an agent's program is told of.
+    pub(super) fn hooks_of(&self, role: Role) -> HookUse {
+        match (&self.policy.kind, role) {
+            (Kind::Plan(_), Role::Worker) => HookUse::Plan,
+            (Kind::Plan(_) | Kind::Prompt | Kind::Supervised(_), _) => HookUse::None,
         }
     }
 

@@ -4,7 +4,7 @@
 use super::*;
 use crate::aside::Stop;
 use crate::clock::Clock;
-use crate::scm::{Committed, OwnCommit, commit, committed, left_out};
+use crate::scm::{self, Committed, OwnCommit, commit, committed, left_out};
 use crate::tree::Fingerprinter;
 use ralph_core::protect::RepositoryIdentity;
 use std::cell::RefCell;
@@ -758,4 +758,23 @@ async fn the_first_commit_can_be_an_own_one_and_a_held_index_makes_none() {
     let id = own_commit(&place, &["a.txt"]).await.unwrap().unwrap();
     assert_eq!(place.sh("git log --format=%H").trim(), id);
     assert_eq!(place.sh("git ls-tree -r --name-only HEAD"), "a.txt\n");
+}
+
+#[tokio::test]
+async fn what_was_dirty_before_and_is_as_it_was_is_nobodys_work() {
+    let place = Place::new();
+    place.sh("mkdir -p sub/.ralph; echo old > sub/old.txt; echo changed >> a.txt; echo n > 'sub/ä b.txt'");
+    let project = place.root.join("sub");
+    let tree = scm::Tree { root: &place.root, project: &project };
+    let began = scm::dirty(&mut Keeper::absent(), tree, Millis::from_secs(60)).await.unwrap();
+    let names: Vec<&str> = began.iter().map(|dirty| dirty.path.as_str()).collect();
+    assert_eq!(names, ["a.txt", "sub/old.txt", "sub/ä b.txt"]);
+    let newly = || scm::newly_dirty(tree, &began, std::time::Duration::from_secs(60)).unwrap();
+    assert_eq!(newly(), [""; 0]);
+    place.sh("echo x > sub/.ralph/x; echo m > sub/.ralph-active; echo more >> a.txt; rm folder/b.txt; echo l > x.log");
+    assert_eq!(newly(), ["a.txt", "folder/b.txt"]);
+    place.sh("git add -A; git commit -q -m all");
+    assert_eq!(newly(), [""; 0]);
+    place.sh("rm -rf .git");
+    assert_eq!(scm::newly_dirty(tree, &began, std::time::Duration::from_secs(60)), None);
 }

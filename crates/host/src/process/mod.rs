@@ -37,6 +37,7 @@ mod find;
 pub mod isolation;
 mod keeper;
 mod protocol;
+mod quick;
 mod spared;
 mod sys;
 mod talk;
@@ -47,6 +48,7 @@ mod work;
 pub use find::find_program;
 pub use keeper::keeper_main;
 pub(crate) use protocol::path;
+pub use quick::ask_quickly;
 pub(crate) use spared::Spared;
 pub(crate) use sys::{is_open_elsewhere, unblock_signals};
 #[cfg(target_os = "linux")]

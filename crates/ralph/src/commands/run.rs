@@ -2,9 +2,10 @@
 
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::plan_folder::PlanFolder;
 use crate::project::{self, Project};
 use crate::session;
-use crate::settings::{Flags, Loaded};
+use crate::settings::{Flags, Loaded, reviewer};
 use crate::terminal::page;
 use clap::Args;
 use ralph_agents::Delivery;
@@ -12,6 +13,7 @@ use ralph_core::event::{Gathered, Started};
 use ralph_core::id::TaskName;
 use ralph_core::memory;
 use ralph_core::outcome::exit;
+use ralph_core::plan::{PlanChanges, TEMPLATE};
 use ralph_core::policy::{AgentPolicy, Policy, PromptSource};
 use ralph_core::run::Run;
 use ralph_core::time::Millis;
@@ -19,6 +21,7 @@ use ralph_host::clock::Clock;
 use ralph_host::{look, views};
 use ralph_view::json;
 use ralph_view::quoted;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// Run the loop until the agent's claim is verified.
@@ -27,7 +30,7 @@ use std::path::PathBuf;
 /// After it every guardrail of the settings is executed; a claim counts only if all of them pass.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ralph run -p 'make the tests pass' --agent claude\n  ralph run -f PROMPT.md -m 20 --max-wall-time 8h\n  ralph run -f PROMPT.md --dry-run\n  ralph run -p 'tidy up' --once --json"
+    after_help = "Examples:\n  ralph run -p 'make the tests pass' --agent claude\n  ralph run -f PROMPT.md -m 20 --max-wall-time 8h\n  ralph run -f PROMPT.md --dry-run\n  ralph run -p 'tidy up' --once --json\n  ralph run --plan -m 30 --review-model opus"
 )]
 pub struct RunArgs {
     /// The prompt
@@ -106,6 +109,24 @@ impl ReviewArgs {
         (self.skip_review || self.no_skip_review).then_some(self.skip_review)
     }
 
+    /// What these flags change of a run that goes on.
+    pub fn changes(&self, policy: &Policy) -> Result<PlanChanges, CommandError> {
+        let Some(plan) = policy.plan() else {
+            return match self.given() {
+                Some(flag) => Err(CommandError::usage(format!("{flag} is for plans, and this run is none"))),
+                None => Ok(PlanChanges::default()),
+            };
+        };
+        let cap = self.review_cap.map(|cap| {
+            let valid = u32::try_from(cap).ok().and_then(NonZeroU32::new);
+            valid.ok_or_else(|| CommandError::usage("--review-cap needs a number of at least 1"))
+        });
+        let base = plan.reviewer.as_ref().unwrap_or(&policy.agent);
+        let named = self.review_agent.is_some() || self.review_model.is_some();
+        let reviewer = || reviewer(base, self.review_agent.as_deref(), self.review_model.as_deref());
+        Ok(PlanChanges { skip_review: self.skip(), review_cap: cap.transpose()?, reviewer: named.then(reviewer) })
+    }
+
     /// The first flag that was given, for a run that has no reviews.
     pub fn given(&self) -> Option<&'static str> {
         let given = [
@@ -163,15 +184,26 @@ fn money(text: &str) -> Result<f64, String> {
 
 pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
-    let (source, task) = source(&args, &project)?;
     refuse_what_is_not_there(&args)?;
     let flags = flags(&args);
     let loaded = project.settings()?;
     let hash = loaded.hash();
     let loaded = loaded.with_flags(&flags);
+    let prompt = source(&args, &project)?;
     tell_settings(global, &loaded);
     let settings = loaded.check()?;
-    let policy = settings.policy(task, source, &flags, hash);
+    let policy = match (prompt, &args.plan) {
+        (Some((source, usual)), _) => settings.policy(task(&args, usual)?, source, &flags, hash),
+        (None, typed) => {
+            let typed = typed.as_ref().and_then(Option::as_deref);
+            let folder = PlanFolder::find(&project, typed, &settings.plan.dir)?;
+            folder.must_exist()?;
+            let task = task(&args, TaskName::from_text("plan"))?;
+            let prompt = PromptSource::File(folder.name(TEMPLATE));
+            let policy = settings.policy(task, prompt, &flags, hash);
+            settings.for_plan(policy, folder.dir(), loaded.says(&["loop", "stallAfter"]))
+        }
+    };
     doubts(&project, &policy).iter().for_each(|doubt| page::say(&format!("warning: {doubt}")));
     let started = session::started(&project, project::parent_run(), policy);
     if args.dry_run {
@@ -181,10 +213,10 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     session::begin_run(face, &project, started)
 }
 
-/// Which prompt, and which task folder goes with it.
-fn source(args: &RunArgs, project: &Project) -> Result<(PromptSource, TaskName), CommandError> {
-    let example = "for example: ralph run -p 'make the tests pass'  or  ralph run -f PROMPT.md";
-    let (source, usual) = match (&args.prompt, &args.prompt_file, &args.plan) {
+/// Which prompt, and the usual name of its task; `None` for a plan.
+fn source(args: &RunArgs, project: &Project) -> Result<Option<(PromptSource, TaskName)>, CommandError> {
+    let example = "for example: ralph run -p 'make the tests pass'  or  ralph run -f PROMPT.md  or  ralph run --plan";
+    Ok(Some(match (&args.prompt, &args.prompt_file, &args.plan) {
         (Some(text), None, None) => {
             if text.trim().is_empty() {
                 return Err(CommandError::usage("the prompt is empty").hint(example));
@@ -211,20 +243,20 @@ fn source(args: &RunArgs, project: &Project) -> Result<(PromptSource, TaskName),
             })?;
             (PromptSource::File(kept.to_owned()), TaskName::from_text(&stem))
         }
-        (None, None, Some(_folder)) => {
-            return Err(CommandError::usage("this version of ralph cannot run plans yet").hint(example));
-        }
+        (None, None, Some(_)) => return Ok(None),
         (None, None, None) => {
             return Err(CommandError::usage("no prompt was given: one of -p, -f and --plan is needed").hint(example));
         }
         _ => return Err(CommandError::usage("only one of -p, -f and --plan can be given").hint(example)),
-    };
-    let task = match &args.task {
-        Some(name) if name.trim().is_empty() => return Err(CommandError::usage("--task needs a name")),
-        Some(name) => TaskName::from_text(name),
-        None => usual,
-    };
-    Ok((source, task))
+    }))
+}
+
+fn task(args: &RunArgs, usual: TaskName) -> Result<TaskName, CommandError> {
+    match &args.task {
+        Some(name) if name.trim().is_empty() => Err(CommandError::usage("--task needs a name")),
+        Some(name) => Ok(TaskName::from_text(name)),
+        None => Ok(usual),
+    }
 }
 
 /// What was asked for and is not there is an error, never silently left out.
@@ -293,7 +325,8 @@ fn doubts(project: &Project, policy: &Policy) -> Vec<String> {
             "`{setting}` needs git, and {root} is in no work tree: make one with `git init`, or take the setting out"
         )
     });
-    let agents = std::iter::once(&policy.agent).chain(&policy.fallback);
+    let reviewer = policy.plan().and_then(|plan| plan.reviewer.as_ref());
+    let agents = std::iter::once(&policy.agent).chain(&policy.fallback).chain(reviewer);
     let unheard = agents.filter(|agent| !agent.model.is_empty()).filter_map(|agent| {
         let AgentPolicy { command, model, .. } = agent;
         let is_generic = ralph_agents::for_agent(agent).name == "generic";

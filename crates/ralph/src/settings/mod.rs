@@ -32,10 +32,12 @@ mod verify_keys;
 pub use display_keys::DisplaySettings;
 pub use flags::Flags;
 pub use keys::Settings;
+pub use policy::reviewer;
 pub use problem::SettingsError;
 pub use reference::reference_markdown;
 pub use schema::schema;
 
+use key_path::KeyPath;
 use layers::{Layers, Origin};
 use schema::Node;
 use serde_json::Value;
@@ -112,6 +114,11 @@ impl Loaded {
     /// The files that were read, by their path from the project's root.
     pub fn files(&self) -> &[String] {
         &self.files
+    }
+
+    /// Whether a file or a flag says something about this key.
+    pub fn says(&self, keys: &[&str]) -> bool {
+        self.layers.origin(&KeyPath::new(keys.iter().copied())) != Origin::Defaults
     }
 
     /// Judges the settings; the error tells all problems at once.

@@ -1,8 +1,8 @@
 //! The keys of the section `plan`; [`super::keys`] says how keys are written.
 
 use super::keys::{Agent, Fallback};
-use ralph_core::plan::Rules;
 use ralph_core::plan::context::Gauge;
+use ralph_core::plan::{BranchUse, DIR, Rules};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub struct PlanSettings {
     /// What to do if another branch than the plan's `branchName` is checked out: `check` says it, `create` switches to
     /// that branch and makes it where there is none, `ignore` does nothing.
     #[schemars(schema_with = "branch")]
-    pub branch: BranchSetting,
+    pub branch: BranchUse,
     /// How often the stop hook may send one agent process back to work. It is not the gate: ralph judges the iteration
     /// afterwards in any case. 0 means never.
     #[schemars(range(min = 0, max = u32::MAX))]
@@ -41,12 +41,12 @@ impl Default for PlanSettings {
     fn default() -> PlanSettings {
         let rules = Rules::default();
         PlanSettings {
-            dir: "ralph".to_owned(),
+            dir: DIR.to_owned(),
             maximum_iterations: 15,
             review_cap: rules.cap,
             skip_review: rules.skip_review,
             review: ReviewSettings::default(),
-            branch: BranchSetting::Check,
+            branch: BranchUse::Check,
             max_stop_blocks: 5,
             context: ContextSettings::default(),
         }
@@ -73,15 +73,6 @@ pub struct ReviewSettings {
     pub model: Option<String>,
 }
 
-/// What happens if another branch is checked out than the plan's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BranchSetting {
-    Check,
-    Create,
-    Ignore,
-}
-
 /// When an agent is told that its context window fills up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -101,6 +92,13 @@ impl Default for ContextSettings {
     fn default() -> ContextSettings {
         let Gauge { window, chars_per_token, thresholds } = Gauge::default();
         ContextSettings { window, chars_per_token, thresholds }
+    }
+}
+
+impl ContextSettings {
+    pub fn gauge(&self) -> Gauge {
+        let ContextSettings { window, chars_per_token, thresholds } = self.clone();
+        Gauge { window, chars_per_token, thresholds }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::{Place, init};
 use crate::error::CommandError;
-use crate::plan_folder::{PRD, PROGRESS, TASKS};
 use crate::project;
 use crate::session::event_loop;
 use crate::terminal::page;
@@ -12,7 +11,7 @@ use ralph_core::id::RunId;
 use ralph_core::outcome::exit;
 use ralph_core::plan::archive::{self, Summary};
 use ralph_core::plan::stats::{StoryFigures, Totals};
-use ralph_core::plan::{Plan, StoryId};
+use ralph_core::plan::{PRD, PROGRESS, Plan, StoryId, TASKS};
 use ralph_core::time::Millis;
 use ralph_host::clock;
 use ralph_host::plan_files::{self, Stands};

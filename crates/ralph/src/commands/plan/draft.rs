@@ -2,13 +2,13 @@
 
 use super::{Place, check, is_written};
 use crate::error::CommandError;
-use crate::plan_folder::PRD;
 use crate::project;
 use crate::session::event_loop;
 use crate::settings::Flags;
 use crate::terminal::page;
 use clap::Args;
 use ralph_core::outcome::exit;
+use ralph_core::plan::PRD;
 use ralph_core::plan::skill::{self, Wanted};
 use ralph_host::plan_files::Stands;
 use ralph_host::process::{Command, talk};

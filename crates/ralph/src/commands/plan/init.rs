@@ -2,13 +2,12 @@
 
 use super::Place;
 use crate::error::CommandError;
-use crate::plan_folder::{PRD, PROGRESS, PROMPT, TASKS};
 use crate::terminal::page;
 use clap::Args;
 use jiff::civil::Date;
 use ralph_core::outcome::exit;
-use ralph_core::plan::marker;
 use ralph_core::plan::template::{NewFiles, NewPlan};
+use ralph_core::plan::{PRD, PROGRESS, TASKS, TEMPLATE, marker};
 use ralph_host::clock::Clock;
 use ralph_host::plan_files::{self, Stands};
 use ralph_view::json::VERSION;
@@ -36,7 +35,7 @@ pub struct InitArgs {
 
 /// The files of a plan by their names.
 pub(super) fn named(files: &NewFiles) -> [(&'static str, &str); 4] {
-    [(PRD, &files.prd), (TASKS, &files.tasks), (PROGRESS, &files.progress), (PROMPT, &files.prompt)]
+    [(PRD, &files.prd), (TASKS, &files.tasks), (PROGRESS, &files.progress), (TEMPLATE, &files.prompt)]
 }
 
 /// Today, where the person is.

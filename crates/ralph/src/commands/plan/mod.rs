@@ -9,13 +9,13 @@ mod status;
 
 use crate::cli::Global;
 use crate::error::CommandError;
-use crate::plan_folder::{PRD, PlanFolder, TASKS};
+use crate::plan_folder::PlanFolder;
 use crate::project::Project;
 use crate::session;
 use crate::settings::Settings;
 use crate::terminal::page;
 use clap::{Args, Subcommand};
-use ralph_core::plan::{Rules, template};
+use ralph_core::plan::{PRD, Rules, TASKS, template};
 use ralph_host::lock::WorkTreeLock;
 use ralph_host::plan_files::Stands;
 use serde_json::Value;
@@ -129,4 +129,8 @@ fn is_written(file: &str, bytes: &[u8]) -> bool {
         }
         _ => !text.trim().is_empty(),
     }
+}
+
+fn stories(number: usize) -> String {
+    if number == 1 { "1 story".to_owned() } else { format!("{number} stories") }
 }
