@@ -896,7 +896,7 @@ fn verify_commands_of_a_story_run_with_it_and_all_of_them_at_the_end() {
 #[test]
 fn a_run_that_is_interrupted_in_a_review_goes_on_with_the_same_review() {
     let mut play = Play::begin(World::new(two(), honest), planned(Rules::default()));
-    while play.world.launches.len() < 1 || !matches!(play.pending, Some(Activity::Launch(_))) {
+    while play.world.launches.is_empty() || !matches!(play.pending, Some(Activity::Launch(_))) {
         play.tick();
     }
     // The reviewer is killed in the middle of its work.
