@@ -36,7 +36,7 @@ pub enum Event {
     /// The run began.
     Started(Box<Started>),
     /// The run goes on after an end, a crash or a limit.
-    Resumed(Resumed),
+    Resumed(Box<Resumed>),
     /// The inputs of the next prompt were read.
     Gathered(Gathered),
     /// The agent's process is gone, with everything that it started.

@@ -286,7 +286,7 @@ impl Claimed {
                 Carrier::begin(machine, entry, parts, &shown).carry(step).await
             }
             Beginning::Old(machine, resumed) => {
-                Carrier::resume(*machine, unseen, parts, &shown).carry_from(Event::Resumed(resumed)).await
+                Carrier::resume(*machine, unseen, parts, &shown).carry_from(Event::Resumed(Box::new(resumed))).await
             }
         };
         outcome.map_err(CommandError::from)

@@ -238,7 +238,7 @@ impl RunView {
             seq: machine.seq() + 1,
             at: machine.row().updated_at,
             elapsed: machine.elapsed(),
-            event: Event::Resumed(Resumed::default()),
+            event: Event::Resumed(Box::default()),
         };
         let step = machine.step(&entry);
         let kind = step.tell.iter().find_map(|notice| match notice {

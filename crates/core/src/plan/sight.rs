@@ -41,11 +41,7 @@ impl From<Written> for Content {
     fn from(written: Written) -> Content {
         match written {
             Written::Text(text) => Content(text.into_bytes()),
-            Written::Hex { hex } => {
-                let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default() as u8;
-                let pair = |pair: &[u8]| pair.iter().fold(0u8, |sum, byte| (sum << 4) | digit(*byte));
-                Content(hex.as_bytes().chunks(2).map(pair).collect())
-            }
+            Written::Hex { hex } => Content(text::unhex(&hex)),
         }
     }
 }
@@ -54,7 +50,7 @@ impl From<Content> for Written {
     fn from(content: Content) -> Written {
         match String::from_utf8(content.0) {
             Ok(text) => Written::Text(text),
-            Err(error) => Written::Hex { hex: error.into_bytes().iter().map(|byte| format!("{byte:02x}")).collect() },
+            Err(error) => Written::Hex { hex: text::hex(&error.into_bytes()) },
         }
     }
 }
@@ -132,6 +128,9 @@ pub struct GitSeen {
     pub head: String,
     /// Empty if HEAD is no branch.
     pub branch: String,
+    /// The project's folder, from the top of the work tree; empty if that is it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub prefix: String,
     /// What `git status --porcelain` names, less ralph's own files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dirty: Vec<Dirty>,

@@ -53,7 +53,13 @@ fn steps_join_in_order_and_the_later_one_says_what_happens_next() {
 fn what_only_reads_may_be_done_twice_and_nothing_else() {
     let pins = Default::default();
     let look = || Look { patience: Millis(1), pins: Arc::clone(&pins) };
-    let gather = Gather { prompt_file: None, summary_file: None, feedback_file: String::new(), before: Some(look()) };
+    let gather = Gather {
+        prompt_file: None,
+        summary_file: None,
+        feedback_file: String::new(),
+        before: Some(look()),
+        keep_tree: false,
+    };
     let launch = play(World::new(policy(), turns(&[Agent::Claims]))).launches()[0].clone();
     let check = Policy { guardrails: guardrails(&["a"]), ..policy() }.checks(1, Ground::Project).remove(0);
     let scm = ScmSpec { index: 0, task: "push".to_owned(), program: "git".to_owned(), args: Vec::new() };

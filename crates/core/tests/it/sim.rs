@@ -509,7 +509,7 @@ impl Sim {
         self.pending = None;
         self.being_ended = false;
         self.finished = self.run.is_complete();
-        self.happen(Event::Resumed(resumed));
+        self.happen(Event::Resumed(Box::new(resumed)));
     }
 
     pub fn happen(&mut self, event: Event) {
@@ -699,6 +699,9 @@ impl Sim {
             }
             Activity::PostSafely(_) => Event::Posted { problem: None },
             Activity::CompareTests { .. } => Event::TestsCompared { changed: self.world.tests.clone() },
+            Activity::ReadPlan(_) | Activity::PutBack(_) | Activity::SwitchBranch { .. } => {
+                panic!("this world has no plan: {activity:?}")
+            }
         }
     }
 

@@ -9,20 +9,23 @@ use crate::settings::{Flags, Loaded, reviewer};
 use crate::terminal::page;
 use clap::Args;
 use ralph_agents::Delivery;
+use ralph_core::activity::HookUse;
 use ralph_core::event::{Gathered, Started};
 use ralph_core::id::TaskName;
 use ralph_core::memory;
 use ralph_core::outcome::exit;
-use ralph_core::plan::{PlanChanges, TEMPLATE};
+use ralph_core::plan::{Content, PRD, PROGRESS, PlanChanges, PlanSeen, Sight, TASKS, TEMPLATE};
 use ralph_core::policy::{AgentPolicy, Policy, PromptSource};
 use ralph_core::run::Run;
 use ralph_core::time::Millis;
+use ralph_engine::run::command_line;
 use ralph_host::clock::Clock;
+use ralph_host::plan_files::{self, Stands};
 use ralph_host::{look, views};
 use ralph_view::json;
 use ralph_view::quoted;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Run the loop until the agent's claim is verified.
 ///
@@ -197,7 +200,8 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
         (None, typed) => {
             let typed = typed.as_ref().and_then(Option::as_deref);
             let folder = PlanFolder::find(&project, typed, &settings.plan.dir)?;
-            folder.must_exist()?;
+            // Whoever starts a plan that is broken is told as by `plan check`, and nothing is begun.
+            folder.plan(settings.plan.rules())?;
             let task = task(&args, TaskName::from_text("plan"))?;
             let prompt = PromptSource::File(folder.name(TEMPLATE));
             let policy = settings.policy(task, prompt, &flags, hash);
@@ -344,9 +348,18 @@ fn dry_run(global: &Global, project: &Project, started: &Started) -> Result<u8, 
     if let Some(Err(problem)) = &gathered.base {
         return Err(CommandError::usage(problem.clone()));
     }
-    let prompt = Run::first_prompt(started, Clock::start().now(), &gathered);
-    let prompt = prompt.ok_or_else(|| CommandError::usage("the limits leave no iteration to run"))?;
-    let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
+    let now = Clock::start().now();
+    let (prompt, hooks) = match policy.plan() {
+        None => (Run::first_prompt(started, now, &gathered), HookUse::None),
+        Some(plan) => {
+            let seen = plan_seen(&project.root.join(&plan.dir));
+            (Run::first_prompt_of_plan(started, now, &seen, &gathered), HookUse::Plan)
+        }
+    };
+    let prompt = prompt.ok_or_else(|| {
+        CommandError::usage("there is no iteration to run: nothing is left, or the limits leave none")
+    })?;
+    let line = command_line(&project.root, &policy.agent, hooks);
     if global.json {
         let object = serde_json::json!({
             "v": json::VERSION, "program": line.program, "args": line.args, "env": line.env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
@@ -367,6 +380,16 @@ fn dry_run(global: &Global, project: &Project, started: &Started) -> Result<u8, 
         page::print(&prompt)?;
     }
     Ok(exit::OK)
+}
+
+/// A plan as it stands, read without a look at git.
+fn plan_seen(folder: &Path) -> PlanSeen {
+    let sight = |name: &str| match plan_files::read(&folder.join(name)) {
+        Stands::Bytes(bytes) => Sight::Holds(Content::new(bytes)),
+        _ => Sight::Gone,
+    };
+    let (tasks, prd, template, progress) = (sight(TASKS), sight(PRD), sight(TEMPLATE), sight(PROGRESS));
+    PlanSeen { tasks, prd, template, progress, git: None, problem: String::new() }
 }
 
 /// The inputs of the first prompt, read without changing anything.

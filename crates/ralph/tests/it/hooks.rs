@@ -310,6 +310,11 @@ fn the_plugin_holds_what_the_client_looks_for() {
     assert_eq!(call(true, &gone), "", "silent if ralph is gone");
     // Again is fine; a folder of somebody else's is not.
     env.ralph(["plugin", "export", &folder.display().to_string(), "-q"]).stdout_has("wrote").run();
-    let refused = env.ralph(["plugin", "export", "."]).code(2).stderr_has("holds something else: ");
-    refused.stderr_has("hint: put the plugin beside it: --force\n").run();
+    env.ralph(["plugin", "export", "."])
+        .code(2)
+        .stderr(
+            "error: [PROJECT]/. holds something else: [..]\nhint: name an empty folder, or one that is not there\n\
+             hint: put the plugin beside it: --force\n",
+        )
+        .run();
 }

@@ -8,6 +8,7 @@ use std::os::unix::fs::symlink;
 use std::time::Duration;
 
 const TASKS: &str = "ralph/tasks.json";
+const MEND: &str = "hint: mend it, then look again: ralph plan check\n";
 
 fn story(id: &str) -> Value {
     json!({
@@ -59,7 +60,7 @@ fn init_writes_the_four_files_and_ignores_the_marker_once() {
         )
         .run();
     let written: Value = serde_json::from_str(&env.read(TASKS)).unwrap();
-    assert_eq!((&written["branchName"], &written["project"]), (&json!("ralph/Order-status-"), &json!("project")));
+    assert_eq!((&written["branchName"], &written["project"]), (&json!("ralph/Order-status"), &json!("project")));
     assert!(env.read("ralph/progress.txt").contains("\n---\n"));
     assert!(env.read("ralph/prompt.md").contains("ralph/tasks.json"));
     assert_eq!(env.read(".gitignore"), "target\n.ralph-active\n");
@@ -76,9 +77,7 @@ fn init_writes_the_four_files_and_ignores_the_marker_once() {
     env.write("ralph/prd.md", "# Mine\n\nwords\n");
     env.ralph(["plan", "init", "--missing", "-q"]).stdout("wrote ralph/prompt.md\n").run();
     assert_eq!(env.read("ralph/prd.md"), "# Mine\n\nwords\n");
-    env.ralph(["plan", "init", "--force", "--json"])
-        .stdout_has(r#""kept":["ralph/prd.md.old","ralph/progress.txt.old","ralph/prompt.md.old"]"#)
-        .run();
+    env.ralph(["plan", "init", "--force", "--json"]).stdout_has(r#""kept":["ralph/prd.md.old"]"#).run();
     assert_eq!(env.read("ralph/prd.md.old"), "# Mine\n\nwords\n");
     assert_eq!(env.read(".gitignore"), "target\n.ralph-active\n", "once");
 }
@@ -136,7 +135,11 @@ fn every_kind_of_broken_plan_is_named_and_left_as_it_is() {
         ("a list", "[]".to_owned(), "ralph/tasks.json must be a JSON object"),
         ("no stories", "{\"project\":\"p\",\"description\":\"d\"}".to_owned(), "top-level field: 'userStories'"),
         ("an empty list", tasks(&[]), "ralph/tasks.json: 'userStories' holds no story"),
-        ("twice", tasks(&[story("A")]).replacen("\"title\"", "\"notes\"", 1), "ralph/tasks.json: Story A: "),
+        (
+            "twice",
+            tasks(&[story("A")]).replacen("\"title\"", "\"notes\": \"x\", \"title\"", 1),
+            "ralph/tasks.json: Story A: 'notes' stands twice",
+        ),
         ("wrong type", tasks(&[with(story("A"), json!({"passes": "yes"}))]), "Story A: field 'passes' has wrong type"),
         ("odd id", tasks(&[story("a b\u{1b}[31m")]), "must be 1 to 64 of the characters"),
         ("same id", tasks(&[story("A"), story("A")]), "ralph/tasks.json: Duplicate story ID: 'A'"),
@@ -158,13 +161,8 @@ fn every_kind_of_broken_plan_is_named_and_left_as_it_is() {
     for (name, text, message) in &texts {
         env.write(TASKS, text);
         for command in ["check", "status", "archive"] {
-            let run = env.ralph(["plan", command]).code(2).stderr_has(message).run();
+            let run = env.ralph(["plan", command]).code(2).stderr_has(message).stderr_has(MEND).run();
             assert!(run.stderr.starts_with("error: "), "{name}: {}", run.stderr);
-            assert!(
-                run.stderr.contains("hint: mend it, then look again: ralph plan check\n"),
-                "{name}: {}",
-                run.stderr
-            );
             assert!(!run.stderr.contains('\u{1b}'), "{name}");
         }
         let object = env.ralph(["plan", "check", "--json"]).code(2).stdout_has("\"ok\":false").run();
@@ -174,7 +172,7 @@ fn every_kind_of_broken_plan_is_named_and_left_as_it_is() {
     assert!(!env.exists("ralph-archive"));
     let bytes = [&b"\xff\xfe"[..], tasks(&[story("A")]).as_bytes()].concat();
     fs::write(env.path(TASKS), bytes).unwrap();
-    env.ralph(["plan", "check"]).code(2).stderr_has("ralph/tasks.json is not UTF-8 (byte 0)").run();
+    env.ralph(["plan", "check"]).code(2).stderr_has("ralph/tasks.json is not UTF-8 (byte 0)").stderr_has(MEND).run();
     env.write(TASKS, &format!("\u{feff}{}", tasks(&[story("A")])));
     env.ralph(["plan", "check"]).stdout("the plan in ralph/ is fine (1 story)\n").run();
 }
@@ -208,10 +206,16 @@ fn what_is_no_file_is_named_and_nothing_waits_for_it() {
         }
         put();
         for command in [["plan", "check"], ["plan", "status"], ["plan", "archive"]] {
-            let run = env.ralph(command).code(2).stderr_has(message).time_limit(Duration::from_secs(60)).run();
+            let run = env
+                .ralph(command)
+                .code(2)
+                .stderr_has(message)
+                .stderr_has(MEND)
+                .time_limit(Duration::from_secs(60))
+                .run();
             assert!(run.stdout.is_empty(), "{name}");
         }
-        env.ralph(["plan", "init"]).code(2).stderr_has("there is a plan already").run();
+        env.ralph(["plan", "init"]).code(2).stderr_has("there is a plan already").stderr_has("hint: ").run();
     }
     for (file, also) in [
         ("prd.md", "ralph/prd.md is not there; write what is missing: ralph plan init --missing"),
@@ -219,8 +223,8 @@ fn what_is_no_file_is_named_and_nothing_waits_for_it() {
     ] {
         let env = planned(&[story("A")]);
         fs::remove_file(env.path("ralph").join(file)).unwrap();
-        env.ralph(["plan", "check"]).code(2).stderr_has(also).run();
-        env.ralph(["plan", "archive", "--force"]).code(2).stderr_has(also).run();
+        env.ralph(["plan", "check"]).code(2).stderr_has(also).stderr_has(MEND).run();
+        env.ralph(["plan", "archive", "--force"]).code(2).stderr_has(also).stderr_has(MEND).run();
         env.ralph(["plan", "init", "--missing", "-q"]).stdout(format!("wrote ralph/{file}\n")).run();
         env.ralph(["plan", "check", "-q"]).stdout_has("is fine").run();
     }
@@ -240,7 +244,7 @@ fn ten_thousand_stories_are_a_plan_and_ten_thousand_problems_a_short_message() {
     env.ralph(["plan", "check"]).stdout("the plan in ralph/ is fine (10000 stories)\n").run();
     let broken: Vec<Value> = stories.into_iter().map(|one| with(one, json!({"title": ""}))).collect();
     env.write(TASKS, &tasks(&broken));
-    let run = env.ralph(["plan", "check"]).code(2).stderr_has("has 10000 problems:\n").run();
+    let run = env.ralph(["plan", "check"]).code(2).stderr_has("has 10000 problems:\n").stderr_has(MEND).run();
     assert!(run.stderr.contains("\n  and 9980 more\n") && run.stderr.lines().count() < 30, "{}", run.stderr);
     let all = env.ralph(["plan", "check", "--json"]).code(2).stdout_has("\"ok\":false").run();
     assert_eq!(all.json_lines()[0]["problems"].as_array().unwrap().len(), 10_000);
@@ -285,8 +289,7 @@ fn plans_of_other_tools_become_stories_and_what_is_lost_is_told() {
     ] {
         let env = env();
         env.write(name, &text);
-        let import =
-            env.ralph(["plan", "import", name]).stdout_has(&format!("imported {stories} stories ({done} done) from "));
+        let import = env.ralph(["plan", "import", name]).stdout_has(&format!(" ({done} done) from "));
         import
             .stderr_has("next: ralph plan check\n")
             .stderr_unchecked("what could not be mapped depends on the tool")
@@ -333,6 +336,7 @@ fn an_import_takes_nothing_away_and_refuses_what_is_no_plan() {
             .code(2)
             .stderr_has(&format!("error: {name} cannot be imported"))
             .stderr_has(why)
+            .stderr_has("hint: see what can be imported: ralph plan import --help\n")
             .run();
     }
     fs::write(env.path("bytes"), b"\xff\xff").unwrap();
@@ -343,23 +347,31 @@ fn an_import_takes_nothing_away_and_refuses_what_is_no_plan() {
         ("huge", "more than the 16777216"),
         ("gone", "No such file"),
         ("pipe", "named pipe"),
-        ("src-gone/", "No such file"),
+        ("gone-too", "No such file"),
     ] {
         env.ralph(["plan", "import", name, "--force"])
             .code(2)
+            .stderr_has(&format!("{name} cannot be "))
             .stderr_has(why)
+            .stderr_has("hint: see what can be imported: ralph plan import --help\n")
             .time_limit(Duration::from_secs(60))
             .run();
     }
     assert_eq!(env.read(TASKS), before);
     let import = env.ralph(["plan", "import", "todo.md", "--force"]);
-    import.stdout_has("kept the old one as ralph/tasks.json.old\n").stderr_has("next: ").run();
+    import
+        .stdout_has("kept the old one as ralph/tasks.json.old\n")
+        .stderr_has("note: No acceptance criteria")
+        .stderr_has("next: ")
+        .run();
     assert_eq!(env.read("ralph/tasks.json.old"), before);
     // A folder of the plugin brings its requirements and its log along.
     let other = planned(&[story("B")]);
     let import = self::env();
     let run = import.ralph(["plan", "import", &other.path("ralph").display().to_string()]);
-    run.stdout_has("imported 1 stories").stderr_has("next: ").run();
+    run.stdout_has("imported 1 story (0 done) from a tasks.json with reviews into ralph/tasks.json\n")
+        .stderr_has("next: ")
+        .run();
     assert_eq!(import.read("ralph/prd.md"), other.read("ralph/prd.md"));
 }
 
@@ -417,7 +429,7 @@ fn an_unfinished_plan_is_kept_only_by_force_and_without_git_nothing_is_committed
         .run();
     assert!(!env.exists("ralph-archive") && env.read(TASKS) == before);
     env.ralph(["plan", "archive", "--force"]).stdout_has("-order-status\n").stderr_has("— 1/2 stories\n").run();
-    let env = env().without_git();
+    let env = self::env().without_git();
     env.ralph(["plan", "init", "-q"]).stdout_has("wrote").run();
     env.write(TASKS, &tasks(&[done("A", 1)]));
     env.ralph(["plan", "archive"])
@@ -459,7 +471,7 @@ fn nobody_exchanges_the_files_of_a_plan_on_which_a_run_works() {
         env.ralph(arguments)
             .code(75)
             .stderr_has("error: another ralph owns [PROJECT]: process ")
-            .stderr_has("hint: stop it: ralph cancel ")
+            .stderr_has("hint: look at it: ralph status\nhint: stop it: ralph cancel ")
             .run();
     }
     env.ralph(["plan", "status"]).stdout_has("works on it now: ralph show ").run();
@@ -490,7 +502,11 @@ fn a_draft_is_a_conversation_with_the_agent_and_then_a_check() {
     drafting(&env, "echo more >> ralph/prd.md; echo {} > ralph/tasks.json; exit 3");
     let draft =
         env.ralph(["plan", "draft"]).code(2).stderr_has("note: ralph/prd.md was written before and is changed now");
-    draft.stderr_has("ended with exit status: 3").stderr_has("missing required top-level field: 'userStories'").run();
+    draft
+        .stderr_has("ended with exit status: 3")
+        .stderr_has("error: the plan in ralph/ has 3 problems:\n")
+        .stderr_has(MEND)
+        .run();
     let args = fs::read_to_string(env.home().join("args")).unwrap();
     assert!(
         args.contains("What the person wants: ask them.\n") && args.contains("`prd.md` is written: leave it"),
@@ -501,5 +517,45 @@ fn a_draft_is_a_conversation_with_the_agent_and_then_a_check() {
         .stderr_has("error: the agent `no-such-agent` cannot be started\n")
         .stderr_has("hint: see which agents could run here: ralph doctor\n")
         .stderr_unchecked("the settings are for another agent")
+        .run();
+}
+
+#[test]
+fn a_dry_run_shows_the_first_prompt_of_a_plan_and_the_hooks_of_this_run_alone() {
+    let env = planned(&[done("A", 1), story("B")]);
+    env.agent_as("claude").write("mine.json", r#"{"model": "m", "hooks": {"Stop": [1]}}"#);
+    env.settings(json!({"agent": {"flags": ["--settings", "mine.json"]}}));
+    let dry = |more: &[&str]| {
+        let arguments = [&["run", "--plan", "--dry-run", "--json"], more].concat();
+        env.ralph(arguments).stdout_has("\"prompt\":").run().json_lines().remove(0)
+    };
+    let shown = dry(&[]);
+    let prompt = shown["prompt"].as_str().unwrap();
+    assert!(prompt.contains("Mode: implement.") && prompt.contains("id: B\ntitle: Title of B"), "{prompt}");
+    let args: Vec<&str> = shown["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap()).collect();
+    assert_eq!(args.iter().filter(|arg| **arg == "--settings").count(), 1, "{args:?}");
+    let settings: Value = serde_json::from_str(args.last().unwrap()).unwrap();
+    assert_eq!((&settings["model"], &settings["hooks"]["Stop"][0]), (&json!("m"), &json!(1)), "what was given stays");
+    let command = settings["hooks"]["Stop"][1]["hooks"][0]["command"].as_str().unwrap();
+    assert!(command.contains(&format!("'{}' hook stop", env!("CARGO_BIN_EXE_ralph"))), "{command}");
+    assert!(dry(&["--skip-review"])["prompt"].as_str().unwrap().contains("set its `passes` to `true`"));
+    env.ralph(["run", "-p", "x", "--dry-run", "--json"]).stdout_lacks("hook stop").stdout_has("\"prompt\":").run();
+    for (arguments, message) in [
+        (&["run", "-p", "x", "--review-cap", "2"][..], "error: --review-cap is for plans: give --plan too\n"),
+        (
+            &["run", "--plan", "--review-cap", "0"],
+            "flag --review-cap: plan.reviewCap: expected a whole number of at least 1",
+        ),
+        (&["run", "--plan", "nowhere"], "error: there is no plan in nowhere/: run ralph plan init first\n"),
+        (&["run", "--plan", "-p", "x"], "error: only one of -p, -f and --plan can be given\n"),
+    ] {
+        env.ralph(arguments).code(2).stderr_has(message).stderr_unchecked("hints differ").run();
+    }
+    env.write(TASKS, "{}");
+    env.ralph(["run", "--plan"])
+        .code(2)
+        .stderr_has("missing required top-level field: 'project'")
+        .stderr_has(MEND)
+        .stderr_has("error: ")
         .run();
 }

@@ -1,6 +1,6 @@
 //! `ralph plan check`: whether a run could begin with the plan.
 
-use super::Place;
+use super::{Place, stories};
 use crate::error::CommandError;
 use crate::plan_folder::Finding;
 use crate::terminal::page;
@@ -46,9 +46,6 @@ fn tell(place: &Place<'_>, plan: &Plan, warnings: &[Finding]) -> Result<(), Comm
             page::narrate(place.global, &format!("warning: {}", text::for_terminal(warning.words())));
         }
     }
-    let stories = match plan.stories().len() {
-        1 => "1 story".to_owned(),
-        all => format!("{all} stories"),
-    };
+    let stories = stories(plan.stories().len());
     page::answer(place.global, object, || format!("the plan in {}/ is fine ({stories})\n", place.folder.dir()))
 }

@@ -1,6 +1,6 @@
 //! `ralph plan import`: makes a plan of another tool's file.
 
-use super::{Place, init, is_written};
+use super::{Place, init, is_written, stories};
 use crate::error::CommandError;
 use crate::terminal::page;
 use clap::Args;
@@ -35,12 +35,15 @@ pub struct ImportArgs {
     reopen: bool,
 }
 
+const CAN_IMPORT: &str = "see what can be imported: ralph plan import --help";
+
 pub(super) fn run(place: &Place<'_>, args: &ImportArgs) -> Result<u8, CommandError> {
     let given = Given::read(place, &args.file)?;
     let project = place.project.name();
     let options = Options { project: &project, reopen: args.reopen };
-    let imported = import::import(&given.tasks, &options)
-        .map_err(|error| CommandError::usage(format!("{} cannot be imported", given.shown)).because(&error))?;
+    let imported = import::import(&given.tasks, &options).map_err(|error| {
+        CommandError::usage(format!("{} cannot be imported", given.shown)).because(&error).hint(CAN_IMPORT)
+    })?;
     let _lock = place.lock()?;
     if !args.force && has_plan(place) {
         let (name, flag) = (place.folder.name(TASKS), place.folder.flag());
@@ -53,11 +56,11 @@ pub(super) fn run(place: &Place<'_>, args: &ImportArgs) -> Result<u8, CommandErr
     let problems = place.folder.check(place.rules()).err().unwrap_or_default();
     let object = || object_of(place, &imported, &kept);
     page::answer(place.global, object, || {
-        let Imported { source, stories, done, .. } = &imported;
+        let Imported { source, stories: all, done, .. } = &imported;
         let name = place.folder.name(TASKS);
         let done =
             if args.reopen { format!("{done} of them were done and are open again") } else { format!("{done} done") };
-        let mut page = format!("imported {stories} stories ({done}) from {} into {name}\n", source.words());
+        let mut page = format!("imported {} ({done}) from {} into {name}\n", stories(*all), source.words());
         kept.iter().for_each(|file| page.push_str(&format!("kept the old one as {}\n", place.folder.name(file))));
         page
     })?;
@@ -98,6 +101,7 @@ impl Given {
         let failed = |error: &std::io::Error| {
             CommandError::usage(format!("{} cannot be read", text::for_terminal(&tasks.display().to_string())))
                 .because(error)
+                .hint(CAN_IMPORT)
         };
         let mut bytes = Vec::new();
         let read = look::open(&tasks).and_then(|open| open.take(1 + LARGEST as u64).read_to_end(&mut bytes));

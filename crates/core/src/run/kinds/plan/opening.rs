@@ -3,9 +3,10 @@
 
 use super::super::super::inspecting::{Inspect, Inspection};
 use super::super::super::opening::Opening;
-use super::super::super::{Continuation, Phase, Run, RunStep};
+use super::super::super::{Continuation, Now, Phase, Run, RunStep};
 use super::{Turn, notes};
 use crate::activity::{Activity, PutBack};
+use crate::event::{Gathered, Started};
 use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::Observation;
@@ -16,6 +17,7 @@ use crate::plan::{
 };
 use crate::policy::Kind;
 use crate::text;
+use crate::time::{Millis, WallTime};
 use crate::words::{Cause, Note, Reason};
 use std::sync::Arc;
 
@@ -62,6 +64,23 @@ impl Run {
             Turning::Close(story) => self.take_turn(Mode::Review, story, true),
             Turning::Check | Turning::End(_) => self.check_without_agent(),
         }
+    }
+
+    /// The prompt with which a run of this plan would begin; `None` if it would start no agent.
+    pub fn first_prompt_of_plan(
+        started: &Started,
+        at: WallTime,
+        seen: &PlanSeen,
+        gathered: &Gathered,
+    ) -> Option<String> {
+        let mut run = Run::new(started, Now { seq: 1, at, elapsed: Millis::ZERO });
+        run.phase = Phase::Opening(Opening::Plan);
+        run.on_plan_seen(seen);
+        let Turning::Work(mode, story) = run.turning() else { return None };
+        run.count.begin_next();
+        run.begin_turn(mode, story, false);
+        run.brief.gather(&run.policy, gathered, true);
+        Some(run.prompt())
     }
 
     fn turning(&self) -> Turning {

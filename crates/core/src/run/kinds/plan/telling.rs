@@ -44,7 +44,7 @@ impl Run {
             state.tree = tree.and_then(|tree| tree.as_ref().ok()).cloned().or(state.tree.take());
         });
         let unkept = tree.and_then(|tree| tree.as_ref().err()).map(|why| Note::ReviewUnkept { why: why.clone() });
-        let Some(composed) = self.composed().filter(|_| !self.unheard) else { return notes(unkept) };
+        let Some(composed) = self.composed() else { return notes(unkept) };
         let dir = self.policy.plan().map_or(String::new(), |plan| plan.dir.clone());
         let unknown = self.planned(|state| {
             let known = std::mem::take(&mut state.told_unknown);
