@@ -91,7 +91,7 @@ pub async fn restore(
                 restored.problems.push(format!("{} could not be removed: {error}", of.place.shown(path)));
             }
         }
-        for (path, entry) in changed.iter().filter_map(|path| Some((path, was.get(**path)?))) {
+        for (path, entry) in changed.iter().filter_map(|path| Some((*path, was.get(*path)?))) {
             if let Err(problem) = put(keeper, of, path, entry).await {
                 restored.problems.push(format!("{} could not be put back: {problem}", of.place.shown(path)));
             }

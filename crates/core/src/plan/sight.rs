@@ -128,6 +128,9 @@ pub struct GitSeen {
     pub head: String,
     /// Empty if HEAD is no branch.
     pub branch: String,
+    /// The project's folder, from the top of the work tree; empty if that is it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub prefix: String,
     /// What `git status --porcelain` names, less ralph's own files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dirty: Vec<Dirty>,

@@ -204,7 +204,13 @@ fn what_is_no_file_is_named_and_nothing_waits_for_it() {
         }
         put();
         for command in [["plan", "check"], ["plan", "status"], ["plan", "archive"]] {
-            let run = env.ralph(command).code(2).stderr_has(message).stderr_has(MEND).time_limit(Duration::from_secs(60)).run();
+            let run = env
+                .ralph(command)
+                .code(2)
+                .stderr_has(message)
+                .stderr_has(MEND)
+                .time_limit(Duration::from_secs(60))
+                .run();
             assert!(run.stdout.is_empty(), "{name}");
         }
         env.ralph(["plan", "init"]).code(2).stderr_has("there is a plan already").stderr_has("hint: ").run();
@@ -281,8 +287,7 @@ fn plans_of_other_tools_become_stories_and_what_is_lost_is_told() {
     ] {
         let env = env();
         env.write(name, &text);
-        let import =
-            env.ralph(["plan", "import", name]).stdout_has(&format!(" ({done} done) from "));
+        let import = env.ralph(["plan", "import", name]).stdout_has(&format!(" ({done} done) from "));
         import
             .stderr_has("next: ralph plan check\n")
             .stderr_unchecked("what could not be mapped depends on the tool")
@@ -358,7 +363,9 @@ fn an_import_takes_nothing_away_and_refuses_what_is_no_plan() {
     let other = planned(&[story("B")]);
     let import = self::env();
     let run = import.ralph(["plan", "import", &other.path("ralph").display().to_string()]);
-    run.stdout_has("imported 1 story (0 done) from a tasks.json with reviews into ralph/tasks.json\n").stderr_has("next: ").run();
+    run.stdout_has("imported 1 story (0 done) from a tasks.json with reviews into ralph/tasks.json\n")
+        .stderr_has("next: ")
+        .run();
     assert_eq!(import.read("ralph/prd.md"), other.read("ralph/prd.md"));
 }
 
@@ -489,7 +496,11 @@ fn a_draft_is_a_conversation_with_the_agent_and_then_a_check() {
     drafting(&env, "echo more >> ralph/prd.md; echo {} > ralph/tasks.json; exit 3");
     let draft =
         env.ralph(["plan", "draft"]).code(2).stderr_has("note: ralph/prd.md was written before and is changed now");
-    draft.stderr_has("ended with exit status: 3").stderr_has("error: the plan in ralph/ has 3 problems:\n").stderr_has(MEND).run();
+    draft
+        .stderr_has("ended with exit status: 3")
+        .stderr_has("error: the plan in ralph/ has 3 problems:\n")
+        .stderr_has(MEND)
+        .run();
     let args = fs::read_to_string(env.home().join("args")).unwrap();
     assert!(
         args.contains("What the person wants: ask them.\n") && args.contains("`prd.md` is written: leave it"),

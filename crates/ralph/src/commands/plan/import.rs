@@ -41,8 +41,9 @@ pub(super) fn run(place: &Place<'_>, args: &ImportArgs) -> Result<u8, CommandErr
     let given = Given::read(place, &args.file)?;
     let project = place.project.name();
     let options = Options { project: &project, reopen: args.reopen };
-    let imported = import::import(&given.tasks, &options)
-        .map_err(|error| CommandError::usage(format!("{} cannot be imported", given.shown)).because(&error).hint(CAN_IMPORT))?;
+    let imported = import::import(&given.tasks, &options).map_err(|error| {
+        CommandError::usage(format!("{} cannot be imported", given.shown)).because(&error).hint(CAN_IMPORT)
+    })?;
     let _lock = place.lock()?;
     if !args.force && has_plan(place) {
         let (name, flag) = (place.folder.name(TASKS), place.folder.flag());
@@ -98,7 +99,9 @@ impl Given {
         let is_folder = path.is_dir();
         let tasks = if is_folder { path.join(TASKS) } else { path.clone() };
         let failed = |error: &std::io::Error| {
-            CommandError::usage(format!("{} cannot be read", text::for_terminal(&tasks.display().to_string()))).because(error).hint(CAN_IMPORT)
+            CommandError::usage(format!("{} cannot be read", text::for_terminal(&tasks.display().to_string())))
+                .because(error)
+                .hint(CAN_IMPORT)
         };
         let mut bytes = Vec::new();
         let read = look::open(&tasks).and_then(|open| open.take(1 + LARGEST as u64).read_to_end(&mut bytes));

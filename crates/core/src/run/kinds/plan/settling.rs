@@ -77,9 +77,15 @@ impl Run {
         let now = seen.git.as_ref().map(|git| git.dirty.as_slice()).unwrap_or_default();
         let files = newly_dirty(now, &state.began);
         let own = [TASKS, PROGRESS].map(|name| policy.path(name));
-        if !files.is_empty() && files.iter().all(|file| own.contains(file)) && !at.plan.committed {
+        // What is dirty is named from the top of the work tree.
+        let prefix = seen.git.as_ref().map_or("", |git| git.prefix.as_str());
+        let is_own = |file: &String| {
+            let file = file.strip_prefix(prefix).map(|file| file.trim_start_matches('/'));
+            file.is_some_and(|file| own.iter().any(|own| own == file))
+        };
+        if !files.is_empty() && files.iter().all(is_own) && !at.plan.committed {
             at.plan.committed = true;
-            let commit = PutBack { paths: files, subject: LAST_STATE.to_owned(), ..PutBack::default() };
+            let commit = PutBack { paths: own.to_vec(), subject: LAST_STATE.to_owned(), ..PutBack::default() };
             at.first([Inspect::PutBack(Box::new(commit)), Inspect::Uncommitted]);
             return self.go_on(at);
         }
