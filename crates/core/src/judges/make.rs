@@ -3,6 +3,7 @@
 //! Both branches of a condition are read. What only other goals need may change; what could change any goal, such as
 //! pattern rules, special targets and variables of the environment, always counts.
 
+use super::directing::directs;
 use super::learn::{Context, Learner, Setting, named};
 use super::premises::{UNKNOWN, is_known, parent, place};
 use super::scripts::pattern;
@@ -115,6 +116,12 @@ impl Makefile {
             }
             None => self.items.push(Item::Other { text }),
         }
+    }
+
+    /// Whether a rule with a recipe makes this file.
+    fn makes(&self, word: &str) -> bool {
+        let makes = |item: &Item| matches!(item, Item::Rule { targets, recipe, .. } if !recipe.is_empty() && targets.iter().any(|target| target == word));
+        self.items.iter().any(makes)
     }
 
     fn words(&self, text: &str, own: &BTreeMap<String, String>) -> Vec<String> {
@@ -479,8 +486,10 @@ impl Learner<'_> {
         for item in &file.items {
             let Item::Include { files, optional, .. } = item else { continue };
             for word in file.words(files, &BTreeMap::new()) {
-                // Files of dependencies are made by compilers.
-                if word.ends_with(".d") {
+                // Files of dependencies are made by compilers. What the Makefile itself makes may come at any time: the
+                // check is tried without it.
+                if word.ends_with(".d") || file.makes(&word) && directs(&word).is_some() && !self.stands(&word, folder)
+                {
                     continue;
                 }
                 for inner in self.included(&word, folder) {
@@ -500,6 +509,10 @@ impl Learner<'_> {
             }
         }
         whole
+    }
+
+    fn stands(&self, word: &str, folder: &str) -> bool {
+        self.premises.standing(&place(self.premises.root(), folder, word)) != Standing::Nothing
     }
 
     /// The files that a word behind `include` means.
