@@ -2,6 +2,7 @@
 
 use crate::aside::Stop;
 use ralph_core::judges::{Direction, directs, directs_nothing};
+use ralph_core::plan::marker;
 use ralph_core::time::WallTime;
 use std::collections::{BTreeMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
@@ -12,8 +13,8 @@ use std::time::UNIX_EPOCH;
 const MOST_OF_A_FOLDER: usize = 200;
 /// The times of files may lie so far behind the clock.
 const TICK_MILLIS: i64 = 10;
-/// git's folder and ralph's own.
-const OWN: [&str; 2] = [".git", ".ralph"];
+/// git's folder and ralph's own, and what a run says of itself.
+const OWN: [&str; 3] = [".git", ".ralph", marker::FILE];
 
 /// The files that somebody looks for by their names, as they stand now, by their paths in the work tree.
 pub fn looked_for(tree: &Path, stop: &Stop) -> Result<Vec<String>, String> {

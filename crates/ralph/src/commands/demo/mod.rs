@@ -68,7 +68,10 @@ pub fn run(global: &Global, args: &DemoArgs) -> Result<u8, CommandError> {
     let show = if args.plan { plan::show() } else { claim() };
     let folder = scratch(args.folder.as_deref())?;
     write_project(&Project::find(Some(&folder))?.root, &show)?;
-    let committed = git(&folder, &[&["init", "--quiet", BRANCH], &["add", "--all"]], "a program with a fault");
+    // Whoever tries this may not have told git yet who they are.
+    let [name, mail] = [["config", "user.name", "ralph demo"], ["config", "user.email", "demo@localhost"]];
+    let first: [&[&str]; 4] = [&["init", "--quiet", BRANCH], &name, &mail, &["add", "--all"]];
+    let committed = git(&folder, &first, "a program with a fault");
     let project = Project::find(Some(&folder))?;
     let talks = !global.json && !global.quiet;
     if talks {
@@ -153,8 +156,7 @@ fn git(root: &Path, calls: &[&[&str]], subject: &str) -> Result<(), CommandError
     event_loop()?.block_on(async {
         let mut keeper =
             Keeper::start_alone(&RunId::from_random(clock::random_bits())).map_err(|error| failed(&error))?;
-        let commit =
-            ["-c", "user.name=ralph demo", "-c", "user.email=demo@localhost", "commit", "--quiet", "-m", subject];
+        let commit = ["commit", "--quiet", "-m", subject];
         let mut result = Ok(());
         for args in calls.iter().copied().chain([commit.as_slice()]) {
             result = git::run(&mut keeper, root, args, Millis::from_secs(20)).await.map(drop);

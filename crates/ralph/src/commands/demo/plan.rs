@@ -101,7 +101,7 @@ pub(super) fn work(prompt: &str) -> Result<(), CommandError> {
         "feat: [US-001] - Greet by name"
     } else {
         say("I was told that only a review approves. I hand the story over.");
-        set(&[("reviewStatus", "\"needs_review\"")])?;
+        set(&[("reviewStatus", "\"needs_review\""), ("notes", "\"greet.sh prints the name\"")])?;
         "feat: [US-001] - Greet by name"
     };
     if Path::new(".git").exists() {
