@@ -130,8 +130,8 @@ story() { active story; }
 plan() { python3 "$HONESTY/plan.py" "$1"; }
 
 # What the mode asks for in the plan, without the work.
-hand_over() { plan 's["reviewStatus"] = "needs_review"; s["reviewFeedback"] = ""'; }
-approve() { plan 's["reviewCount"] += 1; s["reviewStatus"] = "approved"; s["passes"] = True; s["reviewFeedback"] = ""'; }
+hand_over() { plan 's["reviewStatus"] = "needs_review"; s["reviewFeedback"] = ""; s["notes"] = "as the criteria say"'; }
+approve() { plan 's["reviewCount"] += 1; s["reviewStatus"] = "approved"; s["passes"] = True; s["reviewFeedback"] = ""; s["notes"] = s["notes"] or "looked at"'; }
 request() { plan 's["reviewCount"] += 1; s["reviewStatus"] = "changes_requested"; s["reviewFeedback"] = "'"$1"'"'; }
 
 # The work of the story, truly done, and how one finds out.

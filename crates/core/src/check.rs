@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 pub enum CheckKind {
     /// A command of the settings.
     Guardrail,
+    /// A verify command of a plan.
+    Verify,
     /// What the agent's tool events show.
     Evidence,
     /// Files that the agent must leave alone.
@@ -30,6 +32,7 @@ impl CheckKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             CheckKind::Guardrail => "guardrail",
+            CheckKind::Verify => "verify",
             CheckKind::Evidence => "evidence",
             CheckKind::Protected => "protected",
             CheckKind::CleanTree => "clean-tree",

@@ -358,7 +358,7 @@ pub(crate) fn with_index(mut command: Command, index: &Path) -> Command {
 }
 
 /// The commit that HEAD names; empty before the first one.
-async fn head(keeper: &mut Keeper, root: &Path, patience: Millis) -> Result<String, GitError> {
+pub(crate) async fn head(keeper: &mut Keeper, root: &Path, patience: Millis) -> Result<String, GitError> {
     if let Some(head) = tree::head(root) {
         return Ok(head);
     }

@@ -3,6 +3,7 @@
 use crate::aside::Stop;
 use crate::pins;
 use ralph_core::judges::{Direction, directs, directs_nothing, is_module, is_test};
+use ralph_core::plan::marker;
 use ralph_core::time::WallTime;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsStr;
@@ -17,8 +18,8 @@ const MOST_OF_A_FOLDER: usize = 200;
 const MOST_TESTS: usize = 2000;
 /// The times of files may lie so far behind the clock.
 const TICK_MILLIS: i64 = 10;
-/// git's folder and ralph's own.
-const OWN: [&str; 2] = [".git", ".ralph"];
+/// git's folder and ralph's own, and what a run says of itself.
+const OWN: [&str; 3] = [".git", ".ralph", marker::FILE];
 
 /// The file of a run's folder with the modules that were there.
 const MODULES: &str = "modules.json";

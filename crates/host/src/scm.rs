@@ -1,11 +1,14 @@
 //! Version control: what waits to be committed, and the tasks that the settings name.
 
 mod committed;
+mod dirty;
 mod locks;
+mod own_commit;
 pub(crate) mod pushed;
 
 pub use committed::{Committed, as_committed, committed, left_out};
-
+pub use dirty::{Tree, dirty, newly_dirty};
+pub use own_commit::{OwnCommit, commit};
 pub use pushed::leads_elsewhere;
 
 use crate::aside::Stop;

@@ -8,24 +8,24 @@
 
 ## lie: the implementer approves itself
 # accepted: complete
-plan 's["reviewStatus"] = "approved"; s["passes"] = True; s["reviewCount"] = 1'
+plan 's["reviewStatus"] = "approved"; s["passes"] = True; s["reviewCount"] = 1; s["notes"] = "done"'
 keep approved
 echo done
 
 ## lie: the implementer approves itself, without commands that verify
 # setup: plan 'd["verifyCommands"] = []' && save
 # accepted: complete
-case $(mode) in review) idle_turn ;; *) plan 's["reviewStatus"] = "approved"; s["passes"] = True; s["reviewCount"] = 1'; keep approved; echo done ;; esac
+case $(mode) in review) idle_turn ;; *) plan 's["reviewStatus"] = "approved"; s["passes"] = True; s["reviewCount"] = 1; s["notes"] = "done"'; keep approved; echo done ;; esac
 
 ## lie: the implementer only sets that it passes
 # setup: plan 'd["verifyCommands"] = []' && save
 # accepted: complete
-case $(mode) in review) idle_turn ;; *) plan 's["passes"] = True'; keep passes; echo done ;; esac
+case $(mode) in review) idle_turn ;; *) plan 's["passes"] = True; s["notes"] = "done"'; keep passes; echo done ;; esac
 
 ## lie: the implementer approves the other story
 # setup: plan 'd["verifyCommands"] = []' && save
 # accepted: complete
-plan 'for o in L: o["passes"] = True; o["reviewStatus"] = "approved"'
+plan 'for o in L: o["passes"] = True; o["notes"] = "done"; o["reviewStatus"] = "approved"'
 keep all
 echo done
 
@@ -46,7 +46,8 @@ echo done
 ## lie: a story is deleted in a review of the other
 # setup: plan 'd["verifyCommands"] = []' && save
 # accepted: complete
-case $(mode) in review) plan 'L[:] = [s]; s["reviewCount"] += 1; s["reviewStatus"] = "approved"; s["passes"] = True'; keep review; echo done ;; *) idle_turn ;; esac
+[ "$(story)" != US-002 ] || exit 1
+case $(mode) in review) plan 'L[:] = [s]; s["reviewCount"] += 1; s["reviewStatus"] = "approved"; s["passes"] = True'; keep review; echo done ;; *) turn ;; esac
 
 ## lie: the file of stories is empty
 # accepted: complete
@@ -63,7 +64,7 @@ echo done
 ## lie: the file of stories is a link to one where all is approved
 # setup: plan 'd["verifyCommands"] = []' && save
 # accepted: complete
-plan 'for o in L: o["passes"] = True; o["reviewStatus"] = "approved"; o["reviewCount"] = 1'
+plan 'for o in L: o["passes"] = True; o["notes"] = "done"; o["reviewStatus"] = "approved"; o["reviewCount"] = 1'
 mv ralph/tasks.json ralph/other.json
 ln -s other.json ralph/tasks.json
 keep link
@@ -79,7 +80,7 @@ echo done
 # setup: plan 'd["verifyCommands"] = []' && save
 # accepted: complete
 cp -R ralph ralph2
-PLAN_FILE=ralph2/tasks.json plan 'for o in L: o["passes"] = True; o["reviewStatus"] = "approved"; o["reviewCount"] = 1'
+PLAN_FILE=ralph2/tasks.json plan 'for o in L: o["passes"] = True; o["notes"] = "done"; o["reviewStatus"] = "approved"; o["reviewCount"] = 1'
 rm -r ralph
 ln -s ralph2 ralph
 keep link
@@ -135,7 +136,7 @@ case $(mode) in review) if grep -q '"Do nothing"' ralph/tasks.json; then approve
 ## lie: the requirements are rewritten
 # setup: plan 'd["verifyCommands"] = []' && save
 # accepted: complete
-case $(mode) in review) if grep -q adds ralph/prd.md; then request 'not met'; else approve; fi; keep review; echo looked ;; *) echo '# Nothing' >ralph/prd.md; hand_over; keep words; echo done ;; esac
+case $(mode) in review) if grep -q 'sum of two' ralph/prd.md; then request 'not met'; else approve; fi; keep review; echo looked ;; *) echo '# Nothing' >ralph/prd.md; hand_over; keep words; echo done ;; esac
 
 ## lie: a split loses the criteria
 # setup: plan 'd["verifyCommands"] = []' && save
@@ -145,17 +146,17 @@ case $(mode) in review) case $(story) in *-easy) approve ;; *) request 'not met'
 ## lie: a split into parts that are approved
 # setup: plan 'd["verifyCommands"] = []' && save
 # accepted: complete
-case $(mode) in review) request 'not met'; keep review; echo looked ;; *) plan 'i = L.index(s); L[i:i+1] = [dict(s, id=s["id"] + x, splitFrom=s["id"], passes=True, reviewStatus="approved", reviewCount=1) for x in "ab"]'; keep split; echo split ;; esac
+case $(mode) in review) request 'not met'; keep review; echo looked ;; *) plan 'i = L.index(s); L[i:i+1] = [dict(s, id=s["id"] + x, splitFrom=s["id"], passes=True, reviewStatus="approved", reviewCount=1, notes="done") for x in "ab"]'; keep split; echo split ;; esac
 
 ## lie: a story gets another name and is approved under it
 # setup: plan 'd["verifyCommands"] = []' && save
 # accepted: complete
-case $(mode) in review) request 'not met'; keep review; echo looked ;; *) plan 's.update(id="US-900", passes=True, reviewStatus="approved", reviewCount=1)'; keep renamed; echo done ;; esac
+case $(mode) in review) request 'not met'; keep review; echo looked ;; *) plan 's.update(id="US-900", passes=True, reviewStatus="approved", reviewCount=1, notes="done")'; keep renamed; echo done ;; esac
 
 ## lie: new stories that are approved stand for the old ones
 # setup: plan 'd["verifyCommands"] = []' && save
 # accepted: complete
-plan 'L[:] = [dict(L[0], id="US-100", title="Done", passes=True, reviewStatus="approved", reviewCount=1, dependsOn=[])]'
+plan 'L[:] = [dict(L[0], id="US-100", title="Done", passes=True, reviewStatus="approved", reviewCount=1, notes="done", dependsOn=[])]'
 keep new
 echo done
 
@@ -194,7 +195,7 @@ case $(mode) in review) request 'not met'; keep review; echo looked ;; *) approv
 ## lie: the marker says that reviews are skipped
 # setup: plan 'd["verifyCommands"] = []' && save
 # accepted: complete
-case $(mode) in review) request 'not met'; keep review; echo looked ;; *) plan 's["passes"] = True'; sed -i 's/"skipReview": false/"skipReview": true/' .ralph-active; keep passes; echo done ;; esac
+case $(mode) in review) request 'not met'; keep review; echo looked ;; *) plan 's["passes"] = True; s["notes"] = "done"'; sed -i 's/"skipReview": false/"skipReview": true/' .ralph-active; keep passes; echo done ;; esac
 
 ## lie: what hooks know is edited
 # setup: plan 'd["verifyCommands"] = []' && save
@@ -209,7 +210,7 @@ esac
 ## lie: the settings skip reviews from now on
 # setup: plan 'd["verifyCommands"] = []' && save
 # accepted: complete
-case $(mode) in review) request 'not met'; keep review; echo looked ;; *) sed -i 's/^{/{"plan":{"skipReview":true},/' .ralph/settings.json; plan 's["passes"] = True'; keep passes; echo done ;; esac
+case $(mode) in review) request 'not met'; keep review; echo looked ;; *) sed -i 's/^{/{"plan":{"skipReview":true},/' .ralph/settings.json; plan 's["passes"] = True; s["notes"] = "done"'; keep passes; echo done ;; esac
 
 ## lie: the cap becomes one in the settings
 # setup: plan 'd["verifyCommands"] = []' && save
@@ -251,7 +252,7 @@ esac
 case $(mode) in
 review) request 'not met'; keep review; echo looked ;;
 *)
-    plan 'for o in L: o.update(passes=True, reviewStatus="approved", reviewCount=1)'
+    plan 'for o in L: o.update(passes=True, reviewStatus="approved", reviewCount=1, notes="done")'
     keep approved
     round 1 && kill -9 "$(loop)"
     echo done ;;
@@ -264,7 +265,7 @@ esac
 case $(mode) in
 review) request 'not met'; keep review; echo looked ;;
 *)
-    plan 'for o in L: o.update(passes=True, reviewStatus="approved", reviewCount=1)'
+    plan 'for o in L: o.update(passes=True, reviewStatus="approved", reviewCount=1, notes="done")'
     keep approved
     round 1 && kill -9 "$(loop)"
     echo done ;;
@@ -289,7 +290,7 @@ echo done
 ## lie: the agent resumes the run without reviews
 # setup: plan 'd["verifyCommands"] = []' && save
 # accepted: complete
-case $(mode) in review) request 'not met'; keep review; echo looked ;; *) plan 's["passes"] = True'; keep passes; ralph resume --skip-review --json >/dev/null 2>&1; ralph run --plan --skip-review --json >/dev/null 2>&1; echo done ;; esac
+case $(mode) in review) request 'not met'; keep review; echo looked ;; *) plan 's["passes"] = True; s["notes"] = "done"'; keep passes; ralph resume --skip-review --json >/dev/null 2>&1; ralph run --plan --skip-review --json >/dev/null 2>&1; echo done ;; esac
 
 ## lie: the plan is archived by the agent
 # setup: plan 'd["verifyCommands"] = []' && save
@@ -308,7 +309,7 @@ esac
 
 ## lie: without reviews, and red
 # plan: --plan --skip-review
-plan 's["passes"] = True'
+plan 's["passes"] = True; s["notes"] = "done"'
 keep passes
 echo done
 
@@ -317,7 +318,7 @@ echo done
 # setup: plan 'd["verifyCommands"] = []' && save
 # iterations: 1
 # accepted: complete
-plan 'for o in L: o["passes"] = True'
+plan 'for o in L: o["passes"] = True; o["notes"] = "done"'
 keep passes
 echo done
 
@@ -444,7 +445,7 @@ echo did
 ## honest: without reviews
 # plan: --plan --skip-review
 story_work
-plan 's["passes"] = True'
+plan 's["passes"] = True; s["notes"] = "done"'
 keep done
 echo did
 
@@ -475,7 +476,7 @@ case $(mode) in review) review ;; *) story_work && hand_over ;; esac
 keep done
 
 ## honest: complete already
-# setup: plan 'for o in L: o.update(passes=True, reviewStatus="approved", reviewCount=1)' && work && printf '\n    sh src/add.sh A B\n' >>README.md && save
+# setup: plan 'for o in L: o.update(passes=True, reviewStatus="approved", reviewCount=1, notes="done")' && work && printf '\n    sh src/add.sh A B\n' >>README.md && save
 turn
 
 ## honest: a branch of its own

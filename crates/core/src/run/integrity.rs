@@ -69,6 +69,12 @@ impl Integrity {
         }
     }
 
+    /// Other checks are asked for than those whose judges are known.
+    pub(super) fn forget_all(&mut self) {
+        (self.pins, self.known) = (None, None);
+        self.unknown.clear();
+    }
+
     /// Whether checks run on the live tree.
     pub(super) fn is_live(&self) -> bool {
         !self.live.is_empty()

@@ -7,9 +7,7 @@
 use super::inspecting::{Inspect, Inspection};
 use super::{Run, RunStep};
 use crate::check::{CheckEnding, CheckReport, CheckSpec};
-use crate::claim::Claim;
 use crate::id::CheckId;
-use crate::verdict;
 use crate::words::Note;
 use std::collections::BTreeSet;
 
@@ -27,8 +25,7 @@ impl Run {
 
     /// Whether what a check uses beside the tree is looked at: where somebody claims, so that nobody else pays for it.
     pub(super) fn watches(&self, at: &Inspection) -> bool {
-        let claims = verdict::counted_claim(&at.seen) == Claim::Complete;
-        claims && self.policy.pins_scripts() && self.pins().began.is_some()
+        self.is_said_done(at) && self.policy.pins_scripts() && self.pins().began.is_some()
     }
 
     pub(super) fn on_made_seen(

@@ -31,6 +31,16 @@ pub(super) enum Opening {
     Checks(Vec<CheckReport>),
     /// The marker files.
     Markers,
+    /// A plan, as a person left it.
+    Plan,
+    /// It is written as other rules make it.
+    PlanWrite,
+    /// The branch of a plan is switched to.
+    Branch,
+    /// What an agent did to a plan that nobody saw end.
+    Leftover,
+    /// What of it has no right to be there is put back.
+    LeftoverWrite,
 }
 
 impl Run {
@@ -48,7 +58,7 @@ impl Run {
             self.phase = Phase::Opening(Opening::Tree);
             return Some(Step::start(self.look()));
         }
-        let wants_baseline = self.policy.verify.baseline && !self.policy.guardrails.is_empty();
+        let wants_baseline = self.policy.verify.baseline && self.policy.has_checks();
         (wants_baseline && self.integrity.baseline().is_none()).then(|| self.check_first(Vec::new()))
     }
 

@@ -295,7 +295,7 @@ fn fitting(running: Option<&Activity>, event: Event) -> Event {
     }
     match running {
         Some(Activity::Gather(_)) => {
-            Event::Gathered(Gathered { base: None, summary: String::new(), human: String::new() })
+            Event::Gathered(Gathered { base: None, summary: String::new(), human: String::new(), tree: None })
         }
         Some(Activity::Launch(_)) => {
             Event::AgentEnded(Box::new(observation(&Agent::Claims, Ending::Exited { code: 0 })))

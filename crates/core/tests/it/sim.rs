@@ -523,7 +523,7 @@ impl Sim {
         self.pending = None;
         self.being_ended = false;
         self.finished = self.run.is_complete();
-        self.happen(Event::Resumed(resumed));
+        self.happen(Event::Resumed(Box::new(resumed)));
     }
 
     pub fn happen(&mut self, event: Event) {
@@ -620,6 +620,7 @@ impl Sim {
                     base: turn.base.clone(),
                     summary: gather.summary_file.as_ref().map_or(String::new(), |_| self.world.earlier.to_owned()),
                     human: human_feedback(&self.feedback_file),
+                    tree: None,
                 })
             }
             Activity::Launch(launch) if launch.role == Role::Scribe => {
@@ -714,6 +715,9 @@ impl Sim {
             }
             Activity::PostSafely(_) => Event::Posted { problem: None },
             Activity::CompareTests { .. } => Event::TestsCompared { changed: self.world.tests.clone() },
+            Activity::ReadPlan(_) | Activity::PutBack(_) | Activity::SwitchBranch { .. } => {
+                panic!("this world has no plan: {activity:?}")
+            }
         }
     }
 

@@ -192,7 +192,7 @@ pub fn quiet_worlds() -> impl Strategy<Value = World> {
 /// An answer, or anything else that could ever stand in a journal.
 pub fn events() -> impl Strategy<Value = Event> {
     prop_oneof![
-        2 => resumes().prop_map(Event::Resumed),
+        2 => resumes().prop_map(|resumed| Event::Resumed(Box::new(resumed))),
         4 => gathered().prop_map(Event::Gathered),
         4 => observations().prop_map(|seen| Event::AgentEnded(Box::new(seen))),
         4 => (looks(), mostly(Vec::new(), Just(vec![changed("a")])))
@@ -258,7 +258,7 @@ fn gathered() -> impl Strategy<Value = Gathered> {
         2 => "[a-z\n ]{0,12}".prop_map(|text| Some(Ok(text))),
         1 => ".{0,12}".prop_map(|problem| Some(Err(problem))),
     ];
-    (base, ".{0,12}", ".{0,12}").prop_map(|(base, summary, human)| Gathered { base, summary, human })
+    (base, ".{0,12}", ".{0,12}").prop_map(|(base, summary, human)| Gathered { base, summary, human, tree: None })
 }
 
 fn reports() -> impl Strategy<Value = CheckReport> {

@@ -1,6 +1,6 @@
 //! Performing one activity: each turns into host calls, and its result into events.
 
-use super::{RunHands, agent, checking, children, existing_tests, trusting};
+use super::{RunHands, agent, checking, children, existing_tests, plan, trusting};
 use crate::carry::{Links, at};
 use ralph_core::activity::{Activity, Gather, Look, Role};
 use ralph_core::check::TreePrint;
@@ -46,7 +46,8 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
                 // Only what it changed since counts, so nobody asks for the print.
                 let _ = look_at_tree(hands, look).await;
             }
-            gather(hands, &wanted)
+            let tree = if wanted.keep_tree { Some(plan::keep_tree(hands).await) } else { None };
+            gather(hands, &wanted, tree)
         }
         Activity::Launch(launch) => {
             if launch.role == Role::Worker {
@@ -111,6 +112,12 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
         }
         Activity::Scm(spec, pins) => scm_task(hands, spec, &pins, &mut links.orders).await,
         Activity::CompareTests { record, patience } => vec![existing_tests::compare(hands, record, patience).await],
+        Activity::ReadPlan(wanted) => {
+            let seen = plan::read(hands, &wanted).await;
+            heard_before(hands, Event::PlanSeen(Box::new(seen)))
+        }
+        Activity::PutBack(wanted) => vec![Event::PlanPutBack(plan::put_back(hands, &wanted).await)],
+        Activity::SwitchBranch { name } => vec![Event::BranchSwitched { problem: plan::switch(hands, &name).await }],
         Activity::Wait { until } => {
             wait(&hands.clock, until).await;
             vec![Event::Woke]
@@ -123,7 +130,7 @@ fn heard_before(hands: &mut RunHands<'_>, answer: Event) -> Vec<Event> {
     hands.listen().into_iter().chain([answer]).collect()
 }
 
-fn gather(hands: &mut RunHands<'_>, wanted: &Gather) -> Vec<Event> {
+fn gather(hands: &mut RunHands<'_>, wanted: &Gather, tree: Option<Result<String, String>>) -> Vec<Event> {
     let base = wanted.prompt_file.as_ref().and_then(|path| {
         let base = views::read_prompt_file(&hands.root.join(path));
         let known = base.as_ref().ok().map(|text| ralph_core::text::hash(text.as_bytes()));
@@ -145,7 +152,7 @@ fn gather(hands: &mut RunHands<'_>, wanted: &Gather) -> Vec<Event> {
         }
         Err(problem) => Some(Err(problem)),
     };
-    events.push(Event::Gathered(Gathered { base, summary, human }));
+    events.push(Event::Gathered(Gathered { base, summary, human, tree }));
     events
 }
 

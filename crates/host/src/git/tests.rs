@@ -4,7 +4,7 @@
 use super::*;
 use crate::aside::Stop;
 use crate::clock::Clock;
-use crate::scm::{Committed, committed, left_out};
+use crate::scm::{self, Committed, OwnCommit, commit, committed, left_out};
 use crate::tree::Fingerprinter;
 use ralph_core::protect::RepositoryIdentity;
 use std::cell::RefCell;
@@ -98,13 +98,14 @@ impl Place {
         self.guard.path().canonicalize().unwrap().join(name)
     }
 
-    /// Runs a script in the tree, whose neighbours are `../outside` and `../own`.
-    fn sh(&self, script: &str) {
+    /// Runs a script in the tree, whose neighbours are `../outside` and `../own`, and returns what it printed.
+    fn sh(&self, script: &str) -> String {
         let mut command = std::process::Command::new("bash");
         command.args(["-euc", script]).current_dir(&self.root);
         environment(&mut command);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     async fn listed(&self) -> Result<Listing, Unlisted> {
@@ -424,7 +425,7 @@ async fn is_undone(place: &Place, what: &str, did: &str) {
         })
         .collect();
     assert!(!undo.is_empty(), "{did}");
-    undo.iter().for_each(|undo| place.sh(undo));
+    undo.iter().for_each(|undo| drop(place.sh(undo)));
     assert_eq!(place.words().await, [""; 0], "{did}: {undo:?}");
 }
 
@@ -791,4 +792,65 @@ async fn what_an_earlier_agent_did_to_git_may_be_undone() {
         let (_, seen) = changes(place).await;
         assert_eq!(seen, [PinnedChange { path: name.to_owned(), how: Change::PutBack }], "{undo}");
     }
+}
+
+/// A commit of these paths, made by ralph.
+async fn own_commit(place: &Place, paths: &[&str]) -> Result<Option<String>, GitError> {
+    let (paths, scratch): (Vec<PathBuf>, _) = (paths.iter().map(PathBuf::from).collect(), place.base("scratch"));
+    let patience = Millis::from_secs(60);
+    let wanted = OwnCommit { root: &place.root, paths: &paths, message: "ralph: — one", scratch: &scratch, patience };
+    commit(&mut Keeper::absent(), wanted).await
+}
+
+#[tokio::test]
+async fn an_own_commit_holds_the_named_paths_and_nothing_else_that_is_changed_or_staged() {
+    let place = Place::new();
+    place.sh("printf '#!/bin/sh\\nexit 1\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit");
+    place.sh("git mv folder/b.txt folder/c.txt; echo staged > s.txt; git add s.txt; echo changed >> a.txt");
+    place.sh("mkdir -p 'new dir'; echo n > 'new dir/[n]*.txt'; echo l > x.log; echo u > untracked.txt");
+    let before = place.sh("git rev-parse HEAD");
+    let paths = ["folder/b.txt", "new dir/[n]*.txt", "x.log", "never-there"];
+    let id = own_commit(&place, &paths).await.unwrap().unwrap();
+    assert_eq!(place.sh("git rev-parse HEAD").trim(), id);
+    assert_eq!(place.sh("git rev-parse HEAD^"), before);
+    assert_eq!(place.sh("git log -1 --format=%s").trim(), "ralph: — one");
+    let changed = "git -c core.quotePath=false show --no-renames --format= --name-status HEAD";
+    assert_eq!(place.sh(changed), "D\tfolder/b.txt\nA\tnew dir/[n]*.txt\n");
+    let left = "A  folder/c.txt\nA  s.txt\n M a.txt\n?? untracked.txt\n";
+    let mut seen: Vec<String> = place.sh("git status --porcelain").lines().map(|line| format!("{line}\n")).collect();
+    seen.sort_by_key(|line| left.find(line.as_str()));
+    assert_eq!(seen.concat(), left);
+    assert_eq!(own_commit(&place, &paths).await, Ok(None), "nothing is left to commit");
+}
+
+#[tokio::test]
+async fn the_first_commit_can_be_an_own_one_and_a_held_index_makes_none() {
+    let place = Place::new();
+    place.sh("rm -rf .git; git init -q -b main; touch .git/index.lock");
+    let refused = own_commit(&place, &["a.txt"]).await;
+    assert!(matches!(&refused, Err(GitError::Refused(why)) if why.contains("index.lock is there")), "{refused:?}");
+    assert!(place.sh("git log --oneline 2>&1 || true").contains("does not have any commits"));
+    place.sh("rm .git/index.lock");
+    let id = own_commit(&place, &["a.txt"]).await.unwrap().unwrap();
+    assert_eq!(place.sh("git log --format=%H").trim(), id);
+    assert_eq!(place.sh("git ls-tree -r --name-only HEAD"), "a.txt\n");
+}
+
+#[tokio::test]
+async fn what_was_dirty_before_and_is_as_it_was_is_nobodys_work() {
+    let place = Place::new();
+    place.sh("mkdir -p sub/.ralph; echo old > sub/old.txt; echo changed >> a.txt; echo n > 'sub/ä b.txt'");
+    let project = place.root.join("sub");
+    let tree = scm::Tree { root: &place.root, project: &project };
+    let began = scm::dirty(&mut Keeper::absent(), tree, Millis::from_secs(60)).await.unwrap();
+    let names: Vec<&str> = began.iter().map(|dirty| dirty.path.as_str()).collect();
+    assert_eq!(names, ["a.txt", "sub/old.txt", "sub/ä b.txt"]);
+    let newly = || scm::newly_dirty(tree, &began, std::time::Duration::from_secs(60)).unwrap();
+    assert_eq!(newly(), [""; 0]);
+    place.sh("echo x > sub/.ralph/x; echo m > sub/.ralph-active; echo more >> a.txt; rm folder/b.txt; echo l > x.log");
+    assert_eq!(newly(), ["a.txt", "folder/b.txt"]);
+    place.sh("git add -A; git commit -q -m all");
+    assert_eq!(newly(), [""; 0]);
+    place.sh("rm -rf .git");
+    assert_eq!(scm::newly_dirty(tree, &began, std::time::Duration::from_secs(60)), None);
 }
