@@ -2,7 +2,7 @@
 
 use super::{RunHands, existing_tests, trusting};
 use ralph_core::activity::{Pinning, Watch};
-use ralph_core::check::{CheckReport, CheckSpec, Ground};
+use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, Ground};
 use ralph_core::event::Event;
 use ralph_core::excerpt::Excerpt;
 use ralph_core::id::CheckId;
@@ -105,7 +105,7 @@ async fn pin_judges(
             }
         }
     }
-    pins.began = Some(hands.clock.now());
+    pins.began = Some(hands.time_of_files());
     let untrusted = trusting::settle(hands, &mut pins).await.map_err(|why| PinFailure { why, fault: true })?;
     let notes = unmatched.into_iter().map(|glob| Note::GlobWithoutFiles { glob });
     Ok((pins, untrusted, notes.collect()))
@@ -274,7 +274,8 @@ async fn watched(
     let seen = watching::read(&out);
     let is_watched = !seen.executed.is_empty();
     // Some programs work otherwise while they are watched; then nobody knows what the check uses.
-    if hidden.is_empty() && is_watched && !report.passed() && !seen.gap.is_empty() && orders.is_empty() {
+    let ended_itself = matches!(report.ending, CheckEnding::Exited { .. } | CheckEnding::Signalled { .. });
+    if hidden.is_empty() && is_watched && !report.passed() && !seen.gap.is_empty() && ended_itself {
         return execute(hands, spec, pins, None, orders).await;
     }
     if !is_watched {
