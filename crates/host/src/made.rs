@@ -22,7 +22,9 @@ const MODULES: &str = "modules.json";
 /// The files that somebody looks for by their names, as they stand now, by their paths in the work tree.
 pub fn looked_for(tree: &Path, stop: &Stop) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
-    walk(tree, stop, directs, |path, direction| found.extend((direction == Direction::Looked).then(|| path.to_owned())))?;
+    walk(tree, stop, directs, |path, direction| {
+        found.extend((direction == Direction::Looked).then(|| path.to_owned()))
+    })?;
     Ok(found)
 }
 

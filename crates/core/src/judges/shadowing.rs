@@ -57,7 +57,9 @@ impl Look<'_> {
         }
         let holds = |from: &String| {
             let (file, package) = (format!("{module}.py"), format!("{module}/__init__.py"));
-            from != folder && !self.is_file(from, "__init__.py") && (self.is_file(from, &file) || self.is_file(from, &package))
+            from != folder
+                && !self.is_file(from, "__init__.py")
+                && (self.is_file(from, &file) || self.is_file(from, &package))
         };
         let before_sibling = is_package && self.is_file(folder, &format!("{module}.py"));
         (before_sibling || self.folders.iter().any(holds)).then(|| whole.to_owned())
@@ -66,8 +68,12 @@ impl Look<'_> {
     /// A module of which the end of the path is found in one of the folders.
     fn perl(&self, path: &str) -> bool {
         let ends = path.match_indices('/').filter_map(|(at, _)| path.get(at + 1..)).chain([path]);
-        let holds = |end: &str| self.folders.iter().any(|from| from.starts_with('/') && self.is_file(from, end));
-        ends.into_iter().any(holds)
+        // Where perl keeps its own modules, as far as it did not come by them.
+        let versions = self.premises.list("/usr/share/perl").into_iter().map(|name| format!("/usr/share/perl/{name}"));
+        let own = ["/usr/share/perl5", "/usr/lib/perl5"].map(str::to_owned).into_iter().chain(versions);
+        let folders: Vec<String> =
+            self.folders.iter().filter(|from| from.starts_with('/')).cloned().chain(own).collect();
+        ends.into_iter().any(|end| folders.iter().any(|from| self.is_file(from, end)))
     }
 
     /// `x.js` is found before `x/index.js`.
@@ -87,9 +93,8 @@ impl Look<'_> {
         }
         let end = below.match_indices('/').map(|(at, _)| at).nth(usize::from(below.starts_with('@')))?;
         let package = format!("node_modules/{}", below.get(..end)?);
-        let is_there = |folder: &str| {
-            self.premises.standing(&place(self.premises.root(), folder, &package)) == Standing::Folder
-        };
+        let is_there =
+            |folder: &str| self.premises.standing(&place(self.premises.root(), folder, &package)) == Standing::Folder;
         upward(base).skip(1).any(is_there).then(|| format!("{base}/{package}"))
     }
 }

@@ -297,7 +297,8 @@ fn inside(hands: &RunHands<'_>) -> Vec<PathBuf> {
     let (own, common) = tree::git_folders(tree).unwrap_or_default();
     let temp = hands.temp.as_ref().map(|temp| temp.path().to_owned());
     let checkout = hands.checkout.as_ref().map(|checkout| checkout.folder().to_owned());
-    let all = [tree.clone(), hands.root.clone(), own, common, hands.state.clone()].into_iter().chain(temp).chain(checkout);
+    let all =
+        [tree.clone(), hands.root.clone(), own, common, hands.state.clone()].into_iter().chain(temp).chain(checkout);
     all.filter_map(|folder| folder.canonicalize().ok()).collect()
 }
 

@@ -1,12 +1,12 @@
 //! What one call of a process means: which file it executes, opens, looks for or makes.
 
+use super::Order;
 use super::record::{Item, Record};
 use super::scrutiny::Scrutiny;
-use super::Order;
 use crate::plain_file::{self, Links};
 use crate::process::memory;
 use libc::{c_int, c_long};
-use ralph_core::judges::{Executed, Opened, Used, Watched};
+use ralph_core::judges::{Executed, Opened, Watched};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io::{self, Read as _};
@@ -203,7 +203,7 @@ impl Eyes {
         let mut watched = self.record.watched();
         let asked = self.scrutiny.iter().flat_map(Scrutiny::only_asked);
         watched.modules.extend(self.scrutiny.iter().flat_map(Scrutiny::modules).map(|folder| text(folder)));
-        watched.used.extend(asked.map(|(path, by)| Used { path: text(path), by: by.clone() }));
+        watched.used.extend(asked.cloned());
         watched
     }
 
@@ -265,8 +265,7 @@ impl Eyes {
             return false;
         }
         scrutiny.is_module_inside(path);
-        if scrutiny.is_used(path, file) {
-            let used = Used { path: text(path), by: self.program_of(pid) };
+        if let Some(used) = scrutiny.uses(path, file, || program_of(pid)) {
             self.record.note_use(used);
         }
         true
