@@ -148,7 +148,10 @@ impl Run {
         }
         let speak = at.reports.iter().filter(|report| report.supports()).map(|report| &report.spec);
         let checks: Vec<Inspect> = speak
-            .map(|spec| CheckSpec { without: paths.to_vec(), terms: spec.terms.without_writing(), ..spec.clone() })
+            .map(|spec| {
+                let (without, terms) = (paths.to_vec(), spec.terms.without_writing());
+                CheckSpec { without, terms, watched: false, ..spec.clone() }
+            })
             .map(|spec| Inspect::CheckWithout(Box::new(spec)))
             .collect();
         if checks.is_empty() {

@@ -75,6 +75,10 @@ enum Shape {
     Handle,
     /// Changes which file a path means.
     Mounts,
+    /// Puts a filter before calls, which may ask another process; only one in a line of processes can.
+    Filters {
+        flags: usize,
+    },
 }
 
 /// Where a path stands among the arguments, and the descriptor of the folder to which it is relative.
@@ -105,6 +109,7 @@ const SHAPES: &[(c_long, Shape)] = &[
     (libc::SYS_linkat, Shape::Makes(at(2, 3))),
     (libc::SYS_symlinkat, Shape::Makes(at(1, 2))),
     (libc::SYS_io_uring_setup, Shape::Ring),
+    (libc::SYS_seccomp, Shape::Filters { flags: 1 }),
     (libc::SYS_open_by_handle_at, Shape::Handle),
     (libc::SYS_mount, Shape::Mounts),
     (libc::SYS_move_mount, Shape::Mounts),
@@ -242,6 +247,13 @@ impl Eyes {
             }
             Some(Shape::Mounts) => {
                 self.has_mounts = true;
+                None
+            }
+            Some(Shape::Filters { flags }) => {
+                if call.arg(flags) & libc::SECCOMP_FILTER_FLAG_NEW_LISTENER != 0 {
+                    let program = self.program_of(call.pid);
+                    self.record.gap(format!("{program} answers for calls itself, which it cannot while it is watched"));
+                }
                 None
             }
             None => None,
