@@ -46,7 +46,8 @@ pub(crate) fn value_of<'a>(args: &'a [String], names: &[&str]) -> Option<&'a str
     found
 }
 
-fn without(args: Vec<String>, names: &[&str]) -> Vec<String> {
+/// The arguments without these flags and their values.
+pub(crate) fn take_value(args: Vec<String>, names: &[&str]) -> Vec<String> {
     let mut kept = Vec::with_capacity(args.len());
     let mut rest = args.into_iter();
     while let Some(arg) = rest.next() {
@@ -103,9 +104,14 @@ impl Arguments {
     /// A named setting is a later word than one among the flags: it can come from the command line.
     pub(crate) fn setting(&mut self, names: &[&str], value: &str) {
         if !value.is_empty() {
-            self.users = without(std::mem::take(&mut self.users), names);
+            self.users = take_value(std::mem::take(&mut self.users), names);
             self.set(names, value);
         }
+    }
+
+    /// Takes these words from what the user gives; a value behind one of them stays.
+    pub(crate) fn drop_flags(&mut self, names: &[&str]) {
+        self.users.retain(|arg| !names.contains(&arg.as_str()));
     }
 
     /// Something behind the user's flags.
@@ -199,7 +205,7 @@ mod tests {
         assert_eq!(value_of(&args, &["--format"]), Some("text"));
         assert_eq!(value_of(&args, &["-p"]), Some("--model=opus"));
         assert_eq!(value_of(&args, &["--none"]), None);
-        assert_eq!(without(args, &["-m", "--model"]), ["-p", "--format", "text"]);
+        assert_eq!(take_value(args, &["-m", "--model"]), ["-p", "--format", "text"]);
     }
 
     #[test]

@@ -25,6 +25,8 @@ mod ending;
 mod gemini;
 mod generic;
 mod grok;
+mod hooks;
+mod interactive;
 mod json;
 mod kimi;
 mod login;
@@ -44,4 +46,5 @@ pub use dialect::{
     CommandLine, Delivery, Detail, Dialect, End, LineKind, Reader, SideFile, Told, base_name, by_name, for_agent,
     names, programs,
 };
+pub use interactive::interactive;
 pub use login::{Login, LoginFile, Unseen};

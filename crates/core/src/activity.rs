@@ -5,11 +5,14 @@ use crate::bus::Kind;
 use crate::check::{CheckSpec, Ground};
 use crate::judges::{Known, Subject};
 use crate::memory::Views;
+use crate::plan::marker::Marker;
+use crate::plan::{Content, HookSnapshot};
 use crate::policy::AgentPolicy;
 use crate::protect::Pins;
 use crate::scm::ScmSpec;
 use crate::tests_changed::TestsRecord;
 use crate::time::{Millis, WallTime};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Something that takes time and answers with an event. At most one runs at a time.
@@ -42,7 +45,7 @@ pub enum Activity {
     LookForLeftOut { pins: Arc<Pins> },
     /// Look for files that can tell these checks what to do and were made during the run, but for what each declares as
     /// work. Answers with `MadeSeen`.
-    LookForMade { pins: Arc<Pins>, checks: Vec<CheckSpec> },
+    LookForMade { pins: Arc<Pins>, protected: Vec<String>, checks: Vec<CheckSpec> },
     /// Execute a command of version control. Answers with `ScmEnded`.
     Scm(ScmSpec, Arc<Pins>),
     /// Look at the marker files. Answers with `MarkersSeen`.
@@ -59,6 +62,12 @@ pub enum Activity {
     PostSafely(Vec<Post>),
     /// Compare the tests with those that were there when the run began. Answers with `TestsCompared`.
     CompareTests { record: TestsRecord, patience: Millis },
+    /// Read a plan's files and look where the repository stands. Answers with `PlanSeen`.
+    ReadPlan(PlanRead),
+    /// Put files of a plan, or around it, as they must stand. Answers with `PlanPutBack`.
+    PutBack(Box<PutBack>),
+    /// Work on this branch, and make it if it is not there. Answers with `BranchSwitched`.
+    SwitchBranch { name: String },
     /// Do nothing until then. Answers with `Woke`.
     Wait {
         /// When to go on, by the wall clock: a reset is a point in time, even over a suspend.
@@ -67,7 +76,7 @@ pub enum Activity {
 }
 
 impl Activity {
-    /// Whether doing this twice does no harm: it only reads.
+    /// Whether doing this twice does no harm: it only reads, or writes the same again.
     pub const fn can_repeat(&self) -> bool {
         matches!(
             self,
@@ -81,6 +90,7 @@ impl Activity {
                 | Activity::LookForMade { .. }
                 | Activity::LookAtMarkers
                 | Activity::CompareTests { .. }
+                | Activity::ReadPlan(_)
                 | Activity::Rest { .. }
         )
     }
@@ -99,6 +109,45 @@ pub enum Act {
     WriteViews(Box<Views>),
     /// Remember which of these the agents have changed, for later runs.
     RememberPinned(Arc<Pins>),
+    /// Write `.ralph-active`; whoever does it puts its own process id in.
+    WriteActive(Box<Marker>),
+    /// Remove `.ralph-active`, if it is this run's.
+    RemoveActive,
+    /// Write what hooks know, for the agent that is about to start.
+    WriteHookSnapshot(Box<HookSnapshot>),
+}
+
+/// A plan's files, with what is known of them: hashes of what they held last.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PlanRead {
+    /// The plan's folder, as seen from the project's root.
+    pub dir: String,
+    pub tasks: Option<String>,
+    pub prd: Option<String>,
+    pub template: Option<String>,
+    pub progress: Option<String>,
+}
+
+/// What must stand otherwise than it does.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PutBack {
+    /// What every file of the work tree is put back to, but for these.
+    pub tree: Option<KeptTree>,
+    /// Files with what they must hold, by their paths below the project; each is replaced as a whole.
+    pub writes: Vec<(String, Content)>,
+    /// Files that are committed with what was put back, by their paths below the project.
+    pub paths: Vec<String>,
+    /// The subject of that commit, of these paths alone, where they differ from the last one; empty for none.
+    pub subject: String,
+}
+
+/// The work tree as it stood before an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptTree {
+    /// As git knows it.
+    pub id: String,
+    /// Globs of what stays as it is, from the project's folder.
+    pub spare: Vec<String>,
 }
 
 /// What the next prompt is made from, and where it is read.
@@ -112,6 +161,8 @@ pub struct Gather {
     pub feedback_file: String,
     /// A look to be taken before the agent works, so that the next one tells what it changed.
     pub before: Option<Look>,
+    /// Keep the work tree as it stands, so that it can be put back.
+    pub keep_tree: bool,
 }
 
 /// A look at the tree and at everything pinned.
@@ -186,8 +237,17 @@ pub struct Launch {
     pub keep: Keep,
     /// What its marker files mean.
     pub markers: MarkerUse,
+    pub hooks: HookUse,
     /// How far it may go.
     pub limits: LaunchLimits,
+}
+
+/// Whether the agent's program calls ralph's hooks, where it has a way to be told so for one process only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookUse {
+    None,
+    /// The rules of a plan are told while the agent works.
+    Plan,
 }
 
 /// What an agent process is for.

@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 pub enum CheckKind {
     /// A command of the settings.
     Guardrail,
+    /// A verify command of a plan.
+    Verify,
     /// What the agent's tool events show.
     Evidence,
     /// Files that the agent must leave alone.
@@ -30,6 +32,7 @@ impl CheckKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             CheckKind::Guardrail => "guardrail",
+            CheckKind::Verify => "verify",
             CheckKind::Evidence => "evidence",
             CheckKind::Protected => "protected",
             CheckKind::CleanTree => "clean-tree",
@@ -103,6 +106,9 @@ pub struct CheckSpec {
     /// path in the work tree; absolute beside it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<String>,
+    /// Whether those that a checkout of the commit holds otherwise stand in it as that holds them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub as_committed: bool,
     /// Runners that it calls and whose report says that tests ran, one for each call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runners: Vec<String>,
@@ -129,6 +135,7 @@ impl CheckSpec {
             output_chars: 0,
             terms: Terms::default(),
             without: Vec::new(),
+            as_committed: false,
             runners: Vec::new(),
             watched: false,
         }

@@ -8,6 +8,7 @@ use crate::inbox::Heard;
 use crate::judges::Known;
 use crate::observation::{Markers, Observation};
 use crate::outcome::StopReason;
+use crate::plan::{PlanChanges, PlanSeen};
 use crate::policy::Policy;
 use crate::protect::{PinFailure, PinnedChange, Pins};
 use crate::scm::{Pending, ScmReport};
@@ -35,7 +36,7 @@ pub enum Event {
     /// The run began.
     Started(Box<Started>),
     /// The run goes on after an end, a crash or a limit.
-    Resumed(Resumed),
+    Resumed(Box<Resumed>),
     /// The inputs of the next prompt were read.
     Gathered(Gathered),
     /// The agent's process is gone, with everything that it started.
@@ -95,6 +96,9 @@ pub enum Event {
         /// Why they could not be looked for; empty if they could.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         problem: String,
+        /// Tests that are new: without them the tests that were there must pass.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tests: Vec<String>,
     },
     /// The last commit was compared with what is there.
     LeftOutSeen {
@@ -137,6 +141,15 @@ pub enum Event {
     /// The tests were compared with those of the start, or could not be.
     TestsCompared {
         changed: Result<TestsChanged, String>,
+    },
+    /// A plan was read.
+    PlanSeen(Box<PlanSeen>),
+    /// What must stand otherwise was put back.
+    PlanPutBack(PlanPutBack),
+    /// The run works on the branch of its plan, or why it cannot.
+    BranchSwitched {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        problem: Option<String>,
     },
     /// A wait is over.
     Woke,
@@ -183,6 +196,9 @@ impl Event {
             Event::ChildrenSeen { .. } => "children_seen",
             Event::Posted { .. } => "posted",
             Event::TestsCompared { .. } => "tests_compared",
+            Event::PlanSeen(_) => "plan_seen",
+            Event::PlanPutBack(_) => "plan_put_back",
+            Event::BranchSwitched { .. } => "branch_switched",
             Event::Woke => "woke",
             Event::Interrupted => "interrupted",
             Event::Cancelled => "cancelled",
@@ -249,6 +265,9 @@ pub struct Resumed {
     /// Why nobody can believe the rules with which it goes on, one part of a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
+    /// How a plan is run from now on.
+    #[serde(default, skip_serializing_if = "PlanChanges::is_empty")]
+    pub plan: PlanChanges,
 }
 
 /// What the next prompt is made from.
@@ -260,4 +279,21 @@ pub struct Gathered {
     pub summary: String,
     /// What people wrote into the feedback file since ralph wrote it last.
     pub human: String,
+    /// The work tree as git knows it, or why it could not be kept; `None` if nobody wanted that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<Result<String, String>>,
+}
+
+/// What was put back.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct PlanPutBack {
+    /// Files beside the plan's own that were changed and are as they were, from the top of the work tree.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// What could not be done, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+    /// The commit that was made of it; empty for none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub commit: String,
 }

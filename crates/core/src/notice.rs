@@ -8,9 +8,12 @@ use crate::claim::Claim;
 use crate::id::RunId;
 use crate::observation::{LineCounts, Tokens};
 use crate::outcome::Outcome;
+use crate::plan::choice::Budget;
+use crate::plan::{Decision, Mode, StoryId};
 use crate::policy::Policy;
 use crate::time::{Millis, WallTime};
 use crate::words::{Note, Reason};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// One thing worth telling.
@@ -20,6 +23,8 @@ pub enum Notice {
     RunStarted { run: RunId, policy: Arc<Policy>, resumed: Option<ResumeKind> },
     /// What judges is pinned: so many files that are there, and programs.
     Pinned { files: usize, programs: usize },
+    /// A plan was read: what is left to do, and how many iterations are allowed.
+    PlanStarted { budget: Budget, allowed: u32 },
     /// An iteration begins.
     IterationStarted {
         iteration: u32,
@@ -28,6 +33,8 @@ pub enum Notice {
         /// The agent's program.
         agent: String,
         prompt: String,
+        /// What it is for, in a plan.
+        turn: Option<Box<PlanTurn>>,
     },
     /// The agent's process is gone.
     AgentEnded {
@@ -82,6 +89,16 @@ pub enum Notice {
         leaked: u32,
         /// How long the iteration took, checks included.
         duration: Millis,
+    },
+    /// What an iteration made of its plan.
+    PlanJudged {
+        iteration: u32,
+        turn: Box<PlanTurn>,
+        decision: Decision,
+        /// What was undone, one sentence each.
+        undone: Vec<String>,
+        /// Where the plan stands now.
+        budget: Budget,
     },
     /// The run waits.
     Waiting {
@@ -140,6 +157,18 @@ impl Notice {
             output: if acts { report.output_head.clone() } else { String::new() },
         }
     }
+}
+
+/// What an iteration of a plan is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanTurn {
+    /// `None` for the iteration that only commits what is left.
+    pub mode: Option<Mode>,
+    pub story: StoryId,
+    pub title: String,
+    /// Reviews of the story before it.
+    pub reviews: u32,
+    pub cap: u32,
 }
 
 /// What follows an iteration. The words are a contract.

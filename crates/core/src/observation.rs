@@ -279,6 +279,12 @@ impl Observation {
         failure.chain(others).cloned().collect()
     }
 
+    /// Of nobody: no agent was started, and nothing went wrong.
+    pub fn nothing() -> Observation {
+        let nobody = Failure::new(FailureClass::Other, "");
+        Observation { failure: None, ..Observation::not_started(nobody, Ending::Exited { code: 0 }) }
+    }
+
     pub fn not_started(failure: Failure, ending: Ending) -> Observation {
         Observation {
             process: ProcessFacts {

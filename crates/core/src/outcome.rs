@@ -68,6 +68,8 @@ pub enum Verification {
     Untrusted,
     /// Checks passed, and the machine could not show the tree.
     Unseen,
+    /// No check speaks for it, only the agents' word; but every story of its plan was reviewed.
+    Reviewed,
     /// No check speaks for it, only the agent's word.
     Claimed,
 }
@@ -80,6 +82,7 @@ impl Verification {
             Verification::Unpinned => "unpinned",
             Verification::Untrusted => "untrusted",
             Verification::Unseen => "unseen",
+            Verification::Reviewed => "reviewed",
             Verification::Claimed => "claimed",
         }
     }
@@ -90,6 +93,7 @@ impl Verification {
             Verification::Verified => "verified",
             Verification::Unpinned => "checks passed, but ralph does not know what they are made of",
             Verification::Untrusted => "checks passed, but no person stands behind what they are made of",
+            Verification::Reviewed => "reviewed, not verified",
             Verification::Unseen | Verification::Claimed => "claimed, not verified",
         }
     }

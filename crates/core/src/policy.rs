@@ -10,6 +10,7 @@ use crate::claim::Completion;
 use crate::evidence::Extra;
 use crate::guardrail::{self, Guardrail};
 use crate::id::TaskName;
+use crate::plan::PlanPolicy;
 use crate::protect::ProtectPolicy;
 use crate::scm::ScmPolicy;
 use crate::supervise::Supervision;
@@ -26,6 +27,8 @@ pub enum Kind {
     Prompt,
     /// A root agent that is kept running until it is DONE.
     Supervised(Supervision),
+    /// The stories of a plan, until all of them are done and reviewed.
+    Plan(Box<PlanPolicy>),
 }
 
 impl Kind {
@@ -34,6 +37,7 @@ impl Kind {
         match self {
             Kind::Prompt => LoopKind::Prompt,
             Kind::Supervised(_) => LoopKind::Supervise,
+            Kind::Plan(_) => LoopKind::Plan,
         }
     }
 }
@@ -45,6 +49,7 @@ pub enum LoopKind {
     Prompt,
     /// A supervised root agent.
     Supervise,
+    Plan,
 }
 
 impl LoopKind {
@@ -53,13 +58,14 @@ impl LoopKind {
         match self {
             LoopKind::Prompt => "prompt",
             LoopKind::Supervise => "supervise",
+            LoopKind::Plan => "plan",
         }
     }
 
     /// What people call one process of the agent.
     pub const fn step(self) -> &'static str {
         match self {
-            LoopKind::Prompt => "iteration",
+            LoopKind::Prompt | LoopKind::Plan => "iteration",
             LoopKind::Supervise => "start",
         }
     }
@@ -332,14 +338,27 @@ impl Policy {
     }
 
     fn tree_is_judged(&self) -> bool {
-        !self.guardrails.is_empty() || self.scm.commits() || self.pins()
+        self.has_checks() || self.scm.commits() || self.pins()
+    }
+
+    /// Whether ralph executes anything to judge the work.
+    pub fn has_checks(&self) -> bool {
+        !self.guardrails.is_empty() || self.plan().is_some_and(|plan| !plan.commands.is_empty())
     }
 
     /// How a root agent is kept running, where that is what the run is for.
     pub const fn supervision(&self) -> Option<&Supervision> {
         match &self.kind {
             Kind::Supervised(supervision) => Some(supervision),
-            Kind::Prompt => None,
+            Kind::Prompt | Kind::Plan(_) => None,
+        }
+    }
+
+    /// How a plan is run, where that is what the run is for.
+    pub const fn plan(&self) -> Option<&PlanPolicy> {
+        match &self.kind {
+            Kind::Plan(plan) => Some(plan),
+            Kind::Prompt | Kind::Supervised(_) => None,
         }
     }
 
@@ -352,23 +371,25 @@ impl Policy {
     pub fn checks(&self, iteration: u32, ground: Ground) -> Vec<CheckSpec> {
         let ground = if ground == Ground::Project { self.ground() } else { ground };
         let rules = self.guardrails.iter().zip(guardrail::ids(&self.guardrails));
-        rules.map(|(rule, id)| rule.spec(id, iteration, ground, self.output_chars)).collect()
+        let rules = rules.map(|(rule, id)| rule.spec(id, iteration, ground, self.output_chars));
+        let verify = self.plan().into_iter().flat_map(|plan| plan.specs(iteration, ground, self.output_chars));
+        rules.chain(verify).collect()
     }
 
     /// Whether the scripts of guardrails are pinned.
     pub fn pins_scripts(&self) -> bool {
-        self.protect.scripts && !self.guardrails.is_empty()
+        self.protect.scripts && self.has_checks()
     }
 
     /// Whether the end tells which existing tests changed.
     pub fn tells_tests(&self) -> bool {
-        self.protect.tests && !self.guardrails.is_empty()
+        self.protect.tests && self.has_checks()
     }
 
     /// Whether it is looked at what must stay as it is. Settings that protect no scripts ask for it too: whether people
-    /// trust the settings must not depend on what the settings say.
+    /// trust the settings must not depend on what the settings say. What a plan asks for is known only when it is read.
     pub fn pins(&self) -> bool {
-        !self.guardrails.is_empty() || !self.protect.paths.is_empty()
+        self.has_checks() || !self.protect.paths.is_empty() || self.plan().is_some()
     }
 
     /// The last iteration there can be, seen from this one: a single pass has no other behind it.

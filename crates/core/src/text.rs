@@ -163,6 +163,12 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
+/// What [`hex`] wrote.
+pub fn unhex(text: &str) -> Vec<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok()).unwrap_or_default();
+    text.as_bytes().chunks(2).map(|pair| pair.iter().fold(0, |sum, byte| (sum << 4) | digit(*byte))).collect()
+}
+
 /// `1 iteration`, `2 iterations`.
 pub fn count(number: u64, word: &str) -> String {
     format!("{number} {word}{}", if number == 1 { "" } else { "s" })

@@ -219,9 +219,14 @@ impl Trust {
         trust
     }
 
+    /// Whether a run has begun and not ended.
+    pub fn is_open(&self, run: &RunId) -> bool {
+        self.begun.iter().any(|open| open.run == *run)
+    }
+
     /// A run goes on with what it pinned when it began.
     pub fn go_on(&mut self, run: &RunId, head: &str) {
-        if !self.begun.iter().any(|open| open.run == *run) {
+        if !self.is_open(run) {
             self.begun.push(Open { run: run.clone(), head: head.to_owned(), at: None });
         }
     }

@@ -95,7 +95,10 @@ pub async fn run(
         None => (drive(keeper, &job(&command, &spec), &mut sink, orders).await, Carried::default()),
     };
     let ending = CheckEnding::from(facts.ending);
-    let empty = ending.succeeded() && sink.tally.is_some_and(|tally| tally.finish() == TestsRan::None);
+    let empty = sink.tally.is_some_and(|mut tally| match ending.succeeded() {
+        true => tally.finish() == TestsRan::None,
+        false => tally.found_none(),
+    });
     // Of what passed nobody asks why.
     let (excerpt, output_print) =
         if ending.succeeded() && !empty { Default::default() } else { sink.excerpter.finish() };

@@ -35,6 +35,8 @@ use std::path::{Path, PathBuf};
 
 /// The variable that tells an agent's processes the folder of the run that they belong to.
 pub const FOLDER_VARIABLE: &str = "RALPH_RUN_DIR";
+/// The variable that tells an agent, and its hooks, the root of the project in which it works.
+pub const PROJECT_VARIABLE: &str = "RALPH_PROJECT_DIR";
 
 /// The variable that names another run as the parent of what is started.
 pub const PARENT_VARIABLE: &str = "RALPH_PARENT_RUN_ID";

@@ -17,7 +17,7 @@ use ralph_core::id::TaskName;
 use ralph_core::memory::{self, Views};
 use ralph_core::observation::Marker;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, Stat};
+use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::collections::HashMap;
 use std::fs::File;
@@ -482,6 +482,25 @@ fn write_temporary(folder: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<String> {
     Ok(name)
 }
 
+/// Replaces a file that nobody has another copy of: what it holds is on the disk before its name is. It keeps the mode
+/// of the one that stood there.
+pub(crate) fn put_durably(folder: BorrowedFd<'_>, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let mode = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        // A folder under this name is somebody's mistake, and not ours to throw away.
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode).is_dir() => return Err(Errno::ISDIR.into()),
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode).is_file() => Some(Mode::from_raw_mode(stat.st_mode)),
+        Ok(_) | Err(_) => None,
+    };
+    let temporary = write_temporary(folder, bytes)?;
+    let put = || -> io::Result<()> {
+        let written = plain_file::open(folder, temporary.as_str(), Links::Refuse)?;
+        mode.map(|mode| rustix::fs::fchmod(&written, mode)).transpose()?;
+        written.sync_all()?;
+        Ok(rustix::fs::renameat(folder, temporary.as_str(), folder, name)?)
+    };
+    put().inspect_err(|_| _ = rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty()))
+}
+
 /// Puts the temporary file in its place, and returns the one that stood there if it can be used again: ext4 writes
 /// content out at once when a rename replaces a file, which takes a millisecond, but not when two are exchanged.
 fn put(folder: BorrowedFd<'_>, temporary: &str, name: &str, content: Content) -> Result<Option<Spare>, Errno> {
@@ -528,7 +547,7 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> ViewError {
 }
 
 fn is_alone(stat: &Stat) -> bool {
-    rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_nlink == 1
+    FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_nlink == 1
 }
 
 #[cfg(test)]

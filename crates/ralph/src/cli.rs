@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
     name = "ralph",
     version,
     disable_version_flag = true,
-    after_help = "Examples:\n  ralph demo                                   see it work, without account or network\n  ralph init                                   settings for your project, by a few questions\n  ralph doctor                                 whether a run could start here\n  ralph run -p 'make the tests pass' --agent claude\n  ralph run -f PROMPT.md -m 20 --max-wall-time 8h\n  ralph resume                                 go on after a stop, a limit or a crash\n  ralph explain                                why the last run ended\n\nExit codes: 0 complete, 1 used up, 2 usage, 3 blocked, 4 time or budget, 5 agent cannot run,\n6 waiting, 7 stalled, 70 internal, 74 disk, 75 another ralph owns the tree, 130 interrupted."
+    after_help = "Examples:\n  ralph demo                                   see it work, without account or network\n  ralph init                                   settings for your project, by a few questions\n  ralph doctor                                 whether a run could start here\n  ralph run -p 'make the tests pass' --agent claude\n  ralph run -f PROMPT.md -m 20 --max-wall-time 8h\n  ralph plan init && ralph plan draft && ralph run --plan\n  ralph resume                                 go on after a stop, a limit or a crash\n  ralph explain                                why the last run ended\n\nExit codes: 0 complete, 1 used up, 2 usage, 3 blocked, 4 time or budget, 5 agent cannot run,\n6 waiting, 7 stalled, 70 internal, 74 disk, 75 another ralph owns the tree, 130 interrupted."
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -106,6 +106,8 @@ pub enum Command {
     Init(commands::init::InitArgs),
     /// Run the loop until the agent's claim is verified
     Run(Box<commands::run::RunArgs>),
+    /// Write, check, show and keep plans
+    Plan(commands::plan::PlanArgs),
     /// Keep a root agent running until it is DONE
     Supervise(commands::supervise::SuperviseArgs),
     /// Go on with a run after a stop, a limit or a crash
@@ -131,6 +133,11 @@ pub enum Command {
     Judges(commands::judges::JudgesArgs),
     /// Accept what judges, and the settings, as they stand now
     Trust(commands::trust::TrustArgs),
+    /// Answer the hook of an agent's program, inside a run
+    Hook(commands::hook::HookArgs),
+    /// Write the plugin for Claude Code
+    #[command(subcommand)]
+    Plugin(commands::plugin::PluginCommand),
     /// Look at the settings
     #[command(subcommand)]
     Config(commands::config::ConfigCommand),
@@ -144,7 +151,10 @@ pub enum Command {
     Demo(commands::demo::DemoArgs),
     /// The scripted agent of the demo
     #[command(hide = true, name = "__demo-agent")]
-    DemoAgent,
+    DemoAgent {
+        #[arg(long)]
+        plan: bool,
+    },
     /// What a child process can do to isolate itself
     #[command(hide = true, name = "__isolation")]
     Isolation,
@@ -173,6 +183,7 @@ pub fn main() -> u8 {
     let result = match cli.command {
         Command::Init(args) => commands::init::run(&cli.global, &args),
         Command::Run(args) => commands::run::run(&cli.global, *args),
+        Command::Plan(args) => commands::plan::run(&cli.global, &args),
         Command::Supervise(args) => commands::supervise::run(&cli.global, &args),
         Command::Resume(args) => commands::resume::run(&cli.global, args),
         Command::Status(args) => commands::status::run(&cli.global, &args),
@@ -185,13 +196,15 @@ pub fn main() -> u8 {
         Command::Say(args) => commands::say::run(&cli.global, args),
         Command::Judges(args) => commands::judges::run(&cli.global, &args),
         Command::Trust(args) => commands::trust::run(&cli.global, &args),
+        Command::Hook(args) => commands::hook::run(&args),
+        Command::Plugin(command) => commands::plugin::run(&cli.global, &command),
         Command::Config(command) => commands::config::run(&cli.global, &command),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&cli.global, &args),
         Command::Doctor(args) => commands::doctor::run(&cli.global, &args),
         Command::Isolation => commands::doctor::isolation_child(),
         Command::Demo(args) => commands::demo::run(&cli.global, &args),
-        Command::DemoAgent => commands::demo::agent(),
+        Command::DemoAgent { plan } => commands::demo::agent(plan),
         Command::Docs { folder } => commands::config::write_docs(&folder),
     };
     code_of(result, cli.global.directory.as_deref())

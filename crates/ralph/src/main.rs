@@ -5,15 +5,18 @@
 mod cli;
 mod commands;
 mod error;
+mod hook;
 mod judging;
 mod live;
 mod missing;
+mod plan_folder;
 mod project;
 mod runs;
 mod session;
 mod settings;
 mod terminal;
 
+use hook::Hook;
 use ralph_host::process::{KEEPER_ARGUMENT, keeper_main, watch_main};
 use ralph_host::snapshot::{SNAPSHOT_ARGUMENT, snapshot_main};
 use ralph_host::watching::WATCH_ARGUMENT;
@@ -31,6 +34,14 @@ fn main() -> ExitCode {
     }
     if first.as_ref().is_some_and(|first| first == WATCH_ARGUMENT) {
         return watch_main(args).map_or_else(not_started, ExitCode::from);
+    }
+    if first.as_ref().is_some_and(|first| first == hook::ARGUMENT) {
+        // Anything but the bare call is for people, who get help and messages.
+        let mut rest = std::env::args_os().skip(2);
+        if let (Some(hook), None) = (rest.next().and_then(|name| Hook::named(&name)), rest.next()) {
+            hook::main(hook);
+            return ExitCode::SUCCESS;
+        }
     }
     if args.next().is_none() && first.is_some_and(|first| first == "--version" || first == "-v") {
         return ExitCode::from(cli::version());

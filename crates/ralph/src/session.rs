@@ -286,7 +286,7 @@ impl Claimed {
                 Carrier::begin(machine, entry, parts, &shown).carry(step).await
             }
             Beginning::Old(machine, resumed) => {
-                Carrier::resume(*machine, unseen, parts, &shown).carry_from(Event::Resumed(resumed)).await
+                Carrier::resume(*machine, unseen, parts, &shown).carry_from(Event::Resumed(Box::new(resumed))).await
             }
         };
         outcome.map_err(CommandError::from)
@@ -396,18 +396,22 @@ fn owned(project: &Project, policy: &Policy) -> PathBuf {
 
 fn begin(project: &Project, run: &RunId) -> Result<(Clock, Result<Registration, CommandError>), CommandError> {
     let clock = Clock::start();
+    prepare_state(project)?;
+    // A project that is moved later is known by this; without it, the run's id still finds it.
+    if let Err(error) = state_dir::remember(&project.state, &project.root) {
+        page::say(&format!("note: if this project is moved, its runs will not be found there: {error}"));
+    }
+    Ok((clock, register(project, run)))
+}
+
+fn prepare_state(project: &Project) -> Result<(), CommandError> {
     state_dir::prepare(&project.state, &project.root).map_err(|error| {
         // Where the folder lies and whose it is was somebody's choice; the rest is the disk's.
         let code = if matches!(error, StateDirError::Io { .. }) { exit::IO } else { exit::USAGE };
         CommandError::new(code, error.to_string())
             .because(&error)
             .hint("choose another one: export RALPH_STATE_DIR=/a/folder/outside/the/project")
-    })?;
-    // A project that is moved later is known by this; without it, the run's id still finds it.
-    if let Err(error) = state_dir::remember(&project.state, &project.root) {
-        page::say(&format!("note: if this project is moved, its runs will not be found there: {error}"));
-    }
-    Ok((clock, register(project, run)))
+    })
 }
 
 /// Makes this process the one that carries the run, and a child of the run around it.
@@ -492,10 +496,24 @@ fn tell_children(run_folder: &Path) {
     }
 }
 
+/// Locks the work tree for a command that writes into it: no run begins meanwhile, and where one works it is refused.
+pub fn own_tree(project: &Project) -> Result<WorkTreeLock, CommandError> {
+    prepare_state(project)?;
+    let tree = project.work_tree();
+    match WorkTreeLock::take(&project.locks, tree, &this_process(None, &Clock::start())) {
+        Err(LockError::Held(holder)) => Err(owned_by_another(tree, &holder)),
+        taken => taken.map_err(|error| CommandError::io(format!("{} cannot be locked", tree.display()), &error)),
+    }
+}
+
+fn this_process(run: Option<RunId>, clock: &Clock) -> Owner {
+    let command = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
+    Owner::this_process(run, clock.now(), ralph_core::text::cut(&command, 200, "..."))
+}
+
 /// Takes the lock. A run inside a run works in its ancestor's tree, under its lock.
 fn take_lock(project: &Project, run: &RunId, owned: &Path, clock: &Clock) -> Result<WorkTreeLock, CommandError> {
-    let command = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
-    let owner = Owner::this_process(Some(run.clone()), clock.now(), ralph_core::text::cut(&command, 200, "..."));
+    let owner = this_process(Some(run.clone()), clock);
     let failed = |error: &LockError| CommandError::io(format!("{} cannot be locked", owned.display()), error);
     let locks = &project.locks;
     let holder = match WorkTreeLock::take(locks, owned, &owner) {
@@ -507,10 +525,14 @@ fn take_lock(project: &Project, run: &RunId, owned: &Path, clock: &Clock) -> Res
     if let Some(ancestor) = inside.filter(|_| owned == project.work_tree()) {
         return WorkTreeLock::join(locks, owned, owner, ancestor.clone()).map_err(|error| failed(&error));
     }
+    Err(owned_by_another(owned, &holder))
+}
+
+fn owned_by_another(owned: &Path, holder: &Owner) -> CommandError {
     let run = holder.run.as_ref().map_or(String::new(), |run| format!(" {run}"));
-    Err(CommandError::new(exit::LOCKED, format!("another ralph owns {}: {holder}", owned.display()))
+    CommandError::new(exit::LOCKED, format!("another ralph owns {}: {holder}", owned.display()))
         .hint("look at it: ralph status")
-        .hint(format!("stop it: ralph cancel{run}")))
+        .hint(format!("stop it: ralph cancel{run}"))
 }
 
 /// A fault in ralph itself: says how to go on, and exits. The keeper then ends the agent.

@@ -60,7 +60,7 @@ pub fn of(view: &RunView) -> Vec<Condition> {
 fn place(about: &About) -> u8 {
     match about {
         About::Done | About::AgentEnded => 0,
-        About::Claimed => 1,
+        About::Claimed | About::PlanDone => 1,
         About::Requests => 2,
         About::Check(_) => 3,
         About::Evidence(_) => 4,
@@ -92,7 +92,16 @@ fn rendered(view: &RunView, attempt: &AttemptView, condition: &verdict::Conditio
         ),
         About::Committed => looked_at(attempt, CheckKind::CleanTree, met, "everything would have had to be committed"),
         About::TreeStill => tree_stood_still(attempt, met),
+        About::PlanDone => plan_done(view, met, &why),
     }
+}
+
+/// A plan needs no claim: its stories say it.
+fn plan_done(view: &RunView, met: Option<bool>, why: &str) -> Condition {
+    let detail = if met == Some(true) { "all of them are".to_owned() } else { why.to_owned() };
+    let skips = view.machine.policy().plan().is_some_and(|plan| plan.rules.skip_review);
+    let name = if skips { "every story passes" } else { "every story passes and is approved" };
+    Condition::new(name, met, detail).needing("the open stories would have had to be done".to_owned())
 }
 
 /// A supervised agent needs nothing but its file.
@@ -165,19 +174,27 @@ fn claimed(view: &RunView, attempt: &AttemptView, met: Option<bool>) -> Conditio
 
 fn check(view: &RunView, attempt: &AttemptView, id: &CheckId, met: Option<bool>) -> Condition {
     if let Some(check) = attempt.counted().find(|check| check.report.spec.id == *id) {
-        return executed(format!("guardrail \"{}\"", check.report.spec.name()), check, view, met);
+        let spec = &check.report.spec;
+        return executed(format!("{} \"{}\"", called(spec.source), spec.name()), check, view, met);
     }
     let specs = view.machine.policy().checks(attempt.iteration, Ground::Project);
-    let command = specs.into_iter().find(|spec| spec.id == *id).map_or(id.to_string(), |spec| spec.name().to_owned());
-    let name = format!("guardrail \"{command}\"");
+    let spec = specs.into_iter().find(|spec| spec.id == *id);
+    let kind = spec.as_ref().map_or(CheckKind::Guardrail, |spec| spec.source);
+    let command = spec.map_or(id.to_string(), |spec| spec.name().to_owned());
+    let name = format!("{} \"{command}\"", called(kind));
     let needed = format!("`{command}` would have had to run to its end in iteration {} and exit 0", attempt.iteration);
     // A check that would prove nothing is not executed, and has not passed.
-    let refused = |finding: &&Finding| finding.kind == CheckKind::Guardrail && finding.name == command;
+    let refused = |finding: &&Finding| finding.kind == kind && finding.name == command;
     match attempt.findings.iter().find(refused) {
         Some(refused) => Condition::new(&name, met, refused.problem.as_str())
             .needing(format!("{needed}; it {}", as_clause(&refused.problem))),
         None => Condition::new(&name, met, "it was not executed to its end in this iteration").needing(needed),
     }
+}
+
+/// What people call a check of this kind.
+const fn called(kind: CheckKind) -> &'static str {
+    if matches!(kind, CheckKind::Verify) { "verify command" } else { "guardrail" }
 }
 
 /// How a check went before anybody had worked, as the end of a sentence.

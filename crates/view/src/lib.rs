@@ -19,6 +19,7 @@ pub mod missing;
 pub mod narration;
 mod paint;
 pub mod pieces;
+pub mod plan_status;
 pub mod report;
 pub mod run_page;
 pub mod run_view;

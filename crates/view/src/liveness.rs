@@ -49,10 +49,10 @@ impl State {
     pub fn standing(self, row: &RunRow) -> String {
         match (self, row.kind) {
             (State::Ended(StopReason::Complete), LoopKind::Supervise) => "complete · DONE".to_owned(),
-            (State::Ended(StopReason::Complete), LoopKind::Prompt) => {
+            (State::Ended(StopReason::Complete), LoopKind::Prompt | LoopKind::Plan) => {
                 format!("complete · {}", row.verification.unwrap_or(Verification::Claimed).standing())
             }
-            (State::Ended(StopReason::Error), LoopKind::Prompt) if row.verified() => {
+            (State::Ended(StopReason::Error), LoopKind::Prompt | LoopKind::Plan) if row.verified() => {
                 "error · verified, version control failed".to_owned()
             }
             _ => self.words(row).to_owned(),

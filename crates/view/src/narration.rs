@@ -10,9 +10,11 @@ use crate::{Paint, Style, Suggest};
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::check::CheckKind;
 use ralph_core::claim::Claim;
-use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
+use ralph_core::notice::{Notice, PlanTurn, ResumeKind, VerdictWord};
 use ralph_core::observation::LineCounts;
 use ralph_core::outcome::{Outcome, StopReason, Verification};
+use ralph_core::plan::choice::Budget;
+use ralph_core::plan::{Decision, Mode};
 use ralph_core::policy::{LoopKind, Policy};
 use ralph_core::tests_changed::TestsChanged;
 use ralph_core::text;
@@ -115,8 +117,15 @@ impl Narrator {
                 let told = format!("judges: {} (ralph judges)", judges::count(*files, *programs));
                 vec![self.paint().dim(&told)]
             }
-            Notice::IterationStarted { iteration, attempt, prompt, .. } => {
-                self.iteration_started(at, now, (*iteration, *attempt), prompt)
+            Notice::PlanStarted { budget, allowed } => {
+                let warning = budget.warning(*allowed).map(|warning| self.paint().yellow(&format!("  ! {warning}")));
+                std::iter::once(budget.start_line(*allowed)).chain(warning).collect()
+            }
+            Notice::PlanJudged { turn, decision, undone, budget, .. } => {
+                self.plan_judged(turn, decision, undone, budget)
+            }
+            Notice::IterationStarted { iteration, attempt, prompt, turn, .. } => {
+                self.iteration_started(at, now, (*iteration, *attempt), (prompt, turn.as_deref()))
             }
             Notice::AgentEnded { how, well, lines, duration, .. } => {
                 let mut said = self.end(at);
@@ -176,8 +185,13 @@ impl Narrator {
         vec![head, self.paint().dim(&format!("limits: {} · {rest}", limits.join(", ")))]
     }
 
-    fn iteration_started(&mut self, at: WallTime, now: Millis, number: (u32, u32), prompt: &str) -> Vec<String> {
-        let (iteration, attempt) = number;
+    fn iteration_started(
+        &mut self,
+        at: WallTime,
+        now: Millis,
+        (iteration, attempt): (u32, u32),
+        (prompt, turn): (&str, Option<&PlanTurn>),
+    ) -> Vec<String> {
         let last = self.last_iteration(iteration);
         self.renderer = Renderer::new(self.render.clone(), Some(at));
         self.line.step = words::step(self.kind());
@@ -189,6 +203,10 @@ impl Narrator {
         let again = if attempt > 1 { format!(" · attempt {attempt}") } else { String::new() };
         let line = match self.kind() {
             LoopKind::Prompt => format!("iteration {iteration}/{last}{again}"),
+            LoopKind::Plan => {
+                let turn = turn.map_or(String::new(), |turn| format!(" · {}", plan_turn(turn)));
+                format!("iteration {iteration}/{last}{again}{turn}")
+            }
             LoopKind::Supervise => format!("Starting agent (attempt {iteration}/{last})"),
         };
         let logged = [
@@ -198,10 +216,23 @@ impl Narrator {
         logged.into_iter().flatten().chain([self.paint().bold(&line)]).collect()
     }
 
+    /// What an iteration made of its plan, in one line, and below it what was undone.
+    fn plan_judged(&self, turn: &PlanTurn, decision: &Decision, undone: &[String], budget: &Budget) -> Vec<String> {
+        let paint = self.paint();
+        let line = match plan_decision(turn, decision) {
+            Some((well, said)) => {
+                vec![format!("  {} {said} ({}/{} done)", paint.check(well), budget.done, budget.stories)]
+            }
+            None => Vec::new(),
+        };
+        let undone = undone.iter().map(|what| paint.yellow(&format!("  ! undone: {}", text::for_terminal(what))));
+        line.into_iter().chain(undone).collect()
+    }
+
     fn agent_ended(&mut self, how: &str, well: bool, lines: LineCounts, duration: Millis) -> Vec<String> {
         self.line.heard = None;
         self.line.activity = match self.kind() {
-            LoopKind::Prompt => "checking".to_owned(),
+            LoopKind::Prompt | LoopKind::Plan => "checking".to_owned(),
             LoopKind::Supervise => "pausing".to_owned(),
         };
         let (paint, how) = (self.paint(), text::for_terminal(how));
@@ -224,7 +255,7 @@ impl Narrator {
         let (paint, name) = (self.paint(), text::for_terminal(name));
         // A later round of checks says it anew.
         self.failed.retain(|failed| *failed != name);
-        let is_guardrail = *kind == CheckKind::Guardrail;
+        let is_guardrail = matches!(kind, CheckKind::Guardrail | CheckKind::Verify);
         let kind = kind.as_str();
         let seconds = duration.duration().as_secs_f64();
         let exited =
@@ -348,6 +379,36 @@ impl Narrator {
     pub fn sign_of_life(&mut self, at: WallTime, now: Millis) -> String {
         self.live_line(at, now, 200).chars().skip(2).collect::<String>().replace(" · ^C stop", "")
     }
+}
+
+/// `review US-001 (2 of 5): Add a login`.
+pub(crate) fn plan_turn(turn: &PlanTurn) -> String {
+    let PlanTurn { mode, story, title, reviews, cap } = turn;
+    let title = text::for_terminal(&words::one_line(title));
+    match mode {
+        None => "commit what is left".to_owned(),
+        Some(Mode::Review) => format!("review {story} ({} of {cap}): {title}", reviews.saturating_add(1)),
+        Some(mode) => format!("{mode} {story}: {title}"),
+    }
+}
+
+/// What was decided about a story, and whether that is a step forward; nothing is said of what an iteration left open.
+pub(crate) fn plan_decision(turn: &PlanTurn, decision: &Decision) -> Option<(bool, String)> {
+    let story = &turn.story;
+    Some(match decision {
+        Decision::None => match turn.mode {
+            Some(Mode::Review) => (false, format!("{story}: the review decided nothing")),
+            _ => return None,
+        },
+        Decision::Submitted { story } => (true, format!("{story} awaits review")),
+        Decision::Resubmitted => (true, format!("{story} awaits review again")),
+        Decision::Approved { automatic: true, .. } => {
+            (true, format!("{story} approved at the cap, not by its reviewer"))
+        }
+        Decision::Approved { .. } => (true, format!("{story} approved")),
+        Decision::ChangesRequested => (false, format!("{story}: changes requested")),
+        Decision::Passes => (true, format!("{story} passes")),
+    })
 }
 
 /// How a run ended: the word, the sentence, the facts and what to type next.

@@ -8,8 +8,8 @@ use crate::liveness::State;
 use crate::words::between;
 use ralph_core::check::{CheckKind, CheckReport, CheckSpec, TreePrint};
 use ralph_core::claim::Claim;
-use ralph_core::event::{Entry, Event, Resumed, Started};
-use ralph_core::notice::{Notice, ResumeKind, VerdictWord};
+use ralph_core::event::{Entry, Event, Started};
+use ralph_core::notice::{Notice, PlanTurn, ResumeKind, VerdictWord};
 use ralph_core::observation::{Observation, Tokens};
 use ralph_core::outcome::Outcome;
 use ralph_core::policy::PromptSource;
@@ -53,6 +53,8 @@ pub struct AttemptView {
     /// The exact prompt; empty unless this iteration's was asked for.
     pub prompt: String,
     pub program: String,
+    /// What it was for, in a plan.
+    pub turn: Option<Box<PlanTurn>>,
     /// What the agent did; `None` if its end was never seen.
     pub agent: Option<AgentEnd>,
     pub checks: Vec<Check>,
@@ -236,7 +238,7 @@ impl RunView {
             seq: machine.seq() + 1,
             at: machine.row().updated_at,
             elapsed: machine.elapsed(),
-            event: Event::Resumed(Resumed::default()),
+            event: Event::Resumed(Box::default()),
         };
         let step = machine.step(&entry);
         let kind = step.tell.iter().find_map(|notice| match notice {

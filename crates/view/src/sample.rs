@@ -115,7 +115,8 @@ pub fn journal() -> Vec<Entry> {
         root: "/project".to_owned(),
         version: "0.1.0".to_owned(),
     };
-    let gathered = || Event::Gathered(Gathered { base: None, summary: String::new(), human: String::new() });
+    let gathered =
+        || Event::Gathered(Gathered { base: None, summary: String::new(), human: String::new(), tree: None });
     let events = [
         Event::Started(Box::new(started)),
         Event::Pinned { pins: Ok(Box::default()), untrusted: Vec::new() },

@@ -20,6 +20,11 @@ impl Zone {
         jiff::Timestamp::from_millisecond(at.0).ok().map(|at| at.to_zoned(self.0.clone()))
     }
 
+    /// The day on which a moment falls here.
+    pub fn date(&self, at: WallTime) -> jiff::civil::Date {
+        self.zoned(at).map(|at| at.date()).unwrap_or_default()
+    }
+
     /// `YYYY-MM-DD HH:MM:SS`.
     pub fn local(&self, at: WallTime) -> String {
         self.zoned(at).map_or_else(|| at.0.to_string(), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())

@@ -1,10 +1,12 @@
 //! How full an agent's context window is, by the size of its transcript, and what is said about it: a hook tells the
 //! agent in time to finish, write down and stop.
 
+use serde::{Deserialize, Serialize};
 use std::num::{NonZeroU32, NonZeroU64};
 
 /// By what a transcript's size becomes a share of the window.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Gauge {
     /// Tokens that the window holds.
     pub window: NonZeroU64,

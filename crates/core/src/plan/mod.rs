@@ -14,11 +14,14 @@ pub mod choice;
 pub mod context;
 mod document;
 mod graph;
+pub mod hooks;
 pub mod import;
 mod judge;
 pub mod marker;
+mod policy;
 pub mod progress;
 mod reading;
+mod sight;
 pub mod skill;
 pub mod stats;
 pub mod stop;
@@ -29,8 +32,11 @@ mod tests;
 mod words;
 
 pub use document::Syntax;
+pub use hooks::HookSnapshot;
 pub use judge::{Decision, Judgement, Split, judge};
+pub use policy::{BranchUse, DIR, PRD, PROGRESS, PlanChanges, PlanPolicy, TASKS, TEMPLATE, VerifyCommand};
 pub use reading::{MOST_BYTES, Plan, Seen};
+pub use sight::{Content, Dirty, GitSeen, PlanSeen, Sight, newly_dirty};
 pub use story::{ReviewStatus, Story, StoryId};
 pub use words::{Change, Fault, Problem, ReviewFault, Rule, Violation};
 

@@ -1,7 +1,7 @@
 //! The plugin for Claude Code as data: the skill that plans, and hooks that apply a run's rules while the agent works.
 
 use crate::text::in_quotes;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The skill `ralph-plan`, with its head.
 const SKILL: &str = include_str!("texts/SKILL.md");
@@ -39,11 +39,27 @@ pub fn files(binary: &str, version: &str) -> [(&'static str, String); 4] {
     ]
 }
 
-/// The skill as a prompt, for a client that has no skills, with what the person wants.
-pub fn as_prompt(wanted: &str) -> String {
+/// What somebody wants to be planned, and where.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// In the words of the person; may be empty.
+    pub text: &'a str,
+    /// The plan's folder, as seen from the project's root.
+    pub dir: &'a str,
+    /// Somebody has written requirements already.
+    pub has_prd: bool,
+}
+
+/// The skill as a prompt, for any client.
+pub fn as_prompt(wanted: &Wanted<'_>) -> String {
     let text = SKILL.split_once("\n---\n").map_or(SKILL, |(_, text)| text);
-    let wanted = if wanted.trim().is_empty() { "ask them." } else { wanted.trim() };
-    text.trim_start().replacen("$ARGUMENTS", wanted, 1)
+    let person = if wanted.text.trim().is_empty() { "ask them." } else { wanted.text.trim() };
+    let mode = match wanted.has_prd {
+        true => "`prd.md` is written: leave it as it is, and go on with *Deriving the tasks*.",
+        false => "nobody has written `prd.md` yet: go on with *Full planning*.",
+    };
+    let text = text.trim().replacen("$ARGUMENTS", person, 1);
+    format!("{text}\n\n## From ralph\n\nThe plan's folder is `{}/`, and {mode}\n", wanted.dir)
 }
 
 fn file(json: &Value) -> String {
@@ -65,6 +81,19 @@ pub fn hooks(binary: &str) -> Value {
         "PostToolUse": entry("context", true),
         "Stop": entry("stop", false),
     } })
+}
+
+/// The client's settings with the hooks, beside those that a person gives it; `None` if theirs are no settings.
+pub fn settings(given: Option<&str>, binary: &str) -> Option<String> {
+    let mut ours = hooks(binary);
+    let Some(given) = given else { return Some(ours.to_string()) };
+    let mut settings: Map<String, Value> = serde_json::from_str(given.trim_start_matches('\u{feff}')).ok()?;
+    let theirs = settings.entry("hooks").or_insert_with(|| Map::new().into()).as_object_mut()?;
+    for (event, list) in ours.get_mut("hooks").and_then(Value::as_object_mut).into_iter().flatten() {
+        let theirs = theirs.entry(event).or_insert_with(|| Value::Array(Vec::new())).as_array_mut()?;
+        theirs.append(list.as_array_mut()?);
+    }
+    Some(Value::Object(settings).to_string())
 }
 
 /// The shell line of a hook. Outside a run, and where ralph is gone, it starts nothing and says nothing: another
@@ -106,11 +135,18 @@ mod tests {
     }
 
     #[test]
-    fn the_skill_is_a_prompt_for_clients_without_skills() {
-        let prompt = as_prompt(" a cart ");
+    fn the_skill_is_a_prompt_for_any_client() {
+        let wanted = Wanted { text: " a cart ", dir: "plans/cart", has_prd: false };
+        let prompt = as_prompt(&wanted);
         assert!(prompt.starts_with("# Plan a feature for ralph\n"), "{prompt}");
         assert!(prompt.contains("\nWhat the person wants: a cart\n"), "{prompt}");
-        assert!(as_prompt("").contains("\nWhat the person wants: ask them.\n"));
+        assert!(
+            prompt.contains("folder is `plans/cart/`, and nobody has written `prd.md` yet: go on with *Full"),
+            "{prompt}"
+        );
+        let prompt = as_prompt(&Wanted { text: "", has_prd: true, ..wanted });
+        assert!(prompt.contains("\nWhat the person wants: ask them.\n"), "{prompt}");
+        assert!(prompt.contains("`prd.md` is written: leave it as it is"), "{prompt}");
     }
 
     #[test]
@@ -122,6 +158,23 @@ mod tests {
         assert_eq!((imported.source, imported.stories, imported.unmapped), (Source::Plugin, 1, Vec::new()));
         let value: Value = serde_json::from_str(example).unwrap_or_default();
         assert_eq!(serde_json::from_str::<Value>(&imported.tasks).unwrap_or_default(), value, "nothing was missing");
+    }
+
+    #[test]
+    fn hooks_are_added_to_those_that_a_person_gives() {
+        let read = |given| -> Option<Value> {
+            settings(given, "/r").map(|text| serde_json::from_str(&text).unwrap_or_default())
+        };
+        assert_eq!(read(None), Some(hooks("/r")));
+        let merged =
+            read(Some("\u{feff}{\"model\": \"m\", \"hooks\": {\"Stop\": [1], \"X\": [2]}}")).unwrap_or_default();
+        assert_eq!((&merged["model"], &merged["hooks"]["X"]), (&json!("m"), &json!([2])));
+        assert_eq!(merged["hooks"]["Stop"], json!([1, hooks("/r")["hooks"]["Stop"][0]]));
+        assert_eq!(merged["hooks"]["PreToolUse"], hooks("/r")["hooks"]["PreToolUse"]);
+        assert_eq!(read(Some("{}")), Some(hooks("/r")));
+        for broken in ["", "{", "[]", "{\"hooks\": []}", "{\"hooks\": {\"Stop\": 1}}"] {
+            assert_eq!(read(Some(broken)), None, "{broken}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! In what the rules of a run and those of the settings differ, in words: one line each.
 
-use super::{AgentPolicy, Limits, Policy};
+use super::{AgentPolicy, Kind, Limits, Policy};
 use crate::guardrail::Guardrail;
 use crate::protect::OnChange;
 use crate::text;
@@ -63,9 +63,13 @@ impl Policy {
         found
     }
 
-    /// Equal for rules that judge equally. Limits and the agent may be others when the run goes on.
+    /// Equal for rules that judge equally. Limits, the agent and how a plan is reviewed may be others when the run
+    /// goes on.
     pub fn print(&self) -> String {
-        let rules = Policy { limits: Limits::default(), agent: AgentPolicy::default(), ..self.clone() };
+        let mut rules = Policy { limits: Limits::default(), agent: AgentPolicy::default(), ..self.clone() };
+        if let Kind::Plan(plan) = &mut rules.kind {
+            (plan.rules, plan.reviewer, plan.commands) = Default::default();
+        }
         text::hash(&serde_json::to_vec(&rules).unwrap_or_default())
     }
 

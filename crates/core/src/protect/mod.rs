@@ -9,7 +9,7 @@ pub use repository::{GIT, GIT_SETTING, GitFile, GitPins, GitSetting, IgnoreRules
 
 use crate::check::{Blindness, TreePrint};
 use crate::id::CheckId;
-use crate::judges::{Cache, Part, Unknown, Why};
+use crate::judges::{Cache, Made, Part, Unknown, Why};
 use crate::tests_changed::TestsRecord;
 use crate::text;
 use crate::time::WallTime;
@@ -63,6 +63,9 @@ pub struct Pins {
     /// Folders that only checks fill.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caches: Vec<Cache>,
+    /// Files that checks make by themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<Made>,
     /// What of git itself counts.
     #[serde(default)]
     pub git: GitPins,

@@ -8,14 +8,12 @@ use super::inspecting::{Inspect, Inspection, Moment};
 use super::{Continuation, Run, RunStep};
 use crate::activity::{Activity, AgentLog, Keep, MarkerUse, Role};
 use crate::check::{CheckEnding, CheckReport, CheckSpec};
-use crate::claim::Claim;
 use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::Observation;
 use crate::scm::{self, Pending, ScmReport};
 use crate::text;
 use crate::time::Millis;
-use crate::verdict;
 use crate::words::{Cause, Note, named};
 use serde::{Deserialize, Serialize};
 
@@ -121,7 +119,7 @@ impl Run {
     fn queue_commands(&self, at: &mut Inspection) {
         let committing = &at.committing;
         let message = committing.message.clone().unwrap_or_default();
-        let claims = verdict::counted_claim(&at.seen) == Claim::Complete;
+        let claims = self.is_said_done(at);
         let on_snapshots = self.integrity.has_snapshots() && !self.policy.verify.clean_checkout;
         let looks = claims && on_snapshots && self.pins().began.is_some();
         let mut left = Vec::new();
@@ -150,7 +148,7 @@ impl Run {
         let checks: Vec<Inspect> = speak
             .map(|spec| {
                 let (without, terms) = (paths.to_vec(), spec.terms.without_writing());
-                CheckSpec { without, terms, watched: false, ..spec.clone() }
+                CheckSpec { without, as_committed: true, terms, watched: false, ..spec.clone() }
             })
             .map(|spec| Inspect::CheckWithout(Box::new(spec)))
             .collect();
@@ -177,8 +175,9 @@ impl Run {
                 format!("guardrail \"{check}\" could not be tried without what the commit leaves out: {}", report.live)
             }
             false => format!(
-                "the commit leaves out new files without which guardrail \"{check}\" {}{files}; add what it needs by git \
-                 add --force, as files of this repository, and commit it",
+                "whoever checks out the commit does not get all that was checked, and guardrail \"{check}\" {} without \
+                 it{files}; add what it needs by git add --force, as files of this repository that no attribute \
+                 converts, and commit it",
                 report.problem()
             ),
         };

@@ -3,10 +3,10 @@
 //! iteration is judged. Exactly the tree that was checked is accepted.
 
 use super::committing::Committing;
-use super::kinds::Children;
+use super::kinds::{Children, PlanInspection};
 use super::opening::Opening;
 use super::{Continuation, Phase, Run, RunStep, brief, ends};
-use crate::activity::{Act, Activity, Leftover};
+use crate::activity::{Act, Activity, Leftover, PutBack};
 use crate::check::{CheckEnding, CheckKind, CheckReport, CheckSpec, Ground, TreePrint};
 use crate::claim::Claim;
 use crate::evidence::Criterion;
@@ -62,7 +62,13 @@ pub(super) struct Inspection {
     /// use beside the tree.
     #[serde(default)]
     pub(super) leaning: Vec<(CheckId, Vec<String>)>,
+    /// Tests that are new.
+    #[serde(default)]
+    pub(super) new_tests: Vec<String>,
     pub(super) committing: Committing,
+    /// What is known of the plan, where the run has one.
+    #[serde(default)]
+    pub(super) plan: PlanInspection,
 }
 
 /// One step of an inspection.
@@ -70,6 +76,14 @@ pub(super) struct Inspection {
 pub(super) enum Inspect {
     /// Child runs that outlived the agent are waited for.
     Children,
+    /// The plan is read, and what the agent did to it is judged.
+    Plan,
+    /// What has no right to be there is put back, or what is left is committed.
+    PutBack(Box<PutBack>),
+    /// The plan stands as it must.
+    AfterPlan,
+    /// Is anything not committed?
+    Uncommitted,
     Look(Moment),
     /// These pinned files are put back.
     Restore(Vec<String>),
@@ -116,7 +130,8 @@ enum Stood {
 }
 
 impl Inspection {
-    pub(super) fn of(seen: Arc<Observation>, looks: bool) -> Inspection {
+    /// `first` comes before everything else, once nothing works in the tree any more.
+    pub(super) fn of(seen: Arc<Observation>, looks: bool, first: Vec<Inspect>) -> Inspection {
         let mut inspection = Inspection {
             now: Inspect::Stands,
             queue: VecDeque::new(),
@@ -133,7 +148,9 @@ impl Inspection {
             changed: Vec::new(),
             stood: Stood::Unseen,
             leaning: Vec::new(),
+            new_tests: Vec::new(),
             committing: Committing::default(),
+            plan: PlanInspection::default(),
             seen,
         };
         if looks {
@@ -141,6 +158,7 @@ impl Inspection {
         } else {
             inspection.queue_round(Vec::new(), false);
         }
+        inspection.first(first);
         if !inspection.seen.process.children.is_empty() {
             inspection.first([Inspect::Children]);
         }
@@ -148,8 +166,12 @@ impl Inspection {
     }
 
     /// The same from the beginning: whatever passed before a stop may fail after it.
-    pub(super) fn anew(self, looks: bool) -> Inspection {
-        Inspection { committing: self.committing.anew(), edited: self.edited, ..Inspection::of(self.seen, looks) }
+    pub(super) fn anew(self, looks: bool, first: Vec<Inspect>) -> Inspection {
+        Inspection {
+            committing: self.committing.anew(),
+            edited: self.edited,
+            ..Inspection::of(self.seen, looks, first)
+        }
     }
 
     /// Puts a round of checks into the queue, in place of whatever was there.
@@ -234,6 +256,9 @@ impl Run {
                 let span = self.policy.limits.child_wait;
                 self.inspect_by(at, Activity::AwaitChildren { span, then: Leftover::Interrupt })
             }
+            Inspect::Plan | Inspect::Uncommitted => self.read_plan_again(at),
+            Inspect::PutBack(put_back) => self.inspect_by(at, Activity::PutBack(put_back)),
+            Inspect::AfterPlan => self.after_plan(at),
             Inspect::Look(_) => self.inspect_by(at, self.look()),
             Inspect::Restore(paths) => self.inspect_by(at, Activity::RestorePinned { paths, pins: self.pins() }),
             Inspect::CheckOut => self.inspect_by(at, Activity::CheckOut { pins: self.pins() }),
@@ -246,8 +271,7 @@ impl Run {
                 }
             },
             Inspect::Stands => {
-                let claims = verdict::counted_claim(&at.seen) == Claim::Complete;
-                if claims && at.reports.iter().any(CheckReport::supports) && at.nothing_refutes() {
+                if self.is_said_done(&at) && at.reports.iter().any(CheckReport::supports) && at.nothing_refutes() {
                     let uses = at.reports.iter().any(|report| report.supports() && !report.outside.is_empty());
                     let made = (uses || self.looks_for_made()).then_some(Inspect::Made);
                     at.first([Inspect::Look(Moment::AfterChecks)].into_iter().chain(made).collect::<Vec<_>>());
@@ -258,7 +282,8 @@ impl Run {
             Inspect::Made => {
                 let speaks = at.reports.iter().filter(|report| report.supports());
                 let checks = speaks.map(|report| report.spec.clone()).collect();
-                self.inspect_by(at, Activity::LookForMade { pins: self.pins(), checks })
+                let protected = self.policy.protect.paths.clone();
+                self.inspect_by(at, Activity::LookForMade { pins: self.pins(), protected, checks })
             }
             Inspect::Commit => self.begin_commit(at),
             Inspect::Pending => {
@@ -326,7 +351,7 @@ impl Run {
         at.reports.clear();
         at.leaning.clear();
         at.stood = Stood::Unseen;
-        at.queue_round(self.policy.checks(self.count.iteration(), ground), clean);
+        at.queue_round(self.checks_due(ground), clean);
         self.go_on(at)
     }
 
@@ -460,7 +485,7 @@ impl Run {
     /// Says once that the tree cannot be seen, and what that means for the word verified.
     fn tell_blindness(&mut self, print: &TreePrint) -> RunStep {
         let TreePrint::Unknown { why, cause } = print else { return Step::default() };
-        if self.policy.guardrails.is_empty() || !self.integrity.tells_blindness() {
+        if !self.policy.has_checks() || !self.integrity.tells_blindness() {
             return Step::default();
         }
         Run::note(Note::TreeUnseen { why: why.clone(), cause: *cause })
@@ -546,12 +571,13 @@ impl Run {
             untrusted: self.integrity.untrusted(),
             doubted_rules: self.integrity.doubted_rules(),
             live: self.integrity.is_live(),
+            plan: self.plan_case(Some(&at.plan)),
         }
     }
 
     /// What the newest iteration needed to be complete.
     pub(super) fn conditions_of_work(&self) -> Vec<Condition> {
-        let checks = self.policy.checks(self.count.iteration(), Ground::Project);
+        let checks = self.checks_due(Ground::Project);
         match (self.last.judged(), &self.phase) {
             (Some(judged), _) => judged.to_vec(),
             (None, Phase::Inspecting(at) | Phase::Ended(_, Continuation::Inspection(at))) => {
@@ -573,20 +599,40 @@ impl Run {
                 untrusted: self.integrity.untrusted(),
                 doubted_rules: self.integrity.doubted_rules(),
                 live: self.integrity.is_live(),
+                plan: self.plan_case(None),
             }),
         }
+    }
+
+    /// The checks that are due, and those that were executed when others were.
+    fn checks_judged(&self, at: &Inspection) -> Vec<CheckSpec> {
+        let mut checks = self.checks_due(Ground::Project);
+        for report in &at.reports {
+            if !checks.iter().any(|check| check.id == report.spec.id) {
+                checks.push(report.spec.clone());
+            }
+        }
+        checks
     }
 
     /// Judges the iteration and goes on accordingly.
     pub(super) fn conclude(&mut self, at: &Inspection) -> RunStep {
         let seen = &at.seen;
-        let checks = self.policy.checks(self.count.iteration(), Ground::Project);
+        let checks = self.checks_judged(at);
         let judgement = verdict::judge(self.case(at, &checks));
+        if let Some(first) = self.settle(at, &judgement) {
+            return first;
+        }
+        if at.plan.agentless {
+            return self.conclude_without_agent(judgement);
+        }
         self.last.judge(judgement.conditions.clone());
         let again = at.committing.is_all_that_was_left();
         self.count.judge(seen.ended_well(), !again);
         let stalled = if again { None } else { self.note_lap(at, &judgement) };
         self.learn(at, &judgement, again);
+        self.remember_ran(&at.reports);
+        self.book_story(seen.cost_usd);
         let mut told = self.tell_findings(&judgement);
         let views = self.has_views().then(|| self.write_views(None, self.brief.human().to_owned()));
         let (claim, reasons) = (judgement.claim.clone(), judgement.reasons.clone());

@@ -19,6 +19,9 @@ pub(super) struct Integrity {
     known: Option<Arc<Known>>,
     /// What is not known of the checks, and what was made during the run.
     unknown: Vec<Unknown>,
+    /// What was not known of them when the run began.
+    #[serde(default)]
+    unknown_first: Vec<Unknown>,
     /// Why checks run on the live tree; empty if each gets a snapshot.
     live: String,
     /// What judges and was changed by an agent of an earlier run.
@@ -66,6 +69,12 @@ impl Integrity {
         }
     }
 
+    /// Other checks are asked for than those whose judges are known.
+    pub(super) fn forget_all(&mut self) {
+        (self.pins, self.known) = (None, None);
+        self.unknown.clear();
+    }
+
     /// Whether checks run on the live tree.
     pub(super) fn is_live(&self) -> bool {
         !self.live.is_empty()
@@ -92,11 +101,12 @@ impl Integrity {
     /// What checks use and nobody knows, because it was made during the run.
     pub(super) fn see_made(&mut self, changes: &[PinnedChange]) {
         let Some(pins) = &self.pins else { return };
-        self.unknown = pins.unknown.iter().cloned().chain(pins.made(changes, !self.has_snapshots())).collect();
+        self.unknown = self.unknown_first.iter().cloned().chain(pins.made(changes, !self.has_snapshots())).collect();
     }
 
-    pub(super) fn pin(&mut self, pins: Pins, untrusted: Vec<Untrusted>) {
-        self.unknown.clone_from(&pins.unknown);
+    pub(super) fn pin(&mut self, pins: Pins, unknown: Vec<Unknown>, untrusted: Vec<Untrusted>) {
+        self.unknown.clone_from(&unknown);
+        self.unknown_first = unknown;
         self.pins = Some(Arc::new(pins));
         self.doubted = untrusted.iter().map(Untrusted::words).collect();
         self.untrusted = untrusted;

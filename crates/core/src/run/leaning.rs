@@ -1,32 +1,41 @@
 //! Leaning: whether a check passes only with a file that can tell it what to do and that was made during the run, or that
 //! it used beside the tree and was changed there. All checks have passed and the claim stands; those that speak for it are
-//! tried once more without such files. What they pass without says nothing; what they need is nobody's word, so that the
-//! run is not verified by them.
+//! tried once more without such files. What they pass without says nothing. New tests may need what was made for them, so
+//! that a check which fails is tried a second time without new tests; what the tests need that were there is nobody's
+//! word, and the run is not verified by them.
 
 use super::inspecting::{Inspect, Inspection};
 use super::{Run, RunStep};
 use crate::check::{CheckEnding, CheckReport, CheckSpec};
-use crate::claim::Claim;
 use crate::id::CheckId;
-use crate::verdict;
 use crate::words::Note;
 use std::collections::BTreeSet;
 
 impl Run {
     /// Whether anybody could have told checks what to do without being seen.
     pub(super) fn looks_for_made(&self) -> bool {
+        self.can_try_without() && self.pins().began.is_some()
+    }
+
+    /// Whether checks can be tried without what was made during the run.
+    pub(super) fn can_try_without(&self) -> bool {
         let on_snapshots = self.integrity.has_snapshots() && !self.policy.verify.clean_checkout;
-        on_snapshots && self.policy.pins_scripts() && self.pins().began.is_some()
+        on_snapshots && self.policy.pins_scripts()
     }
 
     /// Whether what a check uses beside the tree is looked at: where somebody claims, so that nobody else pays for it.
     pub(super) fn watches(&self, at: &Inspection) -> bool {
-        let claims = verdict::counted_claim(&at.seen) == Claim::Complete;
-        claims && self.policy.pins_scripts() && self.pins().began.is_some()
+        self.is_said_done(at) && self.policy.pins_scripts() && self.pins().began.is_some()
     }
 
-    pub(super) fn on_made_seen(&mut self, made: &[(CheckId, Vec<String>)], problem: &str) -> Option<RunStep> {
+    pub(super) fn on_made_seen(
+        &mut self,
+        made: &[(CheckId, Vec<String>)],
+        problem: &str,
+        tests: &[String],
+    ) -> Option<RunStep> {
         let mut at = self.inspecting(|step| *step == Inspect::Made)?;
+        at.new_tests = tests.to_vec();
         at.see_fault(problem);
         Some(self.try_without(at, made))
     }
@@ -58,10 +67,19 @@ impl Run {
             return self.stop_between(&at).unwrap_or_else(|| self.go_on(at));
         }
         at.see_fault(&report.unwatched);
+        let further: Vec<String> =
+            at.new_tests.iter().filter(|test| !report.spec.without.contains(test)).cloned().collect();
+        let is_second = further.is_empty() && !at.new_tests.is_empty();
+        // Where no test is left, all of them are the work.
+        let stands = report.passed() || is_second && report.empty;
         // On the live tree it found what was made there.
         let found = !report.live.is_empty() && report.spec.without_inside().next().is_some();
-        if !report.passed() || found || !report.outside.is_empty() {
-            let files: BTreeSet<&String> = report.spec.without.iter().chain(&report.outside).collect();
+        if report.live.is_empty() && !stands && !further.is_empty() {
+            let without = [report.spec.without.as_slice(), &further].concat();
+            at.first([Inspect::TryWithout(Box::new(CheckSpec { without, ..report.spec.clone() }))]);
+        } else if !stands || found || !report.outside.is_empty() {
+            let used = report.spec.without.iter().chain(&report.outside);
+            let files: BTreeSet<&String> = used.filter(|path| !at.new_tests.contains(path)).collect();
             at.leaning.push((report.spec.id.clone(), files.into_iter().cloned().collect()));
         }
         self.stop_between(&at).unwrap_or_else(|| self.go_on(at))

@@ -268,7 +268,7 @@ impl Run {
             }
             Event::CheckEnded(report) => self.on_check_ended(report),
             Event::ScmLooked { pending } => self.on_scm_looked(*pending),
-            Event::MadeSeen { made, problem } => self.on_made_seen(made, problem),
+            Event::MadeSeen { made, problem, tests } => self.on_made_seen(made, problem, tests),
             Event::LeftOutSeen { paths, problem } => self.on_left_out_seen(paths, problem),
             Event::ScmEnded(report) => self.on_scm_ended(report),
             Event::MarkersSeen { markers, problem } => self.on_markers_seen(markers, problem.as_deref()),
@@ -276,6 +276,9 @@ impl Run {
             Event::ChildrenSeen { left, ended } => self.on_children_seen(left, ended),
             Event::Posted { problem } => self.on_posted(problem.as_deref()),
             Event::TestsCompared { changed } => self.on_tests_compared(changed),
+            Event::PlanSeen(seen) => self.on_plan_seen(seen),
+            Event::PlanPutBack(done) => self.on_plan_put_back(done),
+            Event::BranchSwitched { problem } => self.on_branch_switched(problem.as_deref()),
             Event::Woke => self.on_woke(),
             Event::Interrupted => self.on_stop(StopCause::Interrupted),
             Event::Cancelled => self.on_stop(StopCause::Cancelled),
@@ -413,7 +416,14 @@ impl Machine for Run {
     }
 
     fn can_repeat_act(act: &Act) -> bool {
-        matches!(act, Act::WriteViews(_) | Act::RememberPinned(_))
+        matches!(
+            act,
+            Act::WriteViews(_)
+                | Act::RememberPinned(_)
+                | Act::WriteActive(_)
+                | Act::RemoveActive
+                | Act::WriteHookSnapshot(_)
+        )
     }
 }
 

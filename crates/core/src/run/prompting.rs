@@ -28,6 +28,7 @@ impl Run {
             summary_file: wants_summary.then(|| policy.memory.summary_file.clone()),
             feedback_file: policy.memory.feedback_file.clone(),
             before: self.looks_at_the_tree().then(look),
+            keep_tree: self.keeps_tree(),
         }))
     }
 
@@ -56,11 +57,15 @@ impl Run {
         if let Some(end) = self.stop_at_cap(self.count.iteration(), Continuation::SameIteration) {
             return Some(end);
         }
-        if let Some(Err(problem)) = &gathered.base {
+        // A template that is gone is used as it was last.
+        if let Some(Err(problem)) = &gathered.base
+            && self.plan().is_none()
+        {
             // Nothing is burnt: the iteration has not begun and will have its number again.
             return Some(self.finish(Cause::NoPrompt(problem.clone()), Continuation::SameIteration));
         }
         self.brief.gather(&self.policy, gathered, self.count.judged() == 0);
+        let noted = self.gather_for_kind(gathered);
         self.phase = Phase::Working;
         self.last.begin();
         let chosen = self.choose_agent();
@@ -71,8 +76,9 @@ impl Run {
             attempt: launch.attempt,
             agent: launch.agent.command.clone(),
             prompt: launch.prompt.clone(),
+            turn: self.plan_turn().map(Box::new),
         };
-        let told = chosen.then(Step::telling([told])).then(Step::acting(self.post_start()));
+        let told = chosen.then(noted).then(Step::telling([told])).then(Step::acting(self.acts_at_start()));
         Some(told.then(Step::start(Activity::Launch(Box::new(launch)))))
     }
 
@@ -90,12 +96,13 @@ impl Run {
         let (cost_left, tokens_left) = self.spend.left(limits);
         Launch {
             role,
-            agent: self.crew.agent(&self.policy).clone(),
+            agent: self.agent().clone(),
             iteration: self.count.iteration(),
             attempt: self.count.attempt(),
             prompt,
             keep,
             markers,
+            hooks: self.hooks_of(role),
             limits: LaunchLimits {
                 timeout: limits.iteration,
                 idle: limits.idle,

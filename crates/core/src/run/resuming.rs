@@ -1,5 +1,6 @@
 //! Resuming: a run goes on after an end, a crash or a limit.
 
+use super::opening::Opening;
 use super::stopping::StopWish;
 use super::{Continuation, Pause, Phase, Run, RunStep};
 use crate::event::Resumed;
@@ -27,7 +28,7 @@ impl Run {
         if continuation == Continuation::Nothing {
             return None;
         }
-        self.raise_limits(resumed);
+        let ruled = self.raise_limits(resumed);
         self.wish = StopWish::None;
         self.no_repository = resumed.no_repository;
         self.integrity.forget_unpinned();
@@ -44,7 +45,7 @@ impl Run {
         }
         let (kind, then) = match continuation {
             Continuation::Inspection(inspection) => {
-                let inspection = Box::new(inspection.anew(self.looks_at_the_tree()));
+                let inspection = Box::new(inspection.anew(self.looks_at_the_tree(), self.inspection_begins()));
                 (ResumeKind::Checks(self.count.iteration()), self.go_on(inspection))
             }
             Continuation::SameIteration => (ResumeKind::SameIteration(self.count.iteration()), self.begin_again()),
@@ -54,7 +55,7 @@ impl Run {
         };
         let (used_up, told) = self.resumed();
         let kind = if used_up || self.decided().is_some() { ResumeKind::AtALimit } else { kind };
-        Some(Step::telling([self.announce(Some(kind))]).then(doubts).then(Step::acting(told)).then(then))
+        Some(Step::telling([self.announce(Some(kind))]).then(ruled).then(doubts).then(Step::acting(told)).then(then))
     }
 
     /// How the run would go on from where it stands.
@@ -62,15 +63,22 @@ impl Run {
         match &self.phase {
             Phase::Ended(_, continuation) => continuation.clone(),
             Phase::Closing(super::Closing::Tests(ending)) => ending.then.clone(),
+            // Nobody worked, so that there is nothing to go on with but the next look.
+            Phase::Inspecting(inspection) if inspection.plan.agentless => Continuation::NextIteration,
             Phase::Inspecting(inspection) => Continuation::Inspection(inspection.clone()),
-            Phase::Working | Phase::Waiting(Pause::Until(_)) | Phase::Prompting if self.count.iteration() > 0 => {
+            Phase::Working
+            | Phase::Waiting(Pause::Until(_))
+            | Phase::Prompting
+            | Phase::Opening(Opening::Leftover | Opening::LeftoverWrite)
+                if self.count.iteration() > 0 =>
+            {
                 Continuation::SameIteration
             }
             _ => Continuation::NextIteration,
         }
     }
 
-    fn raise_limits(&mut self, resumed: &Resumed) {
+    fn raise_limits(&mut self, resumed: &Resumed) -> RunStep {
         self.spend.others_used(resumed.task_spent);
         let policy = Arc::make_mut(&mut self.policy);
         if let Some(agent) = &resumed.agent {
@@ -86,5 +94,6 @@ impl Run {
         limits.idle = resumed.idle.unwrap_or(limits.idle);
         limits.max_cost_usd = resumed.max_cost_usd.unwrap_or(limits.max_cost_usd);
         limits.max_tokens = resumed.max_tokens.unwrap_or(limits.max_tokens);
+        self.change_plan_rules(&resumed.plan)
     }
 }

@@ -142,7 +142,7 @@ impl Run {
         self.phase = Phase::Ended(Box::new(outcome.clone()), then);
         let told = Notice::RunFinished { outcome: outcome.clone(), elapsed: self.now.elapsed };
         let pinned = self.policy.supervision().is_none().then(|| Act::RememberPinned(self.pins()));
-        let acts = views.into_iter().chain(pinned).collect();
+        let acts = views.into_iter().chain(pinned).chain(self.act_at_end()).collect();
         Step { tell: vec![told], acts, next: Next::Finished(outcome), durable: true, receipts: Vec::new() }
     }
 
@@ -195,6 +195,10 @@ impl Run {
         let repeats = matches!(then, Continuation::SameIteration);
         let more = self.raised(reason, repeats);
         match reason {
+            StopReason::Complete if self.plan().is_some() && verification == Some(Verification::Verified) => {
+                vec![show, "ralph plan archive".to_owned()]
+            }
+            StopReason::Complete if self.plan().is_some() => vec![explain, "ralph plan archive".to_owned()],
             StopReason::Complete if verification == Some(Verification::Verified) => vec![show],
             StopReason::Complete if verification == Some(Verification::Unpinned) => {
                 vec!["ralph judges".to_owned(), explain]

@@ -1,8 +1,8 @@
 //! What an iteration needs to be complete, condition by condition. The verdict is their conjunction, and whoever
 //! explains it only renders them.
 
-use super::{Case, TreeState, counted_claim};
-use crate::check::CheckReport;
+use super::{Case, PlanCase, TreeState, counted_claim};
+use crate::check::{CheckKind, CheckReport};
 use crate::claim::{Claim, NO_REASON};
 use crate::evidence::{self, Criterion, Finding};
 use crate::id::CheckId;
@@ -40,6 +40,8 @@ pub enum About {
     Claimed,
     /// DONE stands in the task folder.
     Done,
+    /// Every story of the plan is done.
+    PlanDone,
 }
 
 /// Whether a condition holds.
@@ -91,6 +93,7 @@ pub fn conditions(case: &Case<'_>) -> Vec<Condition> {
     let mut all = vec![agent_ended(case.seen)];
     all.extend(case.violations.map(protected));
     all.extend(case.uncommitted.map(committed));
+    all.extend(case.plan.as_ref().and_then(plan_committed));
     all.extend(case.checks.iter().filter_map(|check| {
         // What was executed says itself whether it counts.
         let report = case.reports.iter().find(|report| report.spec.id == check.id);
@@ -98,10 +101,12 @@ pub fn conditions(case: &Case<'_>) -> Vec<Condition> {
         let state = report.map_or(State::Unseen, |report| passed(case, report));
         required.then(|| Condition::new(About::Check(check.id.clone()), state))
     }));
-    all.extend(case.seen.into_iter().flat_map(|seen| findings(case, seen)).map(evidence));
+    // In a plan nobody but ralph runs what counts.
+    let seen = case.seen.filter(|_| case.plan.is_none());
+    all.extend(seen.into_iter().flat_map(|seen| findings(case, seen)).map(evidence));
     all.extend((!case.requests.is_empty()).then(|| requests(case.requests)));
     all.extend((!case.checks.is_empty()).then(|| tree_still(case.tree)));
-    all.push(claimed(case.seen));
+    all.push(case.plan.as_ref().map_or_else(|| claimed(case.seen), |plan| plan_done(plan, case.seen)));
     all
 }
 
@@ -143,8 +148,12 @@ fn passed(case: &Case<'_>, report: &CheckReport) -> State {
         true => ("failed".to_owned(), String::new()),
         false => (report.problem(), report.log.clone()),
     };
+    let command = report.spec.name().to_owned();
+    if report.spec.source == CheckKind::Verify {
+        return State::Unmet(vec![Reason::VerifyFailed { command, problem, log }]);
+    }
     State::Unmet(vec![Reason::CheckFailed {
-        command: report.spec.name().to_owned(),
+        command,
         problem,
         log,
         before: case.baseline.and_then(|baseline| baseline.get(&report.spec.id)).copied(),
@@ -188,8 +197,22 @@ fn claimed(seen: Option<&Observation>) -> Condition {
     Condition::new(About::Claimed, state)
 }
 
+/// A plan is complete only once its work is committed.
+fn plan_committed(plan: &PlanCase<'_>) -> Option<Condition> {
+    let files = plan.uncommitted.to_vec();
+    let reasons = vec![Reason::PlanUncommitted { files }];
+    (!plan.uncommitted.is_empty()).then(|| Condition::unless(About::Committed, reasons))
+}
+
+fn plan_done(plan: &PlanCase<'_>, seen: Option<&Observation>) -> Condition {
+    let (open, stories) = (plan.open(), plan.plan.stories().len());
+    let claimed = seen.map(counted_claim) == Some(Claim::Complete);
+    let reason = (!open.is_empty()).then_some(Reason::StoriesOpen { open, stories, claimed });
+    Condition::unless(About::PlanDone, reason.into_iter().collect())
+}
+
 /// Why an agent says that it is blocked.
-fn blocked(reason: &str) -> Reason {
+pub(super) fn blocked(reason: &str) -> Reason {
     Reason::Blocked { reason: (reason != NO_REASON).then(|| reason.to_owned()) }
 }
 

@@ -13,6 +13,7 @@ use crate::inbox::Requests;
 use crate::judges::Unknown;
 use crate::observation::{Marker, Observation};
 use crate::outcome::Verification;
+use crate::plan::{Plan, Rules};
 use crate::policy::Policy;
 use crate::protect::PinnedChange;
 use crate::words::{Reason, named};
@@ -50,6 +51,29 @@ pub struct Case<'a> {
     pub doubted_rules: &'a [String],
     /// Whether checks run on the live tree anyway.
     pub live: bool,
+    /// Where the plan stands, if the run has one: then its stories say whether the work is done, and no claim does.
+    pub plan: Option<PlanCase<'a>>,
+}
+
+/// Where a plan stands.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanCase<'a> {
+    pub plan: &'a Plan,
+    pub rules: Rules,
+    /// What the iteration did against the rules, and left undecided.
+    pub undone: &'a [Reason],
+    /// Files that are not committed, once that was looked at.
+    pub uncommitted: &'a [String],
+    /// Why only a person can help.
+    pub blocked: Option<&'a Reason>,
+}
+
+impl PlanCase<'_> {
+    /// The stories that are not done.
+    fn open(&self) -> Vec<String> {
+        let open = self.plan.stories().iter().filter(|story| !story.is_done(self.rules.skip_review));
+        open.map(|story| story.id.to_string()).collect()
+    }
 }
 
 /// Whether the tree stood still while the checks ran.
@@ -124,24 +148,33 @@ pub fn judge_done<'a>(marker: &'a Marker, requests: &Requests, starts: u32) -> D
     }
 }
 
-/// Judges one iteration: it is complete if that was claimed and every condition holds.
+/// Judges one iteration: it is complete if that was claimed, or the stories of its plan say so, and every condition holds.
 pub fn judge(case: Case<'_>) -> Judgement {
     let claim = case.seen.map_or(Claim::None, counted_claim);
     let conditions = conditions(&case);
-    let counts = |condition: &&Condition| {
-        condition.about != About::Claimed && (claim == Claim::Complete || !condition.is_about_a_claim())
+    let said_done = case.plan.as_ref().map_or(claim == Claim::Complete, |plan| plan.open().is_empty());
+    let counts = |condition: &&Condition| match condition.about {
+        About::Claimed => false,
+        // Who claims what the stories deny is told so.
+        About::PlanDone => claim == Claim::Complete,
+        _ => said_done || !condition.is_about_a_claim(),
     };
-    let mut reasons: Vec<Reason> =
-        conditions.iter().filter(counts).flat_map(|condition| condition.reasons().iter().cloned()).collect();
+    let undone = case.plan.iter().flat_map(|plan| plan.undone.iter().cloned());
+    let found = conditions.iter().filter(counts).flat_map(|condition| condition.reasons().iter().cloned());
+    let mut reasons: Vec<Reason> = undone.chain(found).collect();
+    let stuck = case.plan.and_then(|plan| plan.blocked);
     let decision = match &claim {
+        _ if stuck.is_some() => Decision::Blocked,
         Claim::Blocked { .. } => Decision::Blocked,
-        Claim::Complete if conditions.iter().all(Condition::holds) => Decision::Complete,
+        _ if said_done && conditions.iter().all(Condition::holds) => Decision::Complete,
         _ => Decision::NotYet,
     };
-    let claimed = conditions.last().map(Condition::reasons).unwrap_or_default();
-    match decision {
-        Decision::Blocked => reasons.splice(0..0, claimed.iter().cloned()).for_each(drop),
-        Decision::NotYet if reasons.is_empty() => reasons.push(Reason::NotClaimed),
+    let last = conditions.last().map(Condition::reasons).unwrap_or_default();
+    match (decision.clone(), stuck, &claim) {
+        (Decision::Blocked, Some(stuck), _) => reasons.insert(0, stuck.clone()),
+        (Decision::Blocked, None, Claim::Blocked { reason }) => reasons.insert(0, condition::blocked(reason)),
+        (Decision::NotYet, ..) if reasons.is_empty() && case.plan.is_some() => reasons.extend(last.iter().cloned()),
+        (Decision::NotYet, ..) if reasons.is_empty() => reasons.push(Reason::NotClaimed),
         _ => {}
     }
     Judgement {
@@ -159,6 +192,9 @@ pub fn judge(case: Case<'_>) -> Judgement {
 fn verification(case: &Case<'_>) -> (Verification, String) {
     let mut supporting = case.reports.iter().filter(|report| report.supports()).peekable();
     if supporting.peek().is_none() {
+        if case.plan.is_some_and(|plan| !plan.rules.skip_review) {
+            return (Verification::Reviewed, "the plan has no verify command".to_owned());
+        }
         let required = if case.reports.is_empty() { "" } else { "required " };
         return (Verification::Claimed, format!("no {required}check was configured"));
     }

@@ -69,6 +69,14 @@ pub enum Cause {
     DoneRefused(u32),
     #[error("{0}")]
     Done(String),
+    /// In the words of whoever reads plans.
+    #[error("{dir} is no plan that can be run: {}; see ralph plan check", .problems.join("; "))]
+    PlanBroken { dir: String, problems: Vec<String> },
+    #[error("the branch of the plan cannot be worked on: {0}")]
+    Branch(String),
+    /// An agent that says and does nothing.
+    #[error("the agent ended {} in a row without a word and without an edit", count((*.0).into(), "time"))]
+    EmptyAnswers(u32),
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -94,6 +102,7 @@ const fn in_words(verification: Verification) -> &'static str {
     match verification {
         Verification::Verified => "complete and verified",
         Verification::Unpinned | Verification::Untrusted => "complete, and the checks passed, but not verified,",
+        Verification::Reviewed => "complete, reviewed, not verified,",
         Verification::Unseen | Verification::Claimed => "claimed, not verified,",
     }
 }
@@ -116,15 +125,20 @@ impl Cause {
             Cause::Interrupted { .. } => (StopReason::Interrupted, exit::INTERRUPTED),
             Cause::Cancelled { .. } => (StopReason::Cancelled, exit::INTERRUPTED),
             Cause::PinsUnreadable { fault: true, .. } => (StopReason::Error, exit::IO),
-            Cause::PinsUnreadable { .. } | Cause::TaskFolder(_) | Cause::NoPrompt(_) | Cause::NotAFile { .. } => {
-                (StopReason::Error, exit::USAGE)
-            }
+            Cause::PinsUnreadable { .. }
+            | Cause::TaskFolder(_)
+            | Cause::NoPrompt(_)
+            | Cause::NotAFile { .. }
+            | Cause::PlanBroken { .. }
+            | Cause::Branch(_) => (StopReason::Error, exit::USAGE),
             Cause::Agent { code, .. } | Cause::CheckNotStarted { code, .. } | Cause::Fatal { code, .. } => {
                 (StopReason::Error, *code)
             }
-            Cause::AgentInRow { .. } | Cause::Transient { .. } | Cause::NotWaited(_) | Cause::AtOnce(_) => {
-                (StopReason::Error, exit::AGENT)
-            }
+            Cause::AgentInRow { .. }
+            | Cause::Transient { .. }
+            | Cause::NotWaited(_)
+            | Cause::AtOnce(_)
+            | Cause::EmptyAnswers(_) => (StopReason::Error, exit::AGENT),
             Cause::Completed { .. } | Cause::Done(_) => (StopReason::Complete, exit::OK),
             Cause::Uncommitted { .. } => (StopReason::Error, exit::USED_UP),
             Cause::Blocked(_) => (StopReason::Blocked, exit::BLOCKED),

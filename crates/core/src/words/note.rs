@@ -117,6 +117,31 @@ pub enum Note {
     TreeInherited,
     #[error("no temporary folder for the run ({error}); agents use the usual one")]
     TempMissing { error: String },
+    #[error("{}, but HEAD is {}: git switch {expected}, or set plan.branch", branch_of(.expected), head_of(.actual))]
+    PlanBranch { expected: String, actual: String },
+    #[error("edited by a person since the last iteration, and taken as it is: {}", .changes.join("; "))]
+    PlanEdited { changes: Vec<String> },
+    /// In the words of whoever reads plans.
+    #[error("{problem}")]
+    PlanDoubt { problem: String },
+    #[error("{dir}/prompt.md: {problem}")]
+    PlanTemplate { dir: String, problem: String },
+    #[error("from now on: {}", .changes.join(", "))]
+    PlanRules { changes: Vec<String> },
+    #[error("files that a review changes cannot be put back: {why}")]
+    ReviewUnkept { why: String },
+    #[error("the plan's repository cannot be asked: {why}")]
+    PlanGit { why: String },
+    #[error("undone: {what}")]
+    PlanUndone { what: String },
+    #[error("{}: {why}", if *.reviewed { format!("the approval of story {story} is withdrawn") } else { format!("story {story} does not pass") })]
+    Withdrawn { story: String, why: String, reviewed: bool },
+    #[error("story {story} is approved because review {reviews} is its last")]
+    ApprovedAtCap { story: String, reviews: u32 },
+    #[error("the agent said nothing and changed nothing ({times} in a row); the same iteration again")]
+    EmptyAnswer { times: u32 },
+    #[error("every story is done, but files are not committed{}; one more iteration asks for that", named(.files))]
+    ClosingIteration { files: Vec<String> },
     #[error("{path} is locked by another process; waiting for it")]
     DatabaseLocked { path: String },
     #[error("the database is free again")]
@@ -152,6 +177,14 @@ impl Note {
         let word = serde_json::to_value(self).ok().and_then(|value| Some(value.get("note")?.as_str()?.to_owned()));
         word.unwrap_or_default().replace('_', "-")
     }
+}
+
+fn branch_of(expected: &str) -> String {
+    format!("the plan belongs to branch {expected}")
+}
+
+fn head_of(actual: &str) -> String {
+    if actual.is_empty() { "no branch".to_owned() } else { actual.to_owned() }
 }
 
 fn processes(count: u32) -> String {

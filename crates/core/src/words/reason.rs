@@ -2,6 +2,7 @@
 
 use super::named;
 use crate::evidence::Criterion;
+use crate::plan::Violation;
 use crate::protect::PinnedChange;
 use crate::text;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,28 @@ pub enum Reason {
     Uncommitted { what: String },
     #[error("guardrail \"{command}\" {problem}{}{}", see(.log), compared(*.before))]
     CheckFailed { command: String, problem: String, log: String, before: Option<bool> },
+    /// A verify command of a plan.
+    #[error("verify command \"{command}\" {problem}{}", see(.log))]
+    VerifyFailed { command: String, problem: String, log: String },
+    /// An edit of a plan that was undone.
+    #[error("{}", .0.words())]
+    PlanEdit(Violation),
+    /// A file of a plan that must stay as it is, and was put back.
+    #[error("{path} {how}; it was put back")]
+    PlanFile { path: String, how: String },
+    #[error("a review changes no code; put back{}", named(.files))]
+    ReviewEdits { files: Vec<String> },
+    #[error("the review of story {story} decided nothing")]
+    Undecided { story: String },
+    /// `claimed`: the agent said that all is done.
+    #[error("{}{} of {stories} {} open{}", if *.claimed { "completion was claimed, but " } else { "" }, .open.len(), if .open.len() == 1 { "stories is" } else { "stories are" }, named(.open))]
+    StoriesOpen { open: Vec<String>, stories: usize, claimed: bool },
+    #[error("story {story} was approved by its last review, but {why}")]
+    RedAtCap { story: String, why: String },
+    #[error("every story is done, but files are not committed{}", named(.files))]
+    PlanUncommitted { files: Vec<String> },
+    #[error("no story can be begun: {}", .waits.join("; "))]
+    PlanStuck { waits: Vec<String> },
     #[error("{text}")]
     Evidence { criterion: Criterion, text: String },
     #[error("request {name} is not acknowledged")]
@@ -61,6 +84,15 @@ impl Reason {
             Reason::Changed(_) => "protected-changed",
             Reason::Uncommitted { .. } => "not-committed",
             Reason::CheckFailed { .. } => "check-failed",
+            Reason::VerifyFailed { .. } => "verify-failed",
+            Reason::PlanEdit(_) => "plan-edit",
+            Reason::PlanFile { .. } => "plan-file",
+            Reason::ReviewEdits { .. } => "review-edits",
+            Reason::Undecided { .. } => "undecided",
+            Reason::StoriesOpen { .. } => "stories-open",
+            Reason::RedAtCap { .. } => "red-at-cap",
+            Reason::PlanUncommitted { .. } => "plan-uncommitted",
+            Reason::PlanStuck { .. } => "plan-stuck",
             Reason::Evidence { .. } => "evidence",
             Reason::RequestOpen { .. } | Reason::MoreRequestsOpen(_) => "request-open",
             Reason::TreeChanging { .. } => "tree-changing",
@@ -76,13 +108,24 @@ impl Reason {
             Reason::AgentFailed { .. } => "agent".to_owned(),
             Reason::Changed(change) => change.words(),
             Reason::Uncommitted { .. } => "clean tree".to_owned(),
-            Reason::CheckFailed { command, problem, .. } => format!("{command} {problem}"),
+            Reason::CheckFailed { command, problem, .. } | Reason::VerifyFailed { command, problem, .. } => {
+                format!("{command} {problem}")
+            }
+            Reason::PlanEdit(violation) => violation.words(),
+            Reason::PlanFile { path, how } => format!("{path} {how}"),
+            Reason::ReviewEdits { .. } => "code changed by a review".to_owned(),
+            Reason::Undecided { story } => format!("undecided review of {story}"),
+            Reason::StoriesOpen { claimed: true, .. } => "false claim".to_owned(),
+            Reason::PlanUncommitted { .. } => "not committed".to_owned(),
             Reason::Evidence { criterion, .. } => criterion.as_str().to_owned(),
             Reason::RequestOpen { id, .. } => format!("request {id}"),
             Reason::TreeChanging { .. } => "changing tree".to_owned(),
             Reason::Blocked { .. }
             | Reason::MoreRequestsOpen(_)
             | Reason::NotClaimed
+            | Reason::StoriesOpen { .. }
+            | Reason::RedAtCap { .. }
+            | Reason::PlanStuck { .. }
             | Reason::Start { .. }
             | Reason::Stderr(_) => return None,
         })

@@ -2,7 +2,7 @@
 //! were recorded, and cut anywhere they fold too. `cargo xtask record` records them anew.
 
 use crate::sim::goes_on_after_every_entry;
-use ralph_core::event::{Entry, Event, Resumed};
+use ralph_core::event::{Entry, Event};
 use ralph_core::machine::Next;
 use ralph_core::notice::Notice;
 use ralph_core::run::{Run, RunStep};
@@ -64,7 +64,7 @@ fn every_recorded_journal_folds_wherever_it_is_cut_and_goes_on() {
             let mut run = Run::replay(cut, |_, _| {}).unwrap_or_else(|error| panic!("{name} cut at {end}: {error}"));
             let last = cut.last().unwrap();
             let complete = run.is_complete();
-            let event = Event::Resumed(Resumed::default());
+            let event = Event::Resumed(Box::default());
             let step = run.step(&Entry { seq: last.seq + 1, event, ..last.clone() });
             assert_eq!(step.next == Next::GoesOn, complete, "{name} cut at {end}: {step:?}");
         }

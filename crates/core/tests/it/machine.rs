@@ -53,7 +53,13 @@ fn steps_join_in_order_and_the_later_one_says_what_happens_next() {
 fn what_only_reads_may_be_done_twice_and_nothing_else() {
     let pins = Default::default();
     let look = || Look { patience: Millis(1), pins: Arc::clone(&pins) };
-    let gather = Gather { prompt_file: None, summary_file: None, feedback_file: String::new(), before: Some(look()) };
+    let gather = Gather {
+        prompt_file: None,
+        summary_file: None,
+        feedback_file: String::new(),
+        before: Some(look()),
+        keep_tree: false,
+    };
     let launch = play(World::new(policy(), turns(&[Agent::Claims]))).launches()[0].clone();
     let check = Policy { guardrails: guardrails(&["a"]), ..policy() }.checks(1, Ground::Project).remove(0);
     let scm = ScmSpec { index: 0, task: "push".to_owned(), program: "git".to_owned(), args: Vec::new() };
@@ -73,7 +79,7 @@ fn what_only_reads_may_be_done_twice_and_nothing_else() {
         (Activity::CheckOut { pins: Arc::clone(&pins) }, true),
         (Activity::LookAtPending { program: "git".to_owned() }, true),
         (Activity::LookForLeftOut { pins: Arc::default() }, true),
-        (Activity::LookForMade { pins: Arc::default(), checks: Vec::new() }, true),
+        (Activity::LookForMade { pins: Arc::default(), protected: Vec::new(), checks: Vec::new() }, true),
         (Activity::LookAtMarkers, true),
         (Activity::CompareTests { record, patience: Millis(1) }, true),
         (Activity::Rest { span: Millis(1) }, true),
@@ -164,7 +170,7 @@ fn the_first_prompt_can_be_foretold() {
 
 #[test]
 fn no_first_prompt_is_foretold_where_the_limits_leave_none() {
-    let gathered = || Gathered { base: None, summary: String::new(), human: String::new() };
+    let gathered = || Gathered { base: None, summary: String::new(), human: String::new(), tree: None };
     let foretold = |world: &World| Run::first_prompt(&started(world), WallTime(0), &gathered());
     let mut world = World::new(policy(), turns(&[Agent::Works]));
     assert_eq!(foretold(&world).as_deref(), Some("Fix the login.\n"));

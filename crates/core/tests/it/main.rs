@@ -14,6 +14,7 @@ mod inspecting;
 mod journals;
 mod machine;
 mod memory;
+mod plans;
 mod prompts;
 mod properties;
 mod protecting;

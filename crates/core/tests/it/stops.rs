@@ -203,7 +203,7 @@ fn the_first_cause_that_does_not_wait_names_the_end() {
 fn resuming_a_complete_run_does_nothing() {
     let mut sim = play(world(&[]));
     let last = sim.journal.last().unwrap().clone();
-    let resumed = Event::Resumed(Resumed { max_iterations: Some(99), ..Resumed::default() });
+    let resumed = Event::Resumed(Box::new(Resumed { max_iterations: Some(99), ..Resumed::default() }));
     let step = sim.run.step(&Entry { seq: last.seq + 1, event: resumed, ..last });
     assert_eq!(step, RunStep::telling([unexpected("resumed", "ended")]));
     assert!(sim.run.is_complete());

@@ -196,7 +196,7 @@ fn if_all_are_limited_the_wait_is_for_the_first_that_may_work() {
 }
 
 fn gathered() -> Event {
-    Event::Gathered(Gathered { base: None, summary: String::new(), human: String::new() })
+    Event::Gathered(Gathered { base: None, summary: String::new(), human: String::new(), tree: None })
 }
 
 fn refused(resets_at: Option<i64>) -> Event {
@@ -244,8 +244,9 @@ fn g05_the_largest_limits_and_spans_do_not_overflow() {
 
     let last = sim.journal.last().unwrap().clone();
     let entry = |seq, event| Entry { seq, at: last.at, elapsed: Millis(u64::MAX), event };
-    let step =
-        sim.run.step(&entry(last.seq + 1, Event::Resumed(Resumed { max_tokens: Some(0), ..Resumed::default() })));
+    let step = sim
+        .run
+        .step(&entry(last.seq + 1, Event::Resumed(Box::new(Resumed { max_tokens: Some(0), ..Resumed::default() }))));
     assert!(matches!(step.next, Next::Finished(_)), "the whole of time is used up");
     assert_eq!(sim.run.outcome().unwrap().reason, MaxWallTime);
     assert_eq!(sim.run.wall_left(), Some(Millis::ZERO));

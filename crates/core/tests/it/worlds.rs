@@ -192,7 +192,7 @@ pub fn quiet_worlds() -> impl Strategy<Value = World> {
 /// An answer, or anything else that could ever stand in a journal.
 pub fn events() -> impl Strategy<Value = Event> {
     prop_oneof![
-        2 => resumes().prop_map(Event::Resumed),
+        2 => resumes().prop_map(|resumed| Event::Resumed(Box::new(resumed))),
         4 => gathered().prop_map(Event::Gathered),
         4 => observations().prop_map(|seen| Event::AgentEnded(Box::new(seen))),
         4 => (looks(), mostly(Vec::new(), Just(vec![changed("a")])))
@@ -218,6 +218,7 @@ pub fn events() -> impl Strategy<Value = Event> {
         1 => (0..3usize, any::<bool>()).prop_map(|(count, seen)| Event::MadeSeen {
             made: vec![(CheckId::new("make_test"), (0..count).map(|number| format!(".m{number}")).collect())],
             problem: if seen { String::new() } else { "no thread".to_owned() },
+            tests: (0..count).map(|number| format!("tests/test_{number}.py")).collect(),
         }),
         1 => (0..3usize, any::<bool>()).prop_map(|(count, seen)| Event::LeftOutSeen {
             paths: (0..count).map(|number| format!("new{number}")).collect(),
@@ -257,7 +258,7 @@ fn gathered() -> impl Strategy<Value = Gathered> {
         2 => "[a-z\n ]{0,12}".prop_map(|text| Some(Ok(text))),
         1 => ".{0,12}".prop_map(|problem| Some(Err(problem))),
     ];
-    (base, ".{0,12}", ".{0,12}").prop_map(|(base, summary, human)| Gathered { base, summary, human })
+    (base, ".{0,12}", ".{0,12}").prop_map(|(base, summary, human)| Gathered { base, summary, human, tree: None })
 }
 
 fn reports() -> impl Strategy<Value = CheckReport> {

@@ -5,10 +5,12 @@ use super::RunHands;
 use super::face::Face;
 use crate::carry::{Links, at};
 use ralph_agents::{CommandLine, Delivery, Detail, End, LineKind, Reader, SideFile, Told};
-use ralph_core::activity::{AgentLog, Launch, MarkerUse};
+use ralph_core::activity::{AgentLog, HookUse, Launch, MarkerUse};
 use ralph_core::event::Event;
 use ralph_core::id::RunId;
 use ralph_core::observation::{Marker, Markers, Observation, Observer, ProcessFacts};
+use ralph_core::plan::skill;
+use ralph_core::policy::AgentPolicy;
 use ralph_core::words::Note;
 use ralph_host::clock::{self, Clock};
 use ralph_host::folder_watch::FolderWatch;
@@ -18,7 +20,7 @@ use ralph_host::process::Command;
 use ralph_host::process::drive::{Chunk, Job, Order, Sink, Streams, drive_started, start};
 use ralph_host::raw_log::{ProcessLog, Stream};
 use ralph_host::views::ViewError;
-use ralph_host::{child_runs, identity, side_file};
+use ralph_host::{child_runs, identity, look, side_file};
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -39,7 +41,7 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
     }
     let prompt_file = show_prompt(hands, launch, &mut events);
     let dialect = ralph_agents::for_agent(&launch.agent);
-    let line = dialect.command(&launch.agent);
+    let line = command_line(&hands.root, &launch.agent, launch.hooks);
     let (command, stdin) = command(hands, launch, line, prompt_file);
     let job = Job {
         command: &command,
@@ -110,6 +112,24 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
     events
 }
 
+/// How an agent's program is started, less the prompt. Hooks name this very program; where it has no path any more, it
+/// is looked for.
+pub fn command_line(root: &Path, agent: &AgentPolicy, hooks: HookUse) -> CommandLine {
+    let dialect = ralph_agents::for_agent(agent);
+    let line = dialect.command(agent);
+    if hooks == HookUse::None {
+        return line;
+    }
+    let binary = std::env::current_exe().ok().and_then(|path| path.to_str().map(str::to_owned)).unwrap_or_default();
+    dialect.hooked(line, |given| {
+        let text = match given {
+            Some(file) if !file.trim_start().starts_with('{') => Some(look::text(&root.join(file))?),
+            given => given.map(str::to_owned),
+        };
+        skill::settings(text.as_deref(), &binary)
+    })
+}
+
 /// Writes the readable file with the prompt, where one is wanted, and says where it is.
 fn show_prompt(hands: &mut RunHands<'_>, launch: &Launch, events: &mut Vec<Event>) -> Option<PathBuf> {
     let shown = hands.folder.write_prompt(launch.keep.prompt_file.as_ref()?, &launch.prompt);
@@ -178,6 +198,7 @@ fn command<'l>(
         (child_runs::FOLDER_VARIABLE.into(), hands.run_folder.as_path().into()),
         ("RUN_FOLDER".into(), hands.run_folder.as_path().into()),
         ("RALPH_ITERATION".into(), launch.iteration.to_string().into()),
+        (child_runs::PROJECT_VARIABLE.into(), hands.root.as_path().into()),
         ("RALPH_TASK_DIR".into(), task_folder.into()),
         ("TASK_FOLDER".into(), task_folder.into()),
         ("MESSAGE_BUS".into(), hands.buses.names().task_bus.as_path().into()),

@@ -7,7 +7,7 @@ use ralph_core::event::Event;
 use ralph_core::excerpt::Excerpt;
 use ralph_core::id::CheckId;
 use ralph_core::judges::{self, Known, Packages, Subject, Watched};
-use ralph_core::protect::{PinFailure, PinnedChange, Pins};
+use ralph_core::protect::{GitPins, PinFailure, PinnedChange, Pins};
 use ralph_core::time::WallTime;
 use ralph_core::trust::{Span, Untrusted};
 use ralph_core::words::Note;
@@ -17,11 +17,15 @@ use ralph_host::git::{self, GitError};
 use ralph_host::pins::{self, Machine};
 use ralph_host::process::drive::Order;
 use ralph_host::snapshot::{Judge, Place, Plan, Put, Snapshots};
+use ralph_host::tree::{self, ExistingTests};
 use ralph_host::watching::Watching;
-use ralph_host::{made, stores, tree, watching};
+use ralph_host::{made, scm, stores, watching};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,12 +94,13 @@ async fn pin_judges(
     pinning: Pinning,
 ) -> Result<(Pins, Vec<Untrusted>, Vec<Note>), PinFailure> {
     let (left, worked) = trusting::left(hands).map_err(|why| PinFailure { why, fault: true })?;
+    let (obeyed, asked) = pinning.known.as_ref().map_or((false, false), |known| (known.obeys_git(), known.asks_git()));
     let (mut pins, unmatched) = look_at_all(hands, pinning, left, worked).await?;
     if let Some(root) = hands.git_root.as_deref().filter(|_| pins.tree_seen) {
         let patience = super::activity::GIT_TIMEOUT;
         let place = git::Pinning { root, scratch: &hands.run_folder, patience, variable: hands.variable };
         match git::pin(&mut hands.keeper, place).await {
-            Ok(git) => pins.git = git,
+            Ok(git) => pins.git = GitPins { obeyed, hidden: git.hidden.filter(|_| asked), ..git },
             Err(error) => {
                 let why = format!("what git does in {} could not be seen: {error}", root.display());
                 return Err(PinFailure { why, fault: !matches!(error, GitError::Refused(_)) });
@@ -137,6 +142,7 @@ async fn look_at_all(
             pins.programs = programs.pin(&judging.programs);
             pins.unknown.clone_from(&judging.unknown);
             pins.caches.clone_from(&judging.caches);
+            pins.made.clone_from(&judging.made);
             pins.repository = git_root.as_deref().map(tree::parts).unwrap_or_default();
             pins.tree_seen = !pins.repository.is_empty();
         }
@@ -149,19 +155,28 @@ async fn look_at_all(
     }
 }
 
+/// What was made during a run: for each check the files that can tell it what to do, and new tests.
+type Seen = (Vec<(CheckId, Vec<String>)>, Vec<String>);
+
 /// For each of these checks the files that can tell it what to do and were made during the run, but for what it declares
-/// as work, what is pinned, and its own caches; or why nobody knows.
+/// as work, what is pinned, and its own caches; with new tests, which may need them; or why nobody knows.
 pub(super) async fn look_for_made(
     hands: &RunHands<'_>,
     pins: &Arc<Pins>,
+    protected: Vec<String>,
     checks: Vec<CheckSpec>,
-) -> Result<Vec<(CheckId, Vec<String>)>, String> {
-    let Some(began) = pins.began else { return Ok(Vec::new()) };
+) -> Result<Seen, String> {
+    let Some(began) = pins.began else { return Ok(Seen::default()) };
     let (root, tree) = (hands.root.clone(), hands.git_root.clone().unwrap_or_else(|| hands.root.clone()));
-    let pins = Arc::clone(pins);
+    let (pins, run_folder) = (Arc::clone(pins), hands.run_folder.clone());
     let look = move |stop: &_| {
         let made = made::since(&tree, &pins.looked_for, began, stop)?;
         let inside = root.strip_prefix(&tree).unwrap_or(Path::new(""));
+        let before = pins.files.iter().map(|file| file.path.as_str()).collect();
+        let beside = match protected.is_empty() {
+            true => Vec::new(),
+            false => made::beside_protected(&root, &protected, &before, stop)?,
+        };
         let of = |spec: CheckSpec| {
             let (is_work, caches) = (pins::matching(&spec.terms.work), caches(&root, &spec, &pins).0);
             let counts = |path: &&String| {
@@ -169,9 +184,28 @@ pub(super) async fn look_for_made(
                 let is_pinned = || pins.files.iter().any(|file| Path::new(&file.path) == path);
                 !is_work(path) && !caches.iter().any(|cache| path.starts_with(cache)) && !is_pinned()
             };
-            (spec.id.clone(), made.iter().filter(counts).cloned().collect())
+            let own = pins.made.iter().filter(|one| one.check == spec.id && !is_work(Path::new(&one.path)));
+            let own = own.filter(|one| made::since_then(&root.join(&one.path), began)).map(|one| &one.path);
+            // What counts how much is tested needs new tests.
+            let counts_tests = spec.command.contains("cov");
+            let beside = beside.iter().filter(|path| !counts_tests && !is_work(Path::new(path)));
+            let own = own.chain(beside).filter_map(|path| Some(inside.join(path).to_str()?.to_owned()));
+            let files: BTreeSet<String> = made.iter().filter(counts).cloned().chain(own).collect();
+            (spec.id.clone(), files.into_iter().collect())
         };
-        Ok(checks.into_iter().map(of).collect())
+        let made: Vec<(CheckId, Vec<String>)> = checks.into_iter().map(of).collect();
+        if made.iter().all(|(_, files)| files.is_empty()) {
+            return Ok((made, Vec::new()));
+        }
+        // Where nobody knows which tests were there, none is new.
+        let Some(record) = &pins.tests else { return Ok((made, Vec::new())) };
+        let known = ExistingTests::new(&root, &run_folder).paths(record).map_err(|error| error.to_string())?;
+        let was_there = |path: &Path| {
+            known.contains(path.as_os_str().as_bytes()) || path.to_str().is_some_and(|path| before.contains(path))
+        };
+        let tests = made::new_tests(&root, was_there, began, stop)?;
+        let inside = tests.iter().filter_map(|path| Some(inside.join(path).to_str()?.to_owned()));
+        Ok((made, inside.collect()))
     };
     // Whoever cannot start a thread for it waits for it.
     let looked = match Aside::start(look.clone()) {
@@ -341,7 +375,18 @@ async fn execute(
             let (caches, environment) = caches(&hands.root, &spec, pins);
             let (files, inside) = (&hands.pinned_files, inside.unwrap_or(Path::new("")));
             let mut judges = files.puts(&pins.files, inside);
-            judges.extend(spec.without_inside().map(|path| Put { path: PathBuf::from(path), what: Judge::Nothing }));
+            let committed = scm::as_committed(&hands.run_folder);
+            judges.extend(spec.without_inside().map(|path| {
+                let kept = committed.join(path);
+                let what = match kept.metadata() {
+                    Ok(meta) if spec.as_committed && meta.is_file() => {
+                        let executable = meta.permissions().mode() & 0o100 != 0;
+                        Judge::Kept { file: kept, executable }
+                    }
+                    _ => Judge::Nothing,
+                };
+                Put { path: PathBuf::from(path), what }
+            }));
             let emptied = files.emptied(&pins.files, inside);
             let fixed = files.fixed(&pins.files, &spec, inside);
             let hides_own = !files.speaks_of_own_files(&pins.files, &spec);

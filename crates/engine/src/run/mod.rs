@@ -7,8 +7,10 @@ mod checking;
 mod children;
 mod existing_tests;
 mod face;
+mod plan;
 mod trusting;
 
+pub use agent::command_line;
 pub use buses::{BusNames, Buses};
 pub use face::{Face, Shown};
 
@@ -88,6 +90,9 @@ impl Hands<Run> for RunHands<'_> {
             Act::RemoveWait => self.remove_marker(marker::WAIT),
             Act::Post(post) => self.post(&post),
             Act::RememberPinned(pins) => trusting::close(self, &pins).await,
+            Act::WriteActive(marker) => plan::write_active(self, *marker),
+            Act::RemoveActive => plan::remove_active(self),
+            Act::WriteHookSnapshot(snapshot) => plan::write_hook_snapshot(self, &snapshot),
         }
     }
 

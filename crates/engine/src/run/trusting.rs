@@ -54,6 +54,22 @@ pub(super) async fn settle(hands: &mut RunHands<'_>, pins: &mut Pins) -> Result<
     Ok(untrusted)
 }
 
+/// An agent is about to work: if it kills ralph, the next run must know that there was one, also where this run has no
+/// check for which anything was pinned.
+pub(super) async fn open(hands: &mut RunHands<'_>) {
+    if hands.parent.is_some() {
+        return;
+    }
+    let opened = match trust::read(&hands.state) {
+        Ok(trust) if trust.is_open(&hands.run) => Ok(()),
+        Ok(_) => settle(hands, &mut Pins::default()).await.map(drop),
+        Err(error) => Err(unkept(hands, &error)),
+    };
+    if let Err(text) = opened {
+        hands.unwritten = Some(Note::Machine { text });
+    }
+}
+
 fn unkept(hands: &RunHands<'_>, error: &std::io::Error) -> String {
     format!("what people trust cannot be read or kept in {}: {error}", hands.state.display())
 }

@@ -4,7 +4,7 @@
 use super::*;
 use crate::aside::Stop;
 use crate::clock::Clock;
-use crate::scm::{Committed, committed, left_out};
+use crate::scm::{self, Committed, OwnCommit, commit, committed, left_out};
 use crate::tree::Fingerprinter;
 use ralph_core::protect::RepositoryIdentity;
 use std::cell::RefCell;
@@ -98,13 +98,14 @@ impl Place {
         self.guard.path().canonicalize().unwrap().join(name)
     }
 
-    /// Runs a script in the tree, whose neighbours are `../outside` and `../own`.
-    fn sh(&self, script: &str) {
+    /// Runs a script in the tree, whose neighbours are `../outside` and `../own`, and returns what it printed.
+    fn sh(&self, script: &str) -> String {
         let mut command = std::process::Command::new("bash");
         command.args(["-euc", script]).current_dir(&self.root);
         environment(&mut command);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     async fn listed(&self) -> Result<Listing, Unlisted> {
@@ -424,7 +425,7 @@ async fn is_undone(place: &Place, what: &str, did: &str) {
         })
         .collect();
     assert!(!undo.is_empty(), "{did}");
-    undo.iter().for_each(|undo| place.sh(undo));
+    undo.iter().for_each(|undo| drop(place.sh(undo)));
     assert_eq!(place.words().await, [""; 0], "{did}: {undo:?}");
 }
 
@@ -641,8 +642,84 @@ async fn what_is_new_and_in_no_commit_is_found_wherever_git_does_not_look() {
     );
     assert_eq!(
         place.left_out().await,
-        ["fetched", "gone", "known/sum.tmp", "lib/", "local/in/f", "many/", "old/b.tmp", "sum.tmp", "untracked"]
+        ["fetched", "gone", "known/sum.tmp", "lib/", "local", "many/", "old/b.tmp", "sum.tmp", "untracked"]
     );
+}
+
+#[tokio::test]
+async fn what_a_checkout_writes_otherwise_is_found_and_kept_as_it_would_be_written() {
+    let place = Place::pinned(
+        "printf '*.bat text eol=crlf\\n' > .gitattributes; printf 'x\\r\\n' > old.bat; echo '$Id$' > id.txt; git add -A; git commit -q -m a",
+    )
+    .await;
+    place.sh("printf 'x\\ny\\n' > new.txt; printf 'x\\r\\ny\\r\\n' > new.bat; git add -A; git commit -q -m work");
+    assert_eq!(place.left_out().await, [""; 0], "what stands here as a checkout writes it is whole");
+    for (rule, converted) in [
+        ("a.txt text eol=crlf", vec!["a.txt"]),
+        ("folder/*.txt eol=crlf", vec!["folder/b.txt"]),
+        ("id.txt ident", vec!["id.txt"]),
+        ("*.txt -text", vec![]),
+        ("a.txt text", vec![]),
+    ] {
+        place.sh(&format!("echo '{rule}' > .gitattributes; git add -A; git commit -q -m rule"));
+        assert_eq!(place.left_out().await, converted, "{rule}");
+        for path in converted {
+            let kept = std::fs::read(crate::scm::as_committed(&place.base("scratch")).join(path)).unwrap();
+            assert_ne!(kept, std::fs::read(place.root.join(path)).unwrap(), "{rule}");
+        }
+    }
+    place.sh("printf 'x\\r\\n' > c.txt; echo 'c.txt text' > .gitattributes; git add -A; git commit -q -m ends");
+    assert_eq!(place.left_out().await, ["c.txt"], "checked with one end of a line, committed with another");
+}
+
+#[tokio::test]
+async fn folders_that_no_commit_can_hold_are_found() {
+    let place = Place::pinned("mkdir was_empty; sleep 0.05").await;
+    place.sh("mkdir -p folder/empty/deep data node_modules new; echo x > data/x.log; echo x > new/x; git add -A
+        git commit -q -m work");
+    assert_eq!(place.left_out().await, ["data", "folder/empty/"]);
+}
+
+#[tokio::test]
+async fn what_git_is_told_not_to_look_at_is_told() {
+    let mut place = Place::new();
+    place.pin().await;
+    place.sh("git update-index --assume-unchanged a.txt; git update-index --skip-worktree folder/b.txt");
+    let words = place.words().await;
+    assert!(words.len() == 2 && words.iter().all(|words| words.contains("hidden from git")), "{words:?}");
+    // Only where a check passes over it does it matter what git ignores.
+    place.sh("git update-index --no-assume-unchanged a.txt; git update-index --no-skip-worktree folder/b.txt");
+    place.sh("printf 'folder\\nnew\\n' >> .gitignore; git rm -q -r --cached folder; echo x > new");
+    assert_eq!(place.words().await, [""; 0]);
+    place.pins.git.obeyed = true;
+    let words = place.words().await;
+    assert!(words.len() == 1 && words[0].starts_with("folder/b.txt was hidden by a rule"), "{words:?}");
+}
+
+#[tokio::test]
+async fn a_push_that_was_led_elsewhere_is_told() {
+    let place = Place::pinned("git init -q --bare ../outside/a.git; git remote add origin ../outside/a.git").await;
+    let is_elsewhere = async || {
+        let (ways, words) = (place.pins.git.ways.clone().unwrap(), ["push".to_owned()]);
+        crate::scm::leads_elsewhere(&mut Keeper::absent(), &place.root, &ways, &words, Millis::ZERO).await.unwrap()
+    };
+    assert_eq!(is_elsewhere().await, None);
+    place.sh("git remote add other ../outside/b.git");
+    assert_eq!(is_elsewhere().await, None);
+    for (lead, back) in [
+        ("git remote set-url --push origin ../outside/b.git", "git config --unset remote.origin.pushurl"),
+        ("git remote set-url origin ../outside/b.git", "git remote set-url origin ../outside/a.git"),
+        (
+            "git config url.../outside/b.git.pushInsteadOf ../outside/a.git",
+            "git config --unset url.../outside/b.git.pushInsteadOf",
+        ),
+        ("git config remote.pushDefault other", "git config --unset remote.pushDefault"),
+    ] {
+        place.sh(lead);
+        assert!(is_elsewhere().await.is_some_and(|why| why.contains("git remote --verbose")), "{lead}");
+        place.sh(back);
+        assert_eq!(is_elsewhere().await, None, "{back}");
+    }
 }
 
 #[tokio::test]
@@ -715,4 +792,65 @@ async fn what_an_earlier_agent_did_to_git_may_be_undone() {
         let (_, seen) = changes(place).await;
         assert_eq!(seen, [PinnedChange { path: name.to_owned(), how: Change::PutBack }], "{undo}");
     }
+}
+
+/// A commit of these paths, made by ralph.
+async fn own_commit(place: &Place, paths: &[&str]) -> Result<Option<String>, GitError> {
+    let (paths, scratch): (Vec<PathBuf>, _) = (paths.iter().map(PathBuf::from).collect(), place.base("scratch"));
+    let patience = Millis::from_secs(60);
+    let wanted = OwnCommit { root: &place.root, paths: &paths, message: "ralph: — one", scratch: &scratch, patience };
+    commit(&mut Keeper::absent(), wanted).await
+}
+
+#[tokio::test]
+async fn an_own_commit_holds_the_named_paths_and_nothing_else_that_is_changed_or_staged() {
+    let place = Place::new();
+    place.sh("printf '#!/bin/sh\\nexit 1\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit");
+    place.sh("git mv folder/b.txt folder/c.txt; echo staged > s.txt; git add s.txt; echo changed >> a.txt");
+    place.sh("mkdir -p 'new dir'; echo n > 'new dir/[n]*.txt'; echo l > x.log; echo u > untracked.txt");
+    let before = place.sh("git rev-parse HEAD");
+    let paths = ["folder/b.txt", "new dir/[n]*.txt", "x.log", "never-there"];
+    let id = own_commit(&place, &paths).await.unwrap().unwrap();
+    assert_eq!(place.sh("git rev-parse HEAD").trim(), id);
+    assert_eq!(place.sh("git rev-parse HEAD^"), before);
+    assert_eq!(place.sh("git log -1 --format=%s").trim(), "ralph: — one");
+    let changed = "git -c core.quotePath=false show --no-renames --format= --name-status HEAD";
+    assert_eq!(place.sh(changed), "D\tfolder/b.txt\nA\tnew dir/[n]*.txt\n");
+    let left = "A  folder/c.txt\nA  s.txt\n M a.txt\n?? untracked.txt\n";
+    let mut seen: Vec<String> = place.sh("git status --porcelain").lines().map(|line| format!("{line}\n")).collect();
+    seen.sort_by_key(|line| left.find(line.as_str()));
+    assert_eq!(seen.concat(), left);
+    assert_eq!(own_commit(&place, &paths).await, Ok(None), "nothing is left to commit");
+}
+
+#[tokio::test]
+async fn the_first_commit_can_be_an_own_one_and_a_held_index_makes_none() {
+    let place = Place::new();
+    place.sh("rm -rf .git; git init -q -b main; touch .git/index.lock");
+    let refused = own_commit(&place, &["a.txt"]).await;
+    assert!(matches!(&refused, Err(GitError::Refused(why)) if why.contains("index.lock is there")), "{refused:?}");
+    assert!(place.sh("git log --oneline 2>&1 || true").contains("does not have any commits"));
+    place.sh("rm .git/index.lock");
+    let id = own_commit(&place, &["a.txt"]).await.unwrap().unwrap();
+    assert_eq!(place.sh("git log --format=%H").trim(), id);
+    assert_eq!(place.sh("git ls-tree -r --name-only HEAD"), "a.txt\n");
+}
+
+#[tokio::test]
+async fn what_was_dirty_before_and_is_as_it_was_is_nobodys_work() {
+    let place = Place::new();
+    place.sh("mkdir -p sub/.ralph; echo old > sub/old.txt; echo changed >> a.txt; echo n > 'sub/ä b.txt'");
+    let project = place.root.join("sub");
+    let tree = scm::Tree { root: &place.root, project: &project };
+    let began = scm::dirty(&mut Keeper::absent(), tree, Millis::from_secs(60)).await.unwrap();
+    let names: Vec<&str> = began.iter().map(|dirty| dirty.path.as_str()).collect();
+    assert_eq!(names, ["a.txt", "sub/old.txt", "sub/ä b.txt"]);
+    let newly = || scm::newly_dirty(tree, &began, std::time::Duration::from_secs(60)).unwrap();
+    assert_eq!(newly(), [""; 0]);
+    place.sh("echo x > sub/.ralph/x; echo m > sub/.ralph-active; echo more >> a.txt; rm folder/b.txt; echo l > x.log");
+    assert_eq!(newly(), ["a.txt", "folder/b.txt"]);
+    place.sh("git add -A; git commit -q -m all");
+    assert_eq!(newly(), [""; 0]);
+    place.sh("rm -rf .git");
+    assert_eq!(scm::newly_dirty(tree, &began, std::time::Duration::from_secs(60)), None);
 }

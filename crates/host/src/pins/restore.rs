@@ -5,6 +5,7 @@ use crate::snapshot::{Judge, Put};
 use ralph_core::check::CheckSpec;
 use ralph_core::judges::{Part, Why};
 use ralph_core::protect::{Change, Pinned, PinnedState};
+use ralph_core::text;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -50,7 +51,9 @@ impl PinnedFiles {
                     content: self.content_to_put_back(file, hash).ok()?,
                     executable: executable.unwrap_or(false),
                 },
-                PinnedState::Link { target } => Judge::Link { target: OsStr::from_bytes(&unhex(target)).to_owned() },
+                PinnedState::Link { target } => {
+                    Judge::Link { target: OsStr::from_bytes(&text::unhex(target)).to_owned() }
+                }
                 PinnedState::Nothing => Judge::Nothing,
                 PinnedState::Folder { .. } | PinnedState::Other { .. } => return None,
             };
@@ -123,7 +126,7 @@ impl PinnedFiles {
             }
             PinnedState::Nothing => return std::fs::remove_file(&path),
             PinnedState::Folder { .. } => return Err(io::Error::other("only whoever installed it can put it back")),
-            PinnedState::Link { target } => symlink(OsStr::from_bytes(&unhex(target)), &beside)?,
+            PinnedState::Link { target } => symlink(OsStr::from_bytes(&text::unhex(target)), &beside)?,
             PinnedState::Other { name } => return Err(io::Error::other(format!("a {name} cannot be made again"))),
             PinnedState::File { executable, hash } => {
                 let content = self.content_to_put_back(file, hash)?;
@@ -185,9 +188,4 @@ fn make_real_folders(root: &Path, inside: &Path) -> io::Result<()> {
         std::fs::create_dir(&folder)?;
     }
     Ok(())
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    let digit = |index: usize| text.get(index..index + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
-    (0..text.len()).step_by(2).filter_map(digit).collect()
 }

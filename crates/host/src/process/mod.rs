@@ -37,8 +37,10 @@ mod find;
 pub mod isolation;
 mod keeper;
 mod protocol;
+mod quick;
 mod spared;
 mod sys;
+mod talk;
 mod tree;
 mod watched;
 mod work;
@@ -46,10 +48,12 @@ mod work;
 pub use find::find_program;
 pub use keeper::keeper_main;
 pub(crate) use protocol::path;
+pub use quick::ask_quickly;
 pub(crate) use spared::Spared;
 pub(crate) use sys::{is_open_elsewhere, unblock_signals};
 #[cfg(target_os = "linux")]
 pub(crate) use sys::{memory, unshare_mounts, watch};
+pub use talk::talk;
 #[cfg(target_os = "linux")]
 pub(crate) use tree::parent_of;
 pub(crate) use tree::{is_keeper, signal as signal_process};

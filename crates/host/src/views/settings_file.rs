@@ -1,9 +1,6 @@
 //! Writing `.ralph/settings.json` for a person who asked for it.
 
-use super::{ViewError, failed, make_own_folder, write_temporary};
-use rustix::fs::{AtFlags, FileType};
-use rustix::io::Errno;
-use std::fs::File;
+use super::{ViewError, failed, make_own_folder, put_durably};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
@@ -14,24 +11,7 @@ const NAME: &str = "settings.json";
 pub fn write_settings(root: &Path, text: &str) -> Result<(), ViewError> {
     let own = make_own_folder(root)?;
     let (folder, path) = (own.open.as_fd(), own.path.join(NAME));
-    let temporary = write_temporary(folder, text.as_bytes()).map_err(failed(&path))?;
-    let put = || -> Result<(), Errno> {
-        // A folder under this name is somebody's mistake, and not ours to throw away.
-        if let Ok(stat) = rustix::fs::statat(folder, NAME, AtFlags::SYMLINK_NOFOLLOW)
-            && FileType::from_raw_mode(stat.st_mode) == FileType::Directory
-        {
-            return Err(Errno::ISDIR);
-        }
-        let written = crate::plain_file::open(folder, temporary.as_str(), crate::plain_file::Links::Refuse);
-        written
-            .and_then(|file: File| file.sync_all())
-            .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-        rustix::fs::renameat(folder, temporary.as_str(), folder, NAME)
-    };
-    put().map_err(|errno| {
-        _ = rustix::fs::unlinkat(folder, temporary.as_str(), AtFlags::empty());
-        failed(&path)(errno.into())
-    })
+    put_durably(folder, NAME, text.as_bytes()).map_err(failed(&path))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `ralph resume`: goes on with a run from its journal.
 
 use super::pick;
-use super::run::LimitArgs;
+use super::run::{LimitArgs, ReviewArgs};
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::live::Live;
@@ -15,6 +15,7 @@ use clap::Args;
 use ralph_core::event::{Resumed, Spent, Started};
 use ralph_core::id::RunId;
 use ralph_core::outcome::exit;
+use ralph_core::plan::DIR;
 use ralph_core::policy::{Policy, PromptSource};
 use ralph_core::run::{Run, RunRow};
 use ralph_core::stream::{Row as _, Standing};
@@ -26,7 +27,9 @@ use ralph_view::{quoted, words};
 ///
 /// Loses at most the iteration that was in flight. Limits given here replace those of the run.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  ralph resume\n  ralph resume 7f3a9k2m -m 20\n  ralph resume --max-wall-time 8h")]
+#[command(
+    after_help = "Examples:\n  ralph resume\n  ralph resume 7f3a9k2m -m 20\n  ralph resume --max-wall-time 8h\n  ralph resume --review-cap 8      of a plan"
+)]
 pub struct ResumeArgs {
     /// The run, by its id or the beginning of it; the newest unfinished one if left out
     run: Option<String>,
@@ -38,6 +41,8 @@ pub struct ResumeArgs {
     agent: Option<String>,
     #[command(flatten)]
     limits: LimitArgs,
+    #[command(flatten)]
+    review: ReviewArgs,
 }
 
 pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
@@ -83,6 +88,7 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
         task_spent: Spent::default(),
         no_repository: project.git_root.is_none(),
         doubts,
+        plan: args.review.changes(machine.policy())?,
     };
     claimed.carry(face, &project, Beginning::Old(Box::new(machine), resumed))
 }
@@ -113,7 +119,14 @@ fn compare_settings(
     let pinned = machine.policy();
     let (task, prompt, hash) = (pinned.task.clone(), pinned.prompt.clone(), pinned.config_hash.clone());
     let settings = loaded.and_then(|loaded| loaded.check().ok());
-    let now = settings.map(|settings| settings.policy(task, prompt, &Flags::default(), hash));
+    let now = settings.map(|settings| {
+        let policy = settings.policy(task, prompt, &Flags::default(), hash);
+        let stall_is_given = loaded.is_some_and(|loaded| loaded.says(&["loop", "stallAfter"]));
+        match pinned.plan() {
+            Some(plan) => settings.for_plan(policy, &plan.dir, stall_is_given),
+            None => policy,
+        }
+    });
     let weaker = now.as_ref().map(|now| pinned.weaknesses(now)).unwrap_or_default();
     let begin = format!("begin a new run: {}", new_run(pinned, project));
     if loaded.is_none_or(|loaded| loaded.hash() != pinned.config_hash) {
@@ -135,6 +148,10 @@ fn compare_settings(
 
 /// What begins a run of the same kind: a prompt file or a command as this run has it, and any prompt.
 fn new_run(policy: &Policy, project: &Project) -> String {
+    if let Some(plan) = policy.plan() {
+        let folder = if plan.dir == DIR { String::new() } else { format!(" {}", quoted(&plan.dir)) };
+        return format!("ralph run --plan{folder}");
+    }
     match (policy.supervision(), &policy.prompt) {
         (Some(supervision), _) => {
             let folder = &supervision.task_folder;

@@ -2,24 +2,30 @@
 
 use crate::cli::Global;
 use crate::error::CommandError;
+use crate::plan_folder::PlanFolder;
 use crate::project::{self, Project};
 use crate::session;
-use crate::settings::{Flags, Loaded};
+use crate::settings::{Flags, Loaded, reviewer};
 use crate::terminal::page;
 use clap::Args;
 use ralph_agents::Delivery;
+use ralph_core::activity::HookUse;
 use ralph_core::event::{Gathered, Started};
 use ralph_core::id::TaskName;
 use ralph_core::memory;
 use ralph_core::outcome::exit;
+use ralph_core::plan::{Content, PRD, PROGRESS, PlanChanges, PlanSeen, Sight, TASKS, TEMPLATE};
 use ralph_core::policy::{AgentPolicy, Policy, PromptSource};
 use ralph_core::run::Run;
 use ralph_core::time::Millis;
+use ralph_engine::run::command_line;
 use ralph_host::clock::Clock;
+use ralph_host::plan_files::{self, Stands};
 use ralph_host::{look, views};
 use ralph_view::json;
 use ralph_view::quoted;
-use std::path::PathBuf;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
 
 /// Run the loop until the agent's claim is verified.
 ///
@@ -27,7 +33,7 @@ use std::path::PathBuf;
 /// After it every guardrail of the settings is executed; a claim counts only if all of them pass.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ralph run -p 'make the tests pass' --agent claude\n  ralph run -f PROMPT.md -m 20 --max-wall-time 8h\n  ralph run -f PROMPT.md --dry-run\n  ralph run -p 'tidy up' --once --json"
+    after_help = "Examples:\n  ralph run -p 'make the tests pass' --agent claude\n  ralph run -f PROMPT.md -m 20 --max-wall-time 8h\n  ralph run -f PROMPT.md --dry-run\n  ralph run -p 'tidy up' --once --json\n  ralph run --plan -m 30 --review-model opus"
 )]
 pub struct RunArgs {
     /// The prompt
@@ -36,9 +42,11 @@ pub struct RunArgs {
     /// A file that holds the prompt; it is read again for every iteration
     #[arg(short = 'f', long, value_name = "FILE")]
     prompt_file: Option<PathBuf>,
-    /// A plan folder
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "ralph")]
-    plan: Option<PathBuf>,
+    /// Work through a plan: the folder DIR, or the one that the settings name (`plan.dir`, usually `ralph`)
+    #[arg(long, value_name = "DIR", num_args = 0..=1)]
+    plan: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    review: ReviewArgs,
     /// How many iterations there may be
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     maximum_iterations: Option<i64>,
@@ -77,6 +85,62 @@ pub struct RunArgs {
     /// Print the exact prompt and command, and run nothing
     #[arg(long)]
     dry_run: bool,
+}
+
+/// How a plan is reviewed, as `run --plan` and `resume` take it.
+#[derive(Debug, Clone, Args)]
+pub struct ReviewArgs {
+    /// In a plan: no reviews; whoever implements a story says that it passes
+    #[arg(long, overrides_with = "no_skip_review")]
+    skip_review: bool,
+    /// In a plan: with reviews, whatever the settings say
+    #[arg(long)]
+    no_skip_review: bool,
+    /// In a plan: how many reviews a story may have; the last one approves it, and says so
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub review_cap: Option<i64>,
+    /// In a plan: the agent program that reviews, instead of the one that implements
+    #[arg(long, value_name = "COMMAND")]
+    pub review_agent: Option<String>,
+    /// In a plan: the model to ask the reviewer for
+    #[arg(long, value_name = "NAME")]
+    pub review_model: Option<String>,
+}
+
+impl ReviewArgs {
+    pub fn skip(&self) -> Option<bool> {
+        (self.skip_review || self.no_skip_review).then_some(self.skip_review)
+    }
+
+    /// What these flags change of a run that goes on.
+    pub fn changes(&self, policy: &Policy) -> Result<PlanChanges, CommandError> {
+        let Some(plan) = policy.plan() else {
+            return match self.given() {
+                Some(flag) => Err(CommandError::usage(format!("{flag} is for plans, and this run is none"))),
+                None => Ok(PlanChanges::default()),
+            };
+        };
+        let cap = self.review_cap.map(|cap| {
+            let valid = u32::try_from(cap).ok().and_then(NonZeroU32::new);
+            valid.ok_or_else(|| CommandError::usage("--review-cap needs a number of at least 1"))
+        });
+        let base = plan.reviewer.as_ref().unwrap_or(&policy.agent);
+        let named = self.review_agent.is_some() || self.review_model.is_some();
+        let reviewer = || reviewer(base, self.review_agent.as_deref(), self.review_model.as_deref());
+        Ok(PlanChanges { skip_review: self.skip(), review_cap: cap.transpose()?, reviewer: named.then(reviewer) })
+    }
+
+    /// The first flag that was given, for a run that has no reviews.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--skip-review", self.skip_review),
+            ("--no-skip-review", self.no_skip_review),
+            ("--review-cap", self.review_cap.is_some()),
+            ("--review-agent", self.review_agent.is_some()),
+            ("--review-model", self.review_model.is_some()),
+        ];
+        given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
+    }
 }
 
 /// Limits, as `run` and `resume` take them.
@@ -123,15 +187,27 @@ fn money(text: &str) -> Result<f64, String> {
 
 pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     let project = Project::find(global.directory.as_deref())?;
-    let (source, task) = source(&args, &project)?;
     refuse_what_is_not_there(&args)?;
     let flags = flags(&args);
     let loaded = project.settings()?;
     let hash = loaded.hash();
     let loaded = loaded.with_flags(&flags);
+    let prompt = source(&args, &project)?;
     tell_settings(global, &loaded);
     let settings = loaded.check()?;
-    let policy = settings.policy(task, source, &flags, hash);
+    let policy = match (prompt, &args.plan) {
+        (Some((source, usual)), _) => settings.policy(task(&args, usual)?, source, &flags, hash),
+        (None, typed) => {
+            let typed = typed.as_ref().and_then(Option::as_deref);
+            let folder = PlanFolder::find(&project, typed, &settings.plan.dir)?;
+            // Whoever starts a plan that is broken is told as by `plan check`, and nothing is begun.
+            folder.plan(settings.plan.rules())?;
+            let task = task(&args, TaskName::from_text("plan"))?;
+            let prompt = PromptSource::File(folder.name(TEMPLATE));
+            let policy = settings.policy(task, prompt, &flags, hash);
+            settings.for_plan(policy, folder.dir(), loaded.says(&["loop", "stallAfter"]))
+        }
+    };
     doubts(&project, &policy).iter().for_each(|doubt| page::say(&format!("warning: {doubt}")));
     let started = session::started(&project, project::parent_run(), policy);
     if args.dry_run {
@@ -141,10 +217,10 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
     session::begin_run(face, &project, started)
 }
 
-/// Which prompt, and which task folder goes with it.
-fn source(args: &RunArgs, project: &Project) -> Result<(PromptSource, TaskName), CommandError> {
-    let example = "for example: ralph run -p 'make the tests pass'  or  ralph run -f PROMPT.md";
-    let (source, usual) = match (&args.prompt, &args.prompt_file, &args.plan) {
+/// Which prompt, and the usual name of its task; `None` for a plan.
+fn source(args: &RunArgs, project: &Project) -> Result<Option<(PromptSource, TaskName)>, CommandError> {
+    let example = "for example: ralph run -p 'make the tests pass'  or  ralph run -f PROMPT.md  or  ralph run --plan";
+    Ok(Some(match (&args.prompt, &args.prompt_file, &args.plan) {
         (Some(text), None, None) => {
             if text.trim().is_empty() {
                 return Err(CommandError::usage("the prompt is empty").hint(example));
@@ -171,24 +247,27 @@ fn source(args: &RunArgs, project: &Project) -> Result<(PromptSource, TaskName),
             })?;
             (PromptSource::File(kept.to_owned()), TaskName::from_text(&stem))
         }
-        (None, None, Some(_)) => {
-            return Err(CommandError::usage("this version of ralph cannot run plans yet").hint(example));
-        }
+        (None, None, Some(_)) => return Ok(None),
         (None, None, None) => {
             return Err(CommandError::usage("no prompt was given: one of -p, -f and --plan is needed").hint(example));
         }
         _ => return Err(CommandError::usage("only one of -p, -f and --plan can be given").hint(example)),
-    };
-    let task = match &args.task {
-        Some(name) if name.trim().is_empty() => return Err(CommandError::usage("--task needs a name")),
-        Some(name) => TaskName::from_text(name),
-        None => usual,
-    };
-    Ok((source, task))
+    }))
 }
 
-/// Isolation that was asked for and is not there is an error, never a silent fallback.
+fn task(args: &RunArgs, usual: TaskName) -> Result<TaskName, CommandError> {
+    match &args.task {
+        Some(name) if name.trim().is_empty() => Err(CommandError::usage("--task needs a name")),
+        Some(name) => Ok(TaskName::from_text(name)),
+        None => Ok(usual),
+    }
+}
+
+/// What was asked for and is not there is an error, never silently left out.
 fn refuse_what_is_not_there(args: &RunArgs) -> Result<(), CommandError> {
+    if let (None, Some(flag)) = (&args.plan, args.review.given()) {
+        return Err(CommandError::usage(format!("{flag} is for plans: give --plan too")));
+    }
     match args.sandbox.as_deref() {
         None | Some("none") => Ok(()),
         Some(mode) => {
@@ -218,6 +297,11 @@ fn flags(args: &RunArgs) -> Flags {
         max_tokens: args.limits.max_tokens,
         no_wait: args.limits.no_wait,
         once: args.once,
+        plan: args.plan.is_some(),
+        skip_review: args.review.skip(),
+        review_cap: args.review.review_cap,
+        review_agent: args.review.review_agent.clone(),
+        review_model: args.review.review_model.clone(),
     }
 }
 
@@ -245,7 +329,8 @@ fn doubts(project: &Project, policy: &Policy) -> Vec<String> {
             "`{setting}` needs git, and {root} is in no work tree: make one with `git init`, or take the setting out"
         )
     });
-    let agents = std::iter::once(&policy.agent).chain(&policy.fallback);
+    let reviewer = policy.plan().and_then(|plan| plan.reviewer.as_ref());
+    let agents = std::iter::once(&policy.agent).chain(&policy.fallback).chain(reviewer);
     let unheard = agents.filter(|agent| !agent.model.is_empty()).filter_map(|agent| {
         let AgentPolicy { command, model, .. } = agent;
         let is_generic = ralph_agents::for_agent(agent).name == "generic";
@@ -263,9 +348,18 @@ fn dry_run(global: &Global, project: &Project, started: &Started) -> Result<u8, 
     if let Some(Err(problem)) = &gathered.base {
         return Err(CommandError::usage(problem.clone()));
     }
-    let prompt = Run::first_prompt(started, Clock::start().now(), &gathered);
-    let prompt = prompt.ok_or_else(|| CommandError::usage("the limits leave no iteration to run"))?;
-    let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
+    let now = Clock::start().now();
+    let (prompt, hooks) = match policy.plan() {
+        None => (Run::first_prompt(started, now, &gathered), HookUse::None),
+        Some(plan) => {
+            let seen = plan_seen(&project.root.join(&plan.dir));
+            (Run::first_prompt_of_plan(started, now, &seen, &gathered), HookUse::Plan)
+        }
+    };
+    let prompt = prompt.ok_or_else(|| {
+        CommandError::usage("there is no iteration to run: nothing is left, or the limits leave none")
+    })?;
+    let line = command_line(&project.root, &policy.agent, hooks);
     if global.json {
         let object = serde_json::json!({
             "v": json::VERSION, "program": line.program, "args": line.args, "env": line.env.iter().map(|(name, _)| name).collect::<Vec<_>>(),
@@ -288,6 +382,16 @@ fn dry_run(global: &Global, project: &Project, started: &Started) -> Result<u8, 
     Ok(exit::OK)
 }
 
+/// A plan as it stands, read without a look at git.
+fn plan_seen(folder: &Path) -> PlanSeen {
+    let sight = |name: &str| match plan_files::read(&folder.join(name)) {
+        Stands::Bytes(bytes) => Sight::Holds(Content::new(bytes)),
+        _ => Sight::Gone,
+    };
+    let (tasks, prd, template, progress) = (sight(TASKS), sight(PRD), sight(TEMPLATE), sight(PROGRESS));
+    PlanSeen { tasks, prd, template, progress, git: None, problem: String::new() }
+}
+
 /// The inputs of the first prompt, read without changing anything.
 fn gathered(project: &Project, policy: &Policy) -> Gathered {
     let task_folder = project.root.join(project::TASKS).join(policy.task.as_str());
@@ -300,5 +404,6 @@ fn gathered(project: &Project, policy: &Policy) -> Gathered {
         base,
         summary: read(&policy.memory.summary_file),
         human: memory::human_feedback(&read(&policy.memory.feedback_file)),
+        tree: None,
     }
 }

@@ -197,7 +197,8 @@ impl Walk<'_> {
 
     fn unexpected(&mut self, expected: &str, value: &Value) {
         // What stands in an environment may be a secret.
-        let hidden = self.path.is_inside(&["agent", "env"]) || self.path.is_inside(&["agents", "fallback"]);
+        let agents: [&[&str]; 3] = [&["agent", "env"], &["agents", "fallback"], &["plan", "review", "agent"]];
+        let hidden = agents.iter().any(|keys| self.path.is_inside(keys));
         let found = if hidden { found_kind(value).to_owned() } else { found(value) };
         self.problem(format!("expected {expected}, found {found}"));
     }

@@ -24,6 +24,14 @@ pub struct Flags {
     pub no_wait: bool,
     /// `--once`. No key says this; the policy asks for it.
     pub once: bool,
+    /// `--plan`, with which `--maximum-iterations` means those of a plan.
+    pub plan: bool,
+    /// `--skip-review` or `--no-skip-review`.
+    pub skip_review: Option<bool>,
+    /// `--review-cap`; signed like `max_iterations`.
+    pub review_cap: Option<i64>,
+    pub review_agent: Option<String>,
+    pub review_model: Option<String>,
 }
 
 impl Flags {
@@ -51,9 +59,10 @@ impl Flags {
             "requirePassingTests": true, "requireLint": true, "requireTsc": true, "requireNoErrors": true, "strict": true
         });
         let stream = if self.stream == Some(true) { "--stream-agent-output" } else { "--no-stream-agent-output" };
+        let skipping = if self.skip_review == Some(true) { "--skip-review" } else { "--no-skip-review" };
         let layers = [
             self.model.as_ref().map(|model| ("--model", json!({"agent": {"model": model}}))),
-            self.max_iterations.map(|n| ("--maximum-iterations", json!({"maximumIterations": n}))),
+            self.max_iterations.map(|n| ("--maximum-iterations", self.iterations(n))),
             self.completion_response
                 .as_ref()
                 .map(|text| ("--completion-response", json!({"completionResponse": text}))),
@@ -65,8 +74,17 @@ impl Flags {
             self.max_cost.map(|cost| ("--max-cost", json!({"limits": {"maxCostUsd": number(cost)}}))),
             self.max_tokens.map(|tokens| ("--max-tokens", json!({"limits": {"maxTokens": tokens}}))),
             self.no_wait.then(|| ("--no-wait", json!({"limits": {"waitForReset": false}}))),
+            self.skip_review.map(|skip| (skipping, json!({"plan": {"skipReview": skip}}))),
+            self.review_cap.map(|cap| ("--review-cap", json!({"plan": {"reviewCap": cap}}))),
+            self.review_agent.as_ref().map(|agent| ("--review-agent", json!({"plan": {"review": {"agent": agent}}}))),
+            self.review_model.as_ref().map(|model| ("--review-model", json!({"plan": {"review": {"model": model}}}))),
         ];
         layers.into_iter().flatten().collect()
+    }
+
+    fn iterations(&self, most: i64) -> Value {
+        let key = json!({"maximumIterations": most});
+        if self.plan { json!({"plan": key}) } else { key }
     }
 }
 
@@ -135,6 +153,11 @@ mod tests {
             max_tokens: Some(7),
             no_wait: true,
             once: true,
+            plan: false,
+            skip_review: Some(true),
+            review_cap: Some(2),
+            review_agent: Some("claude".to_owned()),
+            review_model: Some("r".to_owned()),
         };
         let (merged, warnings) = laid(json!({}), &flags);
         assert!(warnings.is_empty());
@@ -155,9 +178,17 @@ mod tests {
             ("/limits/maxCostUsd", json!(1.5)),
             ("/limits/maxTokens", json!(7)),
             ("/limits/waitForReset", json!(false)),
+            ("/plan/maximumIterations", json!(15)),
+            ("/plan/skipReview", json!(true)),
+            ("/plan/reviewCap", json!(2)),
+            ("/plan/review/agent", json!("claude")),
+            ("/plan/review/model", json!("r")),
         ] {
             assert_eq!(merged.pointer(pointer), Some(&value), "{pointer}");
         }
+        let (merged, _) = laid(json!({}), &Flags { plan: true, ..flags });
+        assert_eq!(merged.pointer("/plan/maximumIterations"), Some(&json!(-3)));
+        assert_eq!(merged.pointer("/maximumIterations"), Some(&json!(10)), "those of prompts are not meant");
     }
 
     #[test]

@@ -101,7 +101,8 @@ impl GuardrailSettings {
     }
 }
 
-const fn ten_minutes() -> Millis {
+/// How long a check may run unless told otherwise.
+pub(super) const fn ten_minutes() -> Millis {
     Millis::from_secs(600)
 }
 

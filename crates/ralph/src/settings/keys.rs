@@ -9,6 +9,7 @@
 use super::display_keys::DisplaySettings;
 use super::guardrail_keys::GuardrailEntry;
 use super::loop_keys::{HistorySettings, LimitSettings, Loop, MemorySettings};
+use super::plan_keys::PlanSettings;
 use super::verify_keys::VerifyCommand;
 use ralph_core::policy::{PromptVia, TREE_TIMEOUT};
 use ralph_core::protect::OnChange;
@@ -69,9 +70,8 @@ pub struct Settings {
     pub verify: Verify,
     /// Files that the agent must leave alone.
     pub protect: Protect,
-    /// Reserved for plans. Not read by this version.
-    #[serde(skip_serializing_if = "Unread::is_empty")]
-    pub plan: Unread,
+    /// How a plan is worked through.
+    pub plan: PlanSettings,
     /// Reserved for the stages of the pipeline. Not read by this version.
     #[serde(skip_serializing_if = "Unread::is_empty")]
     pub pipeline: Unread,
@@ -105,7 +105,7 @@ impl Default for Settings {
             tasks: BTreeMap::new(),
             verify: Verify::default(),
             protect: Protect::default(),
-            plan: Unread::default(),
+            plan: PlanSettings::default(),
             pipeline: Unread::default(),
             sandbox: Unread::default(),
             agents: Agents::default(),

@@ -18,6 +18,7 @@ mod key_path;
 mod keys;
 mod layers;
 mod loop_keys;
+mod plan_keys;
 mod policy;
 mod problem;
 mod reference;
@@ -31,10 +32,12 @@ mod verify_keys;
 pub use display_keys::DisplaySettings;
 pub use flags::Flags;
 pub use keys::Settings;
+pub use policy::reviewer;
 pub use problem::SettingsError;
 pub use reference::reference_markdown;
 pub use schema::schema;
 
+use key_path::KeyPath;
 use layers::{Layers, Origin};
 use schema::Node;
 use serde_json::Value;
@@ -47,7 +50,7 @@ pub const FILES: [&str; 2] = [".ralph/settings.json", ".ralph/settings.local.jso
 const SOME_AGENT: &str = "agent";
 
 /// Keys that are known and have no effect yet: silence about them would be a false promise.
-const UNUSED: [&str; 4] = ["plan", "pipeline", "sandbox", "notify"];
+const UNUSED: [&str; 3] = ["pipeline", "sandbox", "notify"];
 
 fn unused<'a>(file: &'a str, value: &'a Value) -> impl Iterator<Item = String> + 'a {
     let says_something =
@@ -111,6 +114,11 @@ impl Loaded {
     /// The files that were read, by their path from the project's root.
     pub fn files(&self) -> &[String] {
         &self.files
+    }
+
+    /// Whether a file or a flag says something about this key.
+    pub fn says(&self, keys: &[&str]) -> bool {
+        self.layers.origin(&KeyPath::new(keys.iter().copied())) != Origin::Defaults
     }
 
     /// Judges the settings; the error tells all problems at once.

@@ -1,18 +1,24 @@
 //! From settings to the rules of one run, with nothing left open.
 
 use super::flags::Flags;
-use super::guardrail_keys::GuardrailSettings;
-use super::keys::{Agent, Settings, Snapshot};
+use super::guardrail_keys::{GuardrailSettings, ten_minutes};
+use super::keys::{Agent, Fallback, Settings, Snapshot};
+use super::plan_keys::ReviewSettings;
+use ralph_agents::base_name;
 use ralph_core::check::Terms;
 use ralph_core::claim::Completion;
 use ralph_core::evidence::Extra;
 use ralph_core::guardrail::Guardrail;
 use ralph_core::id::TaskName;
+use ralph_core::plan::PlanPolicy;
 use ralph_core::policy::{
     AgentPolicy, HistoryPolicy, Kind, Limits, MemoryPolicy, Passes, Policy, PromptSource, StopCriteria, VerifyPolicy,
 };
 use ralph_core::protect::ProtectPolicy;
 use ralph_core::scm::ScmPolicy;
+
+/// Iterations of a plan in a row that come to nothing.
+const PLAN_STALLS_AFTER: u32 = 3;
 
 impl Settings {
     /// The policy of a run for `task`. The flags were laid over the settings before these were
@@ -35,7 +41,7 @@ impl Settings {
             criteria: self.criteria(),
             limits: self.limits(),
             memory: self.memory(),
-            agent: self.agent(&self.agent),
+            agent: self.agent_policy(),
             fallback: self.agents.fallback.iter().map(|other| self.agent(&other.agent())).collect(),
             protect: ProtectPolicy {
                 tests: true,
@@ -47,6 +53,38 @@ impl Settings {
             scm: ScmPolicy { command: self.scm.command.clone(), tasks: self.scm.tasks.clone() },
             history: HistoryPolicy { prompts: self.history.prompts },
             config_hash,
+        }
+    }
+
+    /// The same for a run that works through the plan in `dir`. If nobody said when a run is stalled, a plan's is sooner
+    /// than that of a prompt: a story that nothing moves costs an agent and a reviewer each time.
+    pub fn for_plan(&self, policy: Policy, dir: &str, stall_is_given: bool) -> Policy {
+        let settings = &self.plan;
+        let mut limits = Limits { max_iterations: settings.maximum_iterations, ..policy.limits };
+        if !stall_is_given {
+            limits.stall_after = PLAN_STALLS_AFTER;
+        }
+        let plan = PlanPolicy {
+            dir: dir.to_owned(),
+            rules: settings.rules(),
+            branch: settings.branch,
+            reviewer: self.reviewer(&policy.agent),
+            verify_timeout: ten_minutes(),
+            max_stop_blocks: settings.max_stop_blocks,
+            context: settings.context.gauge(),
+            commands: Vec::new(),
+        };
+        Policy { kind: Kind::Plan(Box::new(plan)), limits, ..policy }
+    }
+
+    /// Who reviews, if somebody else does.
+    fn reviewer(&self, agent: &AgentPolicy) -> Option<AgentPolicy> {
+        let ReviewSettings { agent: named, model } = &self.plan.review;
+        match (named, model) {
+            (None, None) => None,
+            (Some(Fallback::Agent(said)), model) => Some(reviewer(&self.agent(said), None, model.as_deref())),
+            (Some(Fallback::Command(said)), model) => Some(reviewer(agent, Some(said), model.as_deref())),
+            (None, model) => Some(reviewer(agent, None, model.as_deref())),
         }
     }
 
@@ -125,6 +163,11 @@ impl Settings {
         }
     }
 
+    /// The agent that works.
+    pub fn agent_policy(&self) -> AgentPolicy {
+        self.agent(&self.agent)
+    }
+
     fn agent(&self, agent: &Agent) -> AgentPolicy {
         AgentPolicy {
             command: agent.command.clone(),
@@ -139,6 +182,23 @@ impl Settings {
             stream: self.stream_agent_output,
         }
     }
+}
+
+/// A reviewer made from another agent: the same with another model, or another program. How to start one program says
+/// nothing about another one; only its environment is kept.
+pub fn reviewer(base: &AgentPolicy, command: Option<&str>, model: Option<&str>) -> AgentPolicy {
+    let mut agent = base.clone();
+    if let Some(command) = command {
+        if base_name(command) != base_name(&base.command) {
+            let AgentPolicy { env, env_remove, stream, .. } = agent;
+            agent = AgentPolicy { env, env_remove, stream, ..AgentPolicy::default() };
+        }
+        agent.command = command.to_owned();
+    }
+    if let Some(model) = model {
+        agent.model = model.to_owned();
+    }
+    agent
 }
 
 fn guardrail(settings: &GuardrailSettings) -> Guardrail {
@@ -251,6 +311,43 @@ mod tests {
         let settings = json!({"verify": {"commands": [{"purpose": "typecheck", "command": "scripts/ci.sh types"}]}});
         let commands = policy(settings, "t", &Flags::default()).verify.commands;
         assert_eq!(commands, [Extra { purpose: Purpose::Typecheck, words: "scripts/ci.sh types".to_owned() }]);
+    }
+
+    #[test]
+    fn a_plan_has_limits_rules_and_a_reviewer_of_its_own() {
+        let of = |settings: serde_json::Value, stall_is_given| {
+            let settings: Settings = serde_json::from_value(settings).unwrap();
+            let task = TaskName::from_text("plan");
+            let prompt = PromptSource::File("ralph/prompt.md".to_owned());
+            settings.for_plan(settings.policy(task, prompt, &Flags::default(), String::new()), "ralph", stall_is_given)
+        };
+        let agent = json!({"command": "/opt/claude", "flags": ["--x"], "model": "a", "env": {"A": "1"}});
+        let policy = of(json!({"maximumIterations": 99, "agent": agent}), false);
+        let plan = policy.plan().unwrap();
+        assert_eq!((policy.limits.max_iterations, policy.limits.stall_after), (15, 3));
+        let expected = PlanPolicy { verify_timeout: Millis::from_secs(600), ..PlanPolicy::default() };
+        assert_eq!(*plan, expected);
+        assert_eq!(of(json!({"agent": agent}), true).limits.stall_after, 0, "somebody said so");
+        let reviewers = [
+            (json!({"model": "b"}), ("/opt/claude", "b", &["--x"][..])),
+            (json!({"agent": "claude"}), ("claude", "a", &["--x"])),
+            (json!({"agent": "codex"}), ("codex", "", &[])),
+            (json!({"agent": "codex", "model": "b"}), ("codex", "b", &[])),
+            (json!({"agent": {"command": "codex", "flags": ["--y"], "model": "c"}}), ("codex", "c", &["--y"])),
+            (json!({"agent": {"command": "codex", "model": "c"}, "model": "d"}), ("codex", "d", &[])),
+        ];
+        for (review, expected) in reviewers {
+            let settings = json!({"agent": agent, "plan": {"review": review, "branch": "create", "reviewCap": 2,
+                "skipReview": true, "maxStopBlocks": 0, "context": {"window": 9, "charsPerToken": 2, "thresholds": [7]}}});
+            let policy = of(settings, true);
+            let plan = policy.plan().unwrap();
+            let reviewer = plan.reviewer.as_ref().unwrap();
+            assert_eq!((reviewer.command.as_str(), reviewer.model.as_str()), (expected.0, expected.1));
+            assert_eq!(reviewer.flags, expected.2);
+            assert_eq!((plan.rules.cap.get(), plan.rules.skip_review, plan.max_stop_blocks), (2, true, 0));
+            assert_eq!(plan.branch, ralph_core::plan::BranchUse::Create);
+            assert_eq!((plan.context.window.get(), plan.context.thresholds.as_slice()), (9, &[7][..]));
+        }
     }
 
     #[test]

@@ -14,14 +14,11 @@ impl Loaded {
     /// The merged settings with defaults, for programs; values of secret variables and hidden guardrails are covered.
     pub fn show_json(&self) -> Value {
         let mut merged = self.layers.merged();
-        if let Some(Value::Object(env)) = merged.pointer_mut("/agent/env") {
-            for (name, value) in env {
-                let name = name.to_uppercase();
-                if SECRET_WORDS.iter().any(|word| name.contains(word)) {
-                    *value = Value::from(COVERED);
-                }
-            }
+        for agent in ["/agent", "/plan/review/agent"] {
+            merged.pointer_mut(agent).into_iter().for_each(cover_secrets);
         }
+        let fallback = merged.pointer_mut("/agents/fallback").and_then(Value::as_array_mut);
+        fallback.into_iter().flatten().for_each(cover_secrets);
         let guardrails = merged.get_mut("guardrails").and_then(Value::as_array_mut);
         for guardrail in guardrails.into_iter().flatten().filter_map(Value::as_object_mut) {
             // Agents may ask for the settings too.
@@ -63,6 +60,17 @@ impl Loaded {
         let mut merged = self.layers.merged();
         merged.sort_all_objects();
         text::hash(merged.to_string().as_bytes())
+    }
+}
+
+/// Covers the values of secret variables in the environment of an agent.
+fn cover_secrets(agent: &mut Value) {
+    let Some(Value::Object(env)) = agent.get_mut("env") else { return };
+    for (name, value) in env {
+        let name = name.to_uppercase();
+        if SECRET_WORDS.iter().any(|word| name.contains(word)) {
+            *value = Value::from(COVERED);
+        }
     }
 }
 

@@ -148,7 +148,7 @@ mod tests {
     fn known_keys_free_names_and_unread_sections_give_no_warning() {
         let value = json!({
             "$schema": "s", "agent": {"env": {"ANY": "x"}}, "tasks": {"any-name": {"enabled": true}},
-            "verify": {"baseline": true}, "protect": {"paths": ["x"]}, "plan": {"a": 1}, "pipeline": {"a": 1},
+            "verify": {"baseline": true}, "protect": {"paths": ["x"]}, "plan": {"review": {"agent": {"env": {"ANY": "x"}}}}, "pipeline": {"a": 1},
             "sandbox": {"mode": "x"}, "agents": {"fallback": ["x", {"env": {"ANY": "x"}}]}, "notify": {"a": 1}, "scm": "wrong, but not unknown"
         });
         assert_eq!(warnings(value.clone()), (vec![], value));

@@ -3,7 +3,9 @@
 use super::{VERSION, extend, outcome_object, tokens_object};
 use crate::Suggest;
 use ralph_core::agent_event::AgentEvent;
-use ralph_core::notice::{Notice, ResumeKind};
+use ralph_core::notice::{Notice, PlanTurn, ResumeKind};
+use ralph_core::plan::Mode;
+use ralph_core::plan::choice::Budget;
 use ralph_core::text;
 use ralph_core::time::WallTime;
 use ralph_core::words::Reason;
@@ -24,8 +26,23 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice, suggest: &Suggest) 
             }),
         ),
         Notice::Pinned { files, programs } => ("judges.pinned", json!({ "files": files, "programs": programs })),
-        Notice::IterationStarted { iteration, attempt, agent, .. } => {
-            ("iteration.started", json!({ "iteration": iteration, "attempt": attempt, "agent": agent }))
+        Notice::PlanStarted { budget, allowed } => {
+            let mut object = plan_object(budget);
+            extend(&mut object, json!({ "allowed": allowed }));
+            ("plan.started", object)
+        }
+        Notice::PlanJudged { iteration, turn, decision, undone, budget } => {
+            let mut object = json!({ "iteration": iteration, "undone": undone, "plan": plan_object(budget) });
+            extend(&mut object, turn_object(turn));
+            extend(&mut object, serde_json::to_value(decision).unwrap_or_default());
+            ("plan.judged", object)
+        }
+        Notice::IterationStarted { iteration, attempt, agent, turn, .. } => {
+            let mut object = json!({ "iteration": iteration, "attempt": attempt, "agent": agent });
+            if let Some(turn) = turn {
+                extend(&mut object, turn_object(turn));
+            }
+            ("iteration.started", object)
         }
         Notice::CheckFinished { iteration, kind, name, passed, exit_code, duration, log, problem, .. } => (
             "check.finished",
@@ -80,6 +97,24 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice, suggest: &Suggest) 
         | Notice::Stopping { .. } => return None,
     };
     Some(line(kind, at, run, fields))
+}
+
+/// Where a plan stands.
+fn plan_object(budget: &Budget) -> Value {
+    let Budget { stories, done, not_begun, awaiting_review, changes_requested, needed } = budget;
+    json!({
+        "stories": stories,
+        "done": done,
+        "not_begun": not_begun,
+        "awaiting_review": awaiting_review,
+        "changes_requested": changes_requested,
+        "needed": needed,
+    })
+}
+
+fn turn_object(turn: &PlanTurn) -> Value {
+    let mode = turn.mode.map_or("closing", Mode::as_str);
+    json!({ "mode": mode, "story": turn.story, "title": turn.title, "reviews": turn.reviews, "review_cap": turn.cap })
 }
 
 pub fn agent_line(at: WallTime, run: &str, iteration: u32, event: &AgentEvent) -> String {

@@ -76,7 +76,7 @@ fn ended(case: &Explanation, style: &Style) -> Section {
     };
     // A supervised run verifies nothing.
     let (steps, verified) = match row.kind {
-        LoopKind::Prompt => ("iterations", Some(verified)),
+        LoopKind::Prompt | LoopKind::Plan => ("iterations", Some(verified)),
         LoopKind::Supervise => ("starts", None),
     };
     let code = row.exit_code.filter(|_| *state != State::Running);

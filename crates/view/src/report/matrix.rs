@@ -1,7 +1,7 @@
 //! Which check went how in which iteration.
 
 use crate::run_view::{Check, Finding, RunView};
-use ralph_core::check::{CheckKind, CheckReport};
+use ralph_core::check::{CheckKind, CheckReport, Ground};
 use ralph_core::time::Millis;
 
 pub struct Matrix<'s> {
@@ -27,7 +27,7 @@ impl Name {
     /// The command, or the kind and what was looked at.
     pub fn title(&self) -> String {
         match self.kind {
-            CheckKind::Guardrail => self.name.clone(),
+            CheckKind::Guardrail | CheckKind::Verify => self.name.clone(),
             kind => format!("{}: {}", kind.as_str(), self.name),
         }
     }
@@ -69,8 +69,8 @@ impl How {
 
 impl<'s> Matrix<'s> {
     pub fn of(view: &'s RunView) -> Matrix<'s> {
-        let rules = view.machine.policy().guardrails.iter();
-        let checks = rules.map(|rule| Name { kind: CheckKind::Guardrail, name: rule.shown().to_owned() }).collect();
+        let rules = view.machine.policy().checks(0, Ground::Project).into_iter();
+        let checks = rules.map(|spec| Name { kind: spec.source, name: spec.name().to_owned() }).collect();
         let mut matrix = Matrix { checks, rows: Vec::new() };
         matrix.add(0, 1, view.baseline.iter().map(executed));
         for attempt in &view.attempts {
@@ -124,7 +124,7 @@ fn found(finding: &Finding) -> Made<'_> {
     let how = match (finding.passed, finding.kind) {
         (true, _) => How::Passed,
         // Without a receipt nothing was executed.
-        (false, CheckKind::Guardrail) => How::CouldNotRun,
+        (false, CheckKind::Guardrail | CheckKind::Verify) => How::CouldNotRun,
         (false, _) => How::Failed,
     };
     let cell = Cell { how, duration: finding.duration, log: finding.log.as_deref() };

@@ -61,7 +61,7 @@ impl RunView {
     fn hear(&mut self, brought: &mut Brought, notice: Notice) {
         let last = self.attempts.last_mut();
         match (notice, last) {
-            (Notice::IterationStarted { iteration, attempt, prompt, agent }, last) => {
+            (Notice::IterationStarted { iteration, attempt, prompt, agent, turn }, last) => {
                 let keep = match self.prompts {
                     Prompts::None => false,
                     Prompts::Of(wanted) => wanted == iteration,
@@ -76,6 +76,7 @@ impl RunView {
                     at: brought.at,
                     prompt: if keep { prompt } else { String::new() },
                     program: agent,
+                    turn,
                     ..AttemptView::default()
                 });
             }
@@ -168,7 +169,10 @@ fn in_flight(activity: Activity) -> InFlight {
         | Activity::Pin(_)
         | Activity::RestorePinned { .. }
         | Activity::CompareTests { .. }
-        | Activity::CheckOut { .. } => InFlight::Tree,
+        | Activity::CheckOut { .. }
+        | Activity::ReadPlan(_)
+        | Activity::PutBack(_)
+        | Activity::SwitchBranch { .. } => InFlight::Tree,
         Activity::Wait { until } => InFlight::Wait(until),
         Activity::Check(spec, _) => InFlight::Check(spec),
         Activity::Watch(watch) => InFlight::Check(Box::new(watch.spec)),

@@ -98,7 +98,8 @@ fn checked(iteration: u32) -> (Entry, Notice) {
 fn checks_that_execute_nothing_are_kept_by_their_last_round() {
     let mut view = cut(1);
     let noted = || journal().remove(2);
-    let begins = Notice::IterationStarted { iteration: 1, attempt: 1, agent: String::new(), prompt: String::new() };
+    let begins =
+        Notice::IterationStarted { iteration: 1, attempt: 1, agent: String::new(), prompt: String::new(), turn: None };
     view.take(noted(), Step::telling([begins]));
     view.take(
         noted(),

@@ -15,7 +15,7 @@ use ralph_core::time::Millis;
 /// What one agent process of a run is called.
 pub fn step(kind: LoopKind) -> &'static str {
     match kind {
-        LoopKind::Prompt => "iteration",
+        LoopKind::Prompt | LoopKind::Plan => "iteration",
         LoopKind::Supervise => "start",
     }
 }

@@ -41,7 +41,7 @@ impl Run {
         if let Some(step) = self.not_worked(seen) {
             return step;
         }
-        let inspection = Box::new(Inspection::of(Arc::clone(seen), self.looks_at_the_tree()));
+        let inspection = Box::new(Inspection::of(Arc::clone(seen), self.looks_at_the_tree(), self.inspection_begins()));
         if let Marker::WrongKind(kind) = &seen.marker {
             return self.finish_by_wrong_marker("DONE", kind, Continuation::Inspection(inspection));
         }

@@ -77,7 +77,7 @@ impl Run {
     fn supervised<T: Default>(&mut self, look: impl FnOnce(&mut Supervised) -> T) -> T {
         match &mut self.kind {
             KindState::Supervised(state) => look(state),
-            KindState::Prompt => T::default(),
+            KindState::Prompt | KindState::Plan(_) => T::default(),
         }
     }
 
