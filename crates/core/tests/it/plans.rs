@@ -171,7 +171,12 @@ impl World {
             .collect();
         dirty.sort_by(|one, two| one.path.cmp(&two.path));
         dirty.dedup();
-        let git = GitSeen { head: format!("commit{:06}", self.commits), branch: self.branch.clone(), dirty };
+        let git = GitSeen {
+            head: format!("commit{:06}", self.commits),
+            branch: self.branch.clone(),
+            prefix: String::new(),
+            dirty,
+        };
         (!self.no_git).then_some(git)
     }
 
