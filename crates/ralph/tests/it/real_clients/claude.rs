@@ -1,6 +1,7 @@
 //! Claude Code.
 
 use super::{Stage, trials};
+use crate::process::only;
 use ralph_testkit::model_server::{Refusal, Reply};
 use serde_json::json;
 
@@ -66,10 +67,45 @@ fn the_exported_plugin_is_loaded_and_its_hooks_speak() {
     // Whatever the client writes into its transcript is far more than that.
     let agent = json!({ "flags": ["--plugin-dir", plugin], "env": { "CLAUDE_CONTEXT_WINDOW": "100" } });
     stage.env.settings(json!({ "agent": agent }));
-    stage.json(&["run", "-p", "say hello", "--once"]).run();
+    let run = stage.json(&["run", "-p", "say hello", "--once"]).run();
+    assert_eq!(only(&run, "run.finished")["stop_reason"], "complete");
     let turns = stage.model.turns();
     assert_eq!(turns.len(), 2, "no hook kept the agent from stopping");
     assert!(turns[1].has("CRITICAL: Context window is at ~"), "the hook's words reach the model");
     assert!(turns.iter().any(|turn| turn.has("ralph-plan")), "the skill is offered");
+    stage.nobody_is_left();
+}
+
+/// A run of a plan tells the client of its hooks, for this process alone: an agent that wants to stop hears what is missing.
+#[test]
+fn the_stop_hook_of_a_plan_sends_the_agent_back_to_commit() {
+    let submit =
+        "sed -i 's/\"reviewStatus\": null/\"reviewStatus\": \"needs_review\"/' ralph/tasks.json && echo built > built";
+    let replies = vec![
+        Reply::shell(submit),
+        Reply::text("All finished."),
+        Reply::shell("git add -A && git commit -qm 'feat: [US-001] - Build it'"),
+        Reply::text("Committed."),
+    ];
+    let Some(stage) = claude(replies) else { return };
+    let env = &stage.env;
+    env.ralph(["plan", "init", "-q"]).stdout_has("wrote ").run();
+    let story = json!({
+        "id": "US-001", "title": "Build it", "description": "d", "acceptanceCriteria": ["it is built"], "priority": 1,
+        "passes": false, "reviewStatus": null, "reviewCount": 0, "reviewFeedback": "", "notes": "", "dependsOn": []
+    });
+    let tasks = json!({
+        "project": "p", "branchName": "ralph/x", "description": "d", "verifyCommands": [], "userStories": [story]
+    });
+    env.write("ralph/tasks.json", &format!("{tasks:#}\n"));
+    env.git(["add", "-A"]);
+    env.git(["commit", "-qm", "plan"]);
+    let run = stage.json(&["run", "--plan", "-m", "1"]).code(1).run();
+    assert_eq!(only(&run, "run.finished")["stop_reason"], "max-iterations");
+    let turns = stage.model.turns();
+    assert_eq!(turns.len(), 4, "sent back once");
+    assert!(turns[2].has("There are uncommitted changes") && turns[2].has("built"), "the hook names the file");
+    assert_eq!(env.git(["log", "-1", "--format=%s"]).trim(), "feat: [US-001] - Build it");
+    assert_eq!(env.git(["status", "--porcelain"]), "");
     stage.nobody_is_left();
 }
