@@ -34,7 +34,7 @@ mod stopping;
 mod waiting;
 mod working;
 
-pub use row::RunRow;
+pub use row::{PlanRow, RunRow};
 
 use crate::activity::{Act, Activity};
 use crate::check::CheckReport;
@@ -45,7 +45,8 @@ use crate::inbox::Inbox;
 use crate::machine::{Machine, Next, Outside, Step};
 use crate::notice::{Notice, ResumeKind};
 use crate::outcome::Outcome;
-use crate::policy::Policy;
+use crate::plan::PlanSeen;
+use crate::policy::{AgentPolicy, Policy};
 use crate::protect::Pins;
 use crate::receipt::Receipt;
 use crate::time::{Millis, WallTime};
@@ -234,6 +235,24 @@ impl Run {
         }
         run.brief.gather(&run.policy, gathered, true);
         Some(run.prompt())
+    }
+
+    /// The same for the run of a plan that stands so, with who is asked first; `None` too if no story is open.
+    pub fn first_turn(
+        started: &Started,
+        at: WallTime,
+        plan: &PlanSeen,
+        gathered: &Gathered,
+    ) -> Option<(String, AgentPolicy)> {
+        let mut run = Run::new(started, Now { seq: 1, at, elapsed: Millis::ZERO });
+        if !run.foresee(plan) || run.policy.limits.max_iterations == 0 {
+            return None;
+        }
+        run.count = Count::default();
+        run.count.begin_next();
+        run.brief.gather(&run.policy, gathered, true);
+        drop(run.gather_for_kind(gathered));
+        Some((run.prompt(), run.agent().clone()))
     }
 
     /// Takes one entry and says what to do next.

@@ -9,6 +9,7 @@ use crate::settings::{Flags, Loaded, reviewer};
 use crate::terminal::page;
 use clap::Args;
 use ralph_agents::Delivery;
+use ralph_core::activity::PlanRead;
 use ralph_core::event::{Gathered, Started};
 use ralph_core::id::TaskName;
 use ralph_core::memory;
@@ -18,7 +19,7 @@ use ralph_core::policy::{AgentPolicy, Policy, PromptSource};
 use ralph_core::run::Run;
 use ralph_core::time::Millis;
 use ralph_host::clock::Clock;
-use ralph_host::{look, views};
+use ralph_host::{look, plan_files, views};
 use ralph_view::json;
 use ralph_view::quoted;
 use std::num::NonZeroU32;
@@ -201,7 +202,10 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
             let task = task(&args, TaskName::from_text("plan"))?;
             let prompt = PromptSource::File(folder.name(TEMPLATE));
             let policy = settings.policy(task, prompt, &flags, hash);
-            settings.for_plan(policy, folder.dir(), loaded.says(&["loop", "stallAfter"]))
+            let policy = settings.for_plan(policy, folder.dir(), loaded.says(&["loop", "stallAfter"]));
+            // What `plan check` says now need not be found in a journal.
+            folder.plan(policy.plan().map(|plan| plan.rules).unwrap_or_default())?;
+            policy
         }
     };
     doubts(&project, &policy).iter().for_each(|doubt| page::say(&format!("warning: {doubt}")));
@@ -344,9 +348,18 @@ fn dry_run(global: &Global, project: &Project, started: &Started) -> Result<u8, 
     if let Some(Err(problem)) = &gathered.base {
         return Err(CommandError::usage(problem.clone()));
     }
-    let prompt = Run::first_prompt(started, Clock::start().now(), &gathered);
-    let prompt = prompt.ok_or_else(|| CommandError::usage("the limits leave no iteration to run"))?;
-    let line = ralph_agents::for_agent(&policy.agent).command(&policy.agent);
+    let now = Clock::start().now();
+    let first = match policy.plan() {
+        Some(plan) => {
+            let read = PlanRead { dir: plan.dir.clone(), ..PlanRead::default() };
+            Run::first_turn(started, now, &plan_files::look(&project.root, &read), &gathered)
+        }
+        None => Run::first_prompt(started, now, &gathered).map(|prompt| (prompt, policy.agent.clone())),
+    };
+    let none =
+        if policy.plan().is_some() { "the plan leaves nothing to do" } else { "the limits leave no iteration to run" };
+    let (prompt, agent) = first.ok_or_else(|| CommandError::usage(none))?;
+    let line = ralph_agents::for_agent(&agent).command(&agent);
     if global.json {
         let object = serde_json::json!({
             "v": json::VERSION, "program": line.program, "args": line.args, "env": line.env.iter().map(|(name, _)| name).collect::<Vec<_>>(),

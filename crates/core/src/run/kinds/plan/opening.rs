@@ -108,6 +108,18 @@ impl Run {
         });
     }
 
+    /// Takes a plan as it stands, and its first turn; says whether there is one.
+    pub(in super::super::super) fn foresee(&mut self, seen: &PlanSeen) -> bool {
+        drop(self.on_plan_read(seen));
+        match self.turning() {
+            Turning::Work(mode, story) => {
+                self.begin_turn(mode, story, false);
+                true
+            }
+            Turning::Close(_) | Turning::Check | Turning::End(_) => false,
+        }
+    }
+
     /// Looks whether a plan whose stories are all done is complete.
     fn check_without_agent(&mut self) -> RunStep {
         let mut at = Box::new(Inspection::of(Arc::new(Observation::nothing()), self.looks_at_the_tree(), Vec::new()));
