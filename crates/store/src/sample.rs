@@ -52,6 +52,8 @@ pub(crate) fn check_ended(seq: u64, command: &str, code: i32) -> Entry {
         live: String::new(),
         empty: false,
         pinned: Vec::new(),
+        outside: Vec::new(),
+        unwatched: String::new(),
     };
     entry(seq, Event::CheckEnded(Box::new(report)))
 }

@@ -227,6 +227,21 @@ pub fn figures(plan: &Plan, rules: Rules) -> Vec<StoryFigures> {
     plan.stories().iter().map(of).collect()
 }
 
+/// Adds what a run took for the stories of the plan. A story is known by its id and its title: those of an earlier plan
+/// had the same ids.
+pub fn add_run(figures: &mut [StoryFigures], run: &[StoryFigures]) {
+    for took in run {
+        let is_meant = |story: &&mut StoryFigures| story.id == took.id && story.title == took.title;
+        if let Some(story) = figures.iter_mut().find(is_meant) {
+            story.iterations += took.iterations;
+            story.cost = match (story.cost, took.cost) {
+                (Some(sum), Some(cost)) => Some(sum + cost),
+                (sum, cost) => sum.or(cost),
+            };
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,7 +274,14 @@ mod tests {
     fn a_plan_is_told_by_the_state_of_its_stories_and_what_comes_next() {
         let (plan, rules) = (plan(), Rules::default());
         let mut figures = figures(&plan, rules);
-        (figures[0].iterations, figures[0].cost) = (4, Some(0.5));
+        let took = |title: &str| StoryFigures {
+            id: "A".to_owned(),
+            title: title.to_owned(),
+            iterations: 2,
+            cost: Some(0.25),
+            ..StoryFigures::default()
+        };
+        add_run(&mut figures, &[took("Title A"), took("of another plan"), took("Title A")]);
         let status = PlanStatus { dir: "ralph", plan: &plan, rules, allowed: 3, figures: &figures, live: None };
         let expected = "\
 plan: 5 stories, 2 done, about 7 iterations needed (3 allowed)

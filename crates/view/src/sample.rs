@@ -100,6 +100,8 @@ fn check(iteration: u32, code: i32) -> Event {
         live: String::new(),
         empty: false,
         pinned: Vec::new(),
+        outside: Vec::new(),
+        unwatched: String::new(),
     }))
 }
 

@@ -19,6 +19,9 @@ pub(super) struct Integrity {
     known: Option<Arc<Known>>,
     /// What is not known of the checks, and what was made during the run.
     unknown: Vec<Unknown>,
+    /// What was not known of them when the run began.
+    #[serde(default)]
+    unknown_first: Vec<Unknown>,
     /// Checks that were asked for during the run, so that nobody learned what they are made of.
     #[serde(default)]
     added: Vec<Unknown>,
@@ -103,7 +106,7 @@ impl Integrity {
     pub(super) fn see_made(&mut self, changes: &[PinnedChange]) {
         let Some(pins) = &self.pins else { return };
         let made = pins.made(changes, !self.has_snapshots());
-        self.unknown = pins.unknown.iter().cloned().chain(made).chain(self.added.iter().cloned()).collect();
+        self.unknown = self.unknown_first.iter().cloned().chain(made).chain(self.added.iter().cloned()).collect();
     }
 
     /// Checks were added that were not learned when the others were.
@@ -113,8 +116,9 @@ impl Integrity {
         self.added = added;
     }
 
-    pub(super) fn pin(&mut self, pins: Pins, untrusted: Vec<Untrusted>) {
-        self.unknown.clone_from(&pins.unknown);
+    pub(super) fn pin(&mut self, pins: Pins, unknown: Vec<Unknown>, untrusted: Vec<Untrusted>) {
+        self.unknown.clone_from(&unknown);
+        self.unknown_first = unknown;
         self.pins = Some(Arc::new(pins));
         self.doubted = untrusted.iter().map(Untrusted::words).collect();
         self.untrusted = untrusted;

@@ -45,8 +45,7 @@ use crate::inbox::Inbox;
 use crate::machine::{Machine, Next, Outside, Step};
 use crate::notice::{Notice, ResumeKind};
 use crate::outcome::Outcome;
-use crate::plan::PlanSeen;
-use crate::policy::{AgentPolicy, Policy};
+use crate::policy::Policy;
 use crate::protect::Pins;
 use crate::receipt::Receipt;
 use crate::time::{Millis, WallTime};
@@ -237,24 +236,6 @@ impl Run {
         Some(run.prompt())
     }
 
-    /// The same for the run of a plan that stands so, with who is asked first; `None` too if no story is open.
-    pub fn first_turn(
-        started: &Started,
-        at: WallTime,
-        plan: &PlanSeen,
-        gathered: &Gathered,
-    ) -> Option<(String, AgentPolicy)> {
-        let mut run = Run::new(started, Now { seq: 1, at, elapsed: Millis::ZERO });
-        if !run.foresee(plan) || run.policy.limits.max_iterations == 0 {
-            return None;
-        }
-        run.count = Count::default();
-        run.count.begin_next();
-        run.brief.gather(&run.policy, gathered, true);
-        drop(run.gather_for_kind(gathered));
-        Some((run.prompt(), run.agent().clone()))
-    }
-
     /// Takes one entry and says what to do next.
     pub fn step(&mut self, entry: &Entry) -> RunStep {
         self.now = Now { seq: entry.seq, at: entry.at, elapsed: self.now.elapsed.max(entry.elapsed) };
@@ -287,7 +268,7 @@ impl Run {
             }
             Event::CheckEnded(report) => self.on_check_ended(report),
             Event::ScmLooked { pending } => self.on_scm_looked(*pending),
-            Event::MadeSeen { made, problem } => self.on_made_seen(made, problem),
+            Event::MadeSeen { made, problem, tests } => self.on_made_seen(made, problem, tests),
             Event::LeftOutSeen { paths, problem } => self.on_left_out_seen(paths, problem),
             Event::ScmEnded(report) => self.on_scm_ended(report),
             Event::MarkersSeen { markers, problem } => self.on_markers_seen(markers, problem.as_deref()),

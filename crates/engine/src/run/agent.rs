@@ -4,7 +4,7 @@
 use super::RunHands;
 use super::face::Face;
 use crate::carry::{Links, at};
-use ralph_agents::{CommandLine, Delivery, Detail, Dialect, End, LineKind, Reader, SideFile, Told};
+use ralph_agents::{CommandLine, Delivery, Detail, End, LineKind, Reader, SideFile, Told};
 use ralph_core::activity::{AgentLog, HookUse, Launch, MarkerUse};
 use ralph_core::event::Event;
 use ralph_core::id::RunId;
@@ -41,10 +41,7 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
     }
     let prompt_file = show_prompt(hands, launch, &mut events);
     let dialect = ralph_agents::for_agent(&launch.agent);
-    let line = match launch.hooks {
-        HookUse::None => dialect.command(&launch.agent),
-        HookUse::Plan => hooked(hands, dialect, &launch.agent),
-    };
+    let line = command_line(&hands.root, &launch.agent, launch.hooks);
     let (command, stdin) = command(hands, launch, line, prompt_file);
     let job = Job {
         command: &command,
@@ -115,12 +112,18 @@ pub(super) async fn run(hands: &mut RunHands<'_>, launch: &Launch, mut links: Li
     events
 }
 
-/// The command line with ralph's hooks. They name this very program; where it has no path any more, it is looked for.
-fn hooked(hands: &RunHands<'_>, dialect: &Dialect, agent: &AgentPolicy) -> CommandLine {
+/// How an agent's program is started, less the prompt. Hooks name this very program; where it has no path any more, it
+/// is looked for.
+pub fn command_line(root: &Path, agent: &AgentPolicy, hooks: HookUse) -> CommandLine {
+    let dialect = ralph_agents::for_agent(agent);
+    let line = dialect.command(agent);
+    if hooks == HookUse::None {
+        return line;
+    }
     let binary = std::env::current_exe().ok().and_then(|path| path.to_str().map(str::to_owned)).unwrap_or_default();
-    dialect.hooked(dialect.command(agent), |given| {
+    dialect.hooked(line, |given| {
         let text = match given {
-            Some(file) if !file.trim_start().starts_with('{') => Some(look::text(&hands.root.join(file))?),
+            Some(file) if !file.trim_start().starts_with('{') => Some(look::text(&root.join(file))?),
             given => given.map(str::to_owned),
         };
         skill::settings(text.as_deref(), &binary)

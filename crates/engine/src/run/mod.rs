@@ -10,6 +10,7 @@ mod face;
 mod plan;
 mod trusting;
 
+pub use agent::command_line;
 pub use buses::{BusNames, Buses};
 pub use face::{Face, Shown};
 

@@ -9,7 +9,7 @@ use crate::settings::{Flags, Loaded, reviewer};
 use crate::terminal::page;
 use clap::Args;
 use ralph_agents::Delivery;
-use ralph_core::activity::PlanRead;
+use ralph_core::activity::{HookUse, PlanRead};
 use ralph_core::event::{Gathered, Started};
 use ralph_core::id::TaskName;
 use ralph_core::memory;
@@ -18,12 +18,13 @@ use ralph_core::plan::{PlanChanges, TEMPLATE};
 use ralph_core::policy::{AgentPolicy, Policy, PromptSource};
 use ralph_core::run::Run;
 use ralph_core::time::Millis;
+use ralph_engine::run::command_line;
 use ralph_host::clock::Clock;
 use ralph_host::{look, plan_files, views};
 use ralph_view::json;
 use ralph_view::quoted;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Run the loop until the agent's claim is verified.
 ///
@@ -198,14 +199,12 @@ pub fn run(global: &Global, args: RunArgs) -> Result<u8, CommandError> {
         (None, typed) => {
             let typed = typed.as_ref().and_then(Option::as_deref);
             let folder = PlanFolder::find(&project, typed, &settings.plan.dir)?;
-            folder.must_exist()?;
+            // Whoever starts a plan that is broken is told as by `plan check`, and nothing is begun.
+            folder.plan(settings.plan.rules())?;
             let task = task(&args, TaskName::from_text("plan"))?;
             let prompt = PromptSource::File(folder.name(TEMPLATE));
             let policy = settings.policy(task, prompt, &flags, hash);
-            let policy = settings.for_plan(policy, folder.dir(), loaded.says(&["loop", "stallAfter"]));
-            // What `plan check` says now need not be found in a journal.
-            folder.plan(policy.plan().map(|plan| plan.rules).unwrap_or_default())?;
-            policy
+            settings.for_plan(policy, folder.dir(), loaded.says(&["loop", "stallAfter"]))
         }
     };
     doubts(&project, &policy).iter().for_each(|doubt| page::say(&format!("warning: {doubt}")));
@@ -349,17 +348,18 @@ fn dry_run(global: &Global, project: &Project, started: &Started) -> Result<u8, 
         return Err(CommandError::usage(problem.clone()));
     }
     let now = Clock::start().now();
-    let first = match policy.plan() {
+    let (prompt, hooks) = match policy.plan() {
+        None => (Run::first_prompt(started, now, &gathered), HookUse::None),
         Some(plan) => {
             let read = PlanRead { dir: plan.dir.clone(), ..PlanRead::default() };
-            Run::first_turn(started, now, &plan_files::look(&project.root, &read), &gathered)
+            let seen = plan_files::look(&project.root, &read);
+            (Run::first_prompt_of_plan(started, now, &seen, &gathered), HookUse::Plan)
         }
-        None => Run::first_prompt(started, now, &gathered).map(|prompt| (prompt, policy.agent.clone())),
     };
-    let none =
-        if policy.plan().is_some() { "the plan leaves nothing to do" } else { "the limits leave no iteration to run" };
-    let (prompt, agent) = first.ok_or_else(|| CommandError::usage(none))?;
-    let line = ralph_agents::for_agent(&agent).command(&agent);
+    let prompt = prompt.ok_or_else(|| {
+        CommandError::usage("there is no iteration to run: nothing is left, or the limits leave none")
+    })?;
+    let line = command_line(&project.root, &policy.agent, hooks);
     if global.json {
         let object = serde_json::json!({
             "v": json::VERSION, "program": line.program, "args": line.args, "env": line.env.iter().map(|(name, _)| name).collect::<Vec<_>>(),

@@ -77,9 +77,7 @@ fn init_writes_the_four_files_and_ignores_the_marker_once() {
     env.write("ralph/prd.md", "# Mine\n\nwords\n");
     env.ralph(["plan", "init", "--missing", "-q"]).stdout("wrote ralph/prompt.md\n").run();
     assert_eq!(env.read("ralph/prd.md"), "# Mine\n\nwords\n");
-    env.ralph(["plan", "init", "--force", "--json"])
-        .stdout_has(r#""kept":["ralph/prd.md.old","ralph/progress.txt.old","ralph/prompt.md.old"]"#)
-        .run();
+    env.ralph(["plan", "init", "--force", "--json"]).stdout_has(r#""kept":["ralph/prd.md.old"]"#).run();
     assert_eq!(env.read("ralph/prd.md.old"), "# Mine\n\nwords\n");
     assert_eq!(env.read(".gitignore"), "target\n.ralph-active\n", "once");
 }
@@ -137,7 +135,11 @@ fn every_kind_of_broken_plan_is_named_and_left_as_it_is() {
         ("a list", "[]".to_owned(), "ralph/tasks.json must be a JSON object"),
         ("no stories", "{\"project\":\"p\",\"description\":\"d\"}".to_owned(), "top-level field: 'userStories'"),
         ("an empty list", tasks(&[]), "ralph/tasks.json: 'userStories' holds no story"),
-        ("twice", tasks(&[story("A")]).replacen("\"title\"", "\"notes\"", 1), "ralph/tasks.json: Story A: "),
+        (
+            "twice",
+            tasks(&[story("A")]).replacen("\"title\"", "\"notes\": \"x\", \"title\"", 1),
+            "ralph/tasks.json: Story A: 'notes' stands twice",
+        ),
         ("wrong type", tasks(&[with(story("A"), json!({"passes": "yes"}))]), "Story A: field 'passes' has wrong type"),
         ("odd id", tasks(&[story("a b\u{1b}[31m")]), "must be 1 to 64 of the characters"),
         ("same id", tasks(&[story("A"), story("A")]), "ralph/tasks.json: Duplicate story ID: 'A'"),
@@ -357,7 +359,11 @@ fn an_import_takes_nothing_away_and_refuses_what_is_no_plan() {
     }
     assert_eq!(env.read(TASKS), before);
     let import = env.ralph(["plan", "import", "todo.md", "--force"]);
-    import.stdout_has("kept the old one as ralph/tasks.json.old\n").stderr_has("next: ").run();
+    import
+        .stdout_has("kept the old one as ralph/tasks.json.old\n")
+        .stderr_has("note: No acceptance criteria")
+        .stderr_has("next: ")
+        .run();
     assert_eq!(env.read("ralph/tasks.json.old"), before);
     // A folder of the plugin brings its requirements and its log along.
     let other = planned(&[story("B")]);
@@ -511,5 +517,45 @@ fn a_draft_is_a_conversation_with_the_agent_and_then_a_check() {
         .stderr_has("error: the agent `no-such-agent` cannot be started\n")
         .stderr_has("hint: see which agents could run here: ralph doctor\n")
         .stderr_unchecked("the settings are for another agent")
+        .run();
+}
+
+#[test]
+fn a_dry_run_shows_the_first_prompt_of_a_plan_and_the_hooks_of_this_run_alone() {
+    let env = planned(&[done("A", 1), story("B")]);
+    env.agent_as("claude").write("mine.json", r#"{"model": "m", "hooks": {"Stop": [1]}}"#);
+    env.settings(json!({"agent": {"flags": ["--settings", "mine.json"]}}));
+    let dry = |more: &[&str]| {
+        let arguments = [&["run", "--plan", "--dry-run", "--json"], more].concat();
+        env.ralph(arguments).stdout_has("\"prompt\":").run().json_lines().remove(0)
+    };
+    let shown = dry(&[]);
+    let prompt = shown["prompt"].as_str().unwrap();
+    assert!(prompt.contains("Mode: implement.") && prompt.contains("id: B\ntitle: Title of B"), "{prompt}");
+    let args: Vec<&str> = shown["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap()).collect();
+    assert_eq!(args.iter().filter(|arg| **arg == "--settings").count(), 1, "{args:?}");
+    let settings: Value = serde_json::from_str(args.last().unwrap()).unwrap();
+    assert_eq!((&settings["model"], &settings["hooks"]["Stop"][0]), (&json!("m"), &json!(1)), "what was given stays");
+    let command = settings["hooks"]["Stop"][1]["hooks"][0]["command"].as_str().unwrap();
+    assert!(command.contains(&format!("'{}' hook stop", env!("CARGO_BIN_EXE_ralph"))), "{command}");
+    assert!(dry(&["--skip-review"])["prompt"].as_str().unwrap().contains("set its `passes` to `true`"));
+    env.ralph(["run", "-p", "x", "--dry-run", "--json"]).stdout_lacks("hook stop").stdout_has("\"prompt\":").run();
+    for (arguments, message) in [
+        (&["run", "-p", "x", "--review-cap", "2"][..], "error: --review-cap is for plans: give --plan too\n"),
+        (
+            &["run", "--plan", "--review-cap", "0"],
+            "flag --review-cap: plan.reviewCap: expected a whole number of at least 1",
+        ),
+        (&["run", "--plan", "nowhere"], "error: there is no plan in nowhere/: run ralph plan init first\n"),
+        (&["run", "--plan", "-p", "x"], "error: only one of -p, -f and --plan can be given\n"),
+    ] {
+        env.ralph(arguments).code(2).stderr_has(message).stderr_unchecked("hints differ").run();
+    }
+    env.write(TASKS, "{}");
+    env.ralph(["run", "--plan"])
+        .code(2)
+        .stderr_has("missing required top-level field: 'project'")
+        .stderr_has(MEND)
+        .stderr_has("error: ")
         .run();
 }

@@ -19,7 +19,6 @@ use ralph_host::process::Keeper;
 use ralph_host::scm::{self, OwnCommit};
 use ralph_host::temp::RunTemp;
 use ralph_view::json::VERSION;
-use ralph_view::plan_status::figures;
 use ralph_view::quoted;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -54,7 +53,7 @@ const NAMED: usize = 10;
 pub(super) fn run(place: &Place<'_>, args: &ArchiveArgs) -> Result<u8, CommandError> {
     let _lock = place.lock()?;
     let plan = place.folder.plan(place.rules())?;
-    let stories = figures(&plan, place.rules());
+    let stories = place.figures(&plan);
     let totals = Totals::of(&stories);
     if totals.done < totals.stories && !args.force {
         return Err(unfinished(place, &plan, totals));

@@ -7,17 +7,25 @@ mod import;
 mod init;
 mod status;
 
+pub(super) use init::today;
+
+use super::pick;
 use crate::cli::Global;
 use crate::error::CommandError;
 use crate::plan_folder::PlanFolder;
 use crate::project::Project;
+use crate::runs::Listing;
 use crate::session;
 use crate::settings::Settings;
 use crate::terminal::page;
 use clap::{Args, Subcommand};
-use ralph_core::plan::{PRD, Rules, TASKS, template};
+use ralph_core::plan::stats::StoryFigures;
+use ralph_core::plan::{PRD, Plan, Rules, TASKS, template};
+use ralph_core::policy::LoopKind;
 use ralph_host::lock::WorkTreeLock;
 use ralph_host::plan_files::Stands;
+use ralph_store::{Store, Which};
+use ralph_view::plan_status;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -73,6 +81,9 @@ pub fn run(global: &Global, args: &PlanArgs) -> Result<u8, CommandError> {
     }
 }
 
+/// Runs of the project that are asked what they did for a plan: more than any plan takes.
+const RUNS_LOOKED_AT: usize = 200;
+
 /// Where a command about a plan works.
 struct Place<'a> {
     global: &'a Global,
@@ -84,6 +95,24 @@ struct Place<'a> {
 impl Place<'_> {
     fn rules(&self) -> Rules {
         self.settings.plan.rules()
+    }
+
+    /// What each story took, as the file and the journals of the runs tell it.
+    fn figures(&self, plan: &Plan) -> Vec<StoryFigures> {
+        let mut figures = plan_status::figures(plan, self.rules());
+        if let Err(error) = self.add_runs(&mut figures) {
+            page::say(&format!("note: what the runs took is not counted: {}", error.words()));
+        }
+        figures
+    }
+
+    fn add_runs(&self, figures: &mut [StoryFigures]) -> Result<(), CommandError> {
+        let Some(store) = Store::open_existing(&self.project.state)? else { return Ok(()) };
+        let rows = Listing::newest(&store, Which::All, RUNS_LOOKED_AT)?.runs;
+        for row in rows.iter().filter(|row| row.kind == LoopKind::Plan) {
+            plan_status::add_run(figures, &pick::machine(&store, &row.run)?.story_figures());
+        }
+        Ok(())
     }
 
     /// Keeps runs away from the plan while its files are exchanged; refuses where one works on it already.

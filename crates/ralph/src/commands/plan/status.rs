@@ -7,7 +7,7 @@ use crate::terminal::page;
 use clap::Args;
 use ralph_core::outcome::exit;
 use ralph_core::text;
-use ralph_view::plan_status::{PlanStatus, figures};
+use ralph_view::plan_status::PlanStatus;
 
 /// Show the stories by state with their reviews, what the next iteration would do, and how many are needed.
 #[derive(Debug, Args)]
@@ -24,7 +24,7 @@ pub(super) fn run(place: &Place<'_>) -> Result<u8, CommandError> {
             page::narrate(place.global, &format!("warning: {}", text::for_terminal(warning.words())));
         }
     }
-    let figures = figures(&plan, rules);
+    let figures = place.figures(&plan);
     let live = Live::look(place.project);
     let status = PlanStatus {
         dir: place.folder.dir(),

@@ -55,3 +55,21 @@ trials_of! {
     subscribed:
     a_usage_limit(limits_until),
 }
+
+/// A run's rules reach the model through the plugin's hooks, and nobody but the run speaks.
+#[test]
+fn the_exported_plugin_is_loaded_and_its_hooks_speak() {
+    let replies = vec![Reply::shell("echo hello"), Reply::text("All finished.\n<response>DONE</response>")];
+    let Some(stage) = claude(replies) else { return };
+    let plugin = stage.env.root().join("plugin").display().to_string();
+    stage.env.ralph(["plugin", "export", &plugin, "-q"]).stdout_has("wrote ").run();
+    // Whatever the client writes into its transcript is far more than that.
+    let agent = json!({ "flags": ["--plugin-dir", plugin], "env": { "CLAUDE_CONTEXT_WINDOW": "100" } });
+    stage.env.settings(json!({ "agent": agent }));
+    stage.json(&["run", "-p", "say hello", "--once"]).run();
+    let turns = stage.model.turns();
+    assert_eq!(turns.len(), 2, "no hook kept the agent from stopping");
+    assert!(turns[1].has("CRITICAL: Context window is at ~"), "the hook's words reach the model");
+    assert!(turns.iter().any(|turn| turn.has("ralph-plan")), "the skill is offered");
+    stage.nobody_is_left();
+}

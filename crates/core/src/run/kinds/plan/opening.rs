@@ -3,9 +3,10 @@
 
 use super::super::super::inspecting::{Inspect, Inspection};
 use super::super::super::opening::Opening;
-use super::super::super::{Continuation, Phase, Run, RunStep};
+use super::super::super::{Continuation, Now, Phase, Run, RunStep};
 use super::{Turn, notes};
 use crate::activity::{Activity, PutBack};
+use crate::event::{Gathered, Started};
 use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::Observation;
@@ -16,6 +17,7 @@ use crate::plan::{
 };
 use crate::policy::Kind;
 use crate::text;
+use crate::time::{Millis, WallTime};
 use crate::words::{Cause, Note, Reason};
 use std::sync::Arc;
 
@@ -66,6 +68,23 @@ impl Run {
         }
     }
 
+    /// The prompt with which a run of this plan would begin; `None` if it would start no agent.
+    pub fn first_prompt_of_plan(
+        started: &Started,
+        at: WallTime,
+        seen: &PlanSeen,
+        gathered: &Gathered,
+    ) -> Option<String> {
+        let mut run = Run::new(started, Now { seq: 1, at, elapsed: Millis::ZERO });
+        run.phase = Phase::Opening(Opening::Plan);
+        run.on_plan_seen(seen);
+        let Turning::Work(mode, story) = run.turning() else { return None };
+        run.count.begin_next();
+        run.begin_turn(mode, story, false);
+        run.brief.gather(&run.policy, gathered, true);
+        Some(run.prompt())
+    }
+
     fn turning(&self) -> Turning {
         let Some((state, policy)) = self.of_plan() else { return Turning::Check };
         let Some(plan) = &state.plan else { return Turning::Check };
@@ -108,18 +127,6 @@ impl Run {
             let (progress, git) = (state.progress.clone(), state.git.clone());
             state.turn = Some(Turn { mode, story, closes, before, progress, git });
         });
-    }
-
-    /// Takes a plan as it stands, and its first turn; says whether there is one.
-    pub(in super::super::super) fn foresee(&mut self, seen: &PlanSeen) -> bool {
-        drop(self.on_plan_read(seen));
-        match self.turning() {
-            Turning::Work(mode, story) => {
-                self.begin_turn(mode, story, false);
-                true
-            }
-            Turning::Close(_) | Turning::Check | Turning::End(_) => false,
-        }
     }
 
     /// Looks whether a plan whose stories are all done is complete.
