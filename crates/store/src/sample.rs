@@ -113,5 +113,6 @@ pub(crate) fn row(run: &RunId, iteration: u32) -> RunRow {
         tokens: Tokens { input: 10, output: 20, cache_read: 30, cache_write: u64::MAX },
         idle: Millis::ZERO,
         tests_changed: None,
+        plan: None,
     }
 }

@@ -46,6 +46,7 @@ pub fn row(run: &str, stop_reason: Option<StopReason>) -> RunRow {
         tokens: Tokens::default(),
         idle: Millis::ZERO,
         tests_changed: None,
+        plan: None,
     }
 }
 

@@ -632,7 +632,7 @@ impl Run {
         let stalled = if again { None } else { self.note_lap(at, &judgement) };
         self.learn(at, &judgement, again);
         self.remember_ran(&at.reports);
-        self.book_story(seen.cost_usd);
+        self.book_story(at);
         let mut told = self.tell_findings(&judgement);
         let views = self.has_views().then(|| self.write_views(None, self.brief.human().to_owned()));
         let (claim, reasons) = (judgement.claim.clone(), judgement.reasons.clone());

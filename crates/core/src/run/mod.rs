@@ -34,7 +34,7 @@ mod stopping;
 mod waiting;
 mod working;
 
-pub use row::RunRow;
+pub use row::{PlanRow, RunRow};
 
 use crate::activity::{Act, Activity};
 use crate::check::CheckReport;
