@@ -9,6 +9,7 @@ use ralph_core::claim::Claim;
 use ralph_core::notice::VerdictWord;
 use ralph_core::observation::Ending;
 use ralph_core::outcome::{StopReason, exit};
+use ralph_core::plan::{ReviewStatus, Story};
 use ralph_core::text;
 use ralph_core::time::Millis;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +51,26 @@ pub fn of(view: &RunView, state: State, worked: Millis) -> Vec<String> {
             vec![Some(cut_short(last)), Some(standing(view))]
         }
     };
-    sentences.into_iter().flatten().collect()
+    let stories = open_stories(view).filter(|_| state != State::Ended(StopReason::Complete));
+    stories.into_iter().chain(sentences.into_iter().flatten()).collect()
+}
+
+/// Stories that are named one by one.
+const STORIES: usize = 10;
+
+/// How far a plan is, and where its open stories stand.
+fn open_stories(view: &RunView) -> Option<String> {
+    let plan = view.machine.plan()?;
+    let skips = view.machine.policy().plan().is_some_and(|plan| plan.rules.skip_review);
+    let open: Vec<&Story> = plan.stories().iter().filter(|story| !story.is_done(skips)).collect();
+    let status = |story: &&Story| {
+        let status = story.status.map_or("not begun", ReviewStatus::as_str);
+        format!("{} ({status}, {})", story.id, text::count(story.count.into(), "review"))
+    };
+    let named: Vec<String> = open.iter().take(STORIES).map(|story| status(story)).collect();
+    let all = plan.stories().len();
+    let more = if named.is_empty() { String::new() } else { format!("; open: {}", named.join(", ")) };
+    Some(format!("{} of {all} stories done{more}", all - open.len()))
 }
 
 fn starts(view: &RunView, last: &AttemptView) -> Vec<String> {

@@ -4,6 +4,7 @@ use crate::liveness::State;
 use crate::run_view::{AttemptView, RunView};
 use crate::words::{self, amounts};
 use crate::{Paint, Style};
+use ralph_core::plan::Mode;
 use ralph_core::policy::LoopKind;
 use ralph_core::run::RunRow;
 use ralph_core::text;
@@ -73,6 +74,10 @@ fn attempt_lines(attempt: &AttemptView, kind: LoopKind, paint: Paint) -> String 
     }
     let mut parts = vec![format!("{:>3}", attempt.iteration)];
     parts.extend((attempt.attempt > 1).then(|| format!("attempt {}", attempt.attempt)));
+    parts.extend(attempt.turn.as_ref().map(|turn| {
+        let mode = turn.mode.map_or("commit", Mode::as_str);
+        format!("{mode} {}", turn.story)
+    }));
     parts.extend(attempt.duration().map(|span| span.to_string()));
     parts.extend(attempt.judged.as_ref().map(|judged| words::claim(&judged.claim).to_owned()));
     let checks = attempt.counted().map(|check| {
