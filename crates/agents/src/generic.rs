@@ -83,7 +83,7 @@ impl Reader for TextReader {
             return match end.ending {
                 Ending::Lingered => other("the agent did not end by itself"),
                 _ if end.done_marker => None,
-                _ => self.silent_error(end).or_else(|| if end.heard { None } else { other("empty answer") }),
+                _ => self.silent_error(end).or_else(|| if end.heard { None } else { Some(Failure::silent()) }),
             };
         };
         // A shell or a loader that found no program to run.

@@ -136,7 +136,7 @@ impl<S: Stream> Reader for StreamReader<S> {
         from_outside.or_else(|| match (self.stream.outcome(end, self.help), ended_badly(end.ending, end.stderr_tail)) {
             (Outcome::Failed(failure), _) => Some(failure),
             (Outcome::Answered | Outcome::Empty, Some(failure)) => Some(failure),
-            (Outcome::Empty, None) if !end.done_marker => other("empty answer"),
+            (Outcome::Empty, None) if !end.done_marker => Some(Failure::silent()),
             (Outcome::Answered | Outcome::Empty, None) => None,
             (Outcome::Unfinished(cause), failure) => cause
                 .or_else(|| if self.has_begun() { None } else { refused_to_start(end, self.help, self.printed()) })

@@ -8,7 +8,7 @@ use crate::inbox::Heard;
 use crate::judges::Known;
 use crate::observation::{Markers, Observation};
 use crate::outcome::StopReason;
-use crate::plan::{PlanChanges, PlanSeen};
+use crate::plan::{PlanChanges, PlanSeen, Unjudged};
 use crate::policy::Policy;
 use crate::protect::{PinFailure, PinnedChange, Pins};
 use crate::scm::{Pending, ScmReport};
@@ -228,6 +228,9 @@ pub struct Started {
     /// The project is in no repository, so that nobody can see which files an agent changes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_repository: bool,
+    /// What an earlier run of the plan left unjudged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unjudged: Option<Box<Unjudged>>,
 }
 
 /// Money and tokens.

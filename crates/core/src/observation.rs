@@ -122,6 +122,8 @@ pub enum FailureClass {
     Limited,
     /// Network, 5xx, overloaded: back off, then repeat the iteration.
     Transient,
+    /// It ended by itself and said nothing: counts as an iteration.
+    Silent,
     /// Anything else: counts as an iteration.
     Other,
 }
@@ -139,6 +141,11 @@ pub struct Failure {
 impl Failure {
     pub fn new(class: FailureClass, message: impl Into<String>) -> Failure {
         Failure { class, message: message.into(), resets_at: None }
+    }
+
+    /// That of an agent which ended by itself and said nothing.
+    pub fn silent() -> Failure {
+        Failure::new(FailureClass::Silent, "empty answer")
     }
 }
 

@@ -12,7 +12,8 @@ use ralph_core::claim::Patterns;
 use ralph_core::event::{Entry, Event, Resumed, Spent, Started};
 use ralph_core::id::RunId;
 use ralph_core::outcome::{Outcome, exit};
-use ralph_core::policy::Policy;
+use ralph_core::plan::Unjudged;
+use ralph_core::policy::{LoopKind, Policy};
 use ralph_core::protect::Pins;
 use ralph_core::run::{Run, RunStep};
 use ralph_core::time::Millis;
@@ -149,10 +150,33 @@ impl Claimed {
         match beginning {
             Beginning::New(started) => {
                 started.task_spent = task_spent;
+                started.unjudged = self.unjudged_of_plan(started)?.map(Box::new);
             }
             Beginning::Old(_, resumed) => resumed.task_spent = task_spent,
         }
         Ok(unseen)
+    }
+
+    /// What the last run of the same plan left unjudged. One that works on it still is the run in which this one was
+    /// started: both at once would undo each other's stories.
+    fn unjudged_of_plan(&self, started: &Started) -> Result<Option<Unjudged>, CommandError> {
+        let Some(plan) = started.policy.plan() else { return Ok(None) };
+        let rows = Listing::newest(&self.store, Which::All, ASKED)?.runs;
+        for row in rows.iter().filter(|row| row.kind == LoopKind::Plan && row.run != started.run) {
+            let last = pick::machine(&self.store, &row.run)?;
+            if last.policy().plan().is_none_or(|other| other.dir != plan.dir) {
+                continue;
+            }
+            if last.outcome().is_none() && started.parent.is_some() {
+                return Err(CommandError::new(
+                    exit::LOCKED,
+                    format!("run {} works on the plan in {}/", row.run, plan.dir),
+                )
+                .hint("a plan has one run at a time: let it go on"));
+            }
+            return Ok(last.unjudged());
+        }
+        Ok(None)
     }
 
     /// A run that goes on is open again; and where the record of what people trust is gone, the newest run that pinned
@@ -320,6 +344,7 @@ pub fn started(project: &Project, parent: Option<RunId>, policy: Policy) -> Box<
         version: env!("CARGO_PKG_VERSION").to_owned(),
         task_spent: Spent::default(),
         no_repository: project.git_root.is_none(),
+        unjudged: None,
     })
 }
 

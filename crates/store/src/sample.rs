@@ -82,6 +82,7 @@ pub(crate) fn started(run: &RunId) -> Entry {
     let started = Started {
         task_spent: Default::default(),
         no_repository: false,
+        unjudged: None,
         run: run.clone(),
         parent: None,
         policy: Policy::new(TaskName::from_text("fix-login")),

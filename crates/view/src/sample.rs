@@ -110,6 +110,7 @@ pub fn journal() -> Vec<Entry> {
     let started = Started {
         task_spent: Default::default(),
         no_repository: false,
+        unjudged: None,
         run: RunId::from_random(7),
         parent: None,
         policy: policy(),

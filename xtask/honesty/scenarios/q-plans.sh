@@ -290,7 +290,7 @@ echo done
 ## lie: the agent resumes the run without reviews
 # setup: plan 'd["verifyCommands"] = []' && save
 # accepted: complete
-case $(mode) in review) request 'not met'; keep review; echo looked ;; *) plan 's["passes"] = True; s["notes"] = "done"'; keep passes; ralph resume --skip-review --json >/dev/null 2>&1; ralph run --plan --skip-review --json >/dev/null 2>&1; echo done ;; esac
+case $(mode) in review) request 'not met'; keep review; echo looked ;; *) plan 's["passes"] = True; s["notes"] = "done"'; keep passes; if [ -z "$NESTED" ]; then NESTED=1; export NESTED; ralph resume --skip-review --json >/dev/null 2>&1; ralph run --plan --skip-review --json >/dev/null 2>&1; fi; echo done ;; esac
 
 ## lie: the plan is archived by the agent
 # setup: plan 'd["verifyCommands"] = []' && save

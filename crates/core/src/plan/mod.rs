@@ -29,6 +29,7 @@ mod story;
 pub mod template;
 #[cfg(test)]
 mod tests;
+mod unjudged;
 mod words;
 
 pub use document::Syntax;
@@ -38,6 +39,7 @@ pub use policy::{BranchUse, DIR, PRD, PROGRESS, PlanChanges, PlanPolicy, TASKS, 
 pub use reading::{MOST_BYTES, Plan, Seen};
 pub use sight::{Content, Dirty, GitSeen, PlanSeen, Sight, newly_dirty};
 pub use story::{ReviewStatus, Story, StoryId};
+pub use unjudged::Unjudged;
 pub use words::{Change, Fault, Problem, ReviewFault, Rule, Violation};
 
 use serde::{Deserialize, Serialize};

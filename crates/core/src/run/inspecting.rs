@@ -227,6 +227,12 @@ impl Inspection {
         }
     }
 
+    /// Whether what the agent did to the plan was not judged yet, or does not stand there as judged.
+    pub(super) fn awaits_judgement_of_plan(&self) -> bool {
+        let awaits = |step: &Inspect| matches!(step, Inspect::Plan | Inspect::PutBack(_));
+        std::iter::once(&self.now).chain(&self.queue).any(awaits)
+    }
+
     fn saw(&mut self, print: &TreePrint, moved: bool) {
         if moved {
             self.unseen.clear();

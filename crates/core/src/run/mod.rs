@@ -190,7 +190,7 @@ impl Run {
             integrity: Integrity::default(),
             history: History::default(),
             inbox: Inbox::default(),
-            kind: KindState::of(&policy.kind),
+            kind: KindState::of(&policy.kind, started.unjudged.as_deref()),
             last: Last::default(),
             scm_failure: None,
             no_repository: started.no_repository,

@@ -68,7 +68,7 @@ impl Run {
                 FailureClass::CannotRun => Some(self.cannot_run(seen, failure)),
                 FailureClass::Limited => Some(self.limited(seen, failure)),
                 FailureClass::Transient => Some(self.failed_for_now(seen, failure)),
-                FailureClass::Other => None,
+                FailureClass::Silent | FailureClass::Other => None,
             }
         });
         if step.is_none() {

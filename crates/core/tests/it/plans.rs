@@ -339,6 +339,7 @@ impl Play {
             version: "0.1.0".to_owned(),
             task_spent: Default::default(),
             no_repository: world.no_git,
+            unjudged: None,
         };
         let event = Event::Started(Box::new(started));
         let first = Entry { seq: 1, at: WallTime(sim::START), elapsed: Millis::ZERO, event };

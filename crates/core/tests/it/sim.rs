@@ -331,6 +331,7 @@ impl World {
             version: "0.1.0".to_owned(),
             task_spent: self.spent,
             no_repository: self.no_repository,
+            unjudged: None,
         };
         Entry { seq: 1, at: WallTime(START), elapsed: Millis::ZERO, event: Event::Started(Box::new(started)) }
     }

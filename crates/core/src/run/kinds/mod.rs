@@ -7,6 +7,7 @@ mod supervised;
 pub(super) use plan::{PlanInspection, Planned};
 pub(super) use supervised::{Children, Supervised};
 
+use crate::plan::Unjudged;
 use crate::policy::Kind;
 use serde::{Deserialize, Serialize};
 
@@ -19,11 +20,11 @@ pub(super) enum KindState {
 }
 
 impl KindState {
-    pub(super) fn of(kind: &Kind) -> KindState {
+    pub(super) fn of(kind: &Kind, unjudged: Option<&Unjudged>) -> KindState {
         match kind {
             Kind::Prompt => KindState::Prompt,
             Kind::Supervised(_) => KindState::Supervised(Supervised::default()),
-            Kind::Plan(_) => KindState::Plan(Box::default()),
+            Kind::Plan(_) => KindState::Plan(Box::new(unjudged.map_or_else(Planned::default, Planned::after))),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::claim::Claim;
 use crate::event::PlanPutBack;
 use crate::machine::Step;
 use crate::notice::{Notice, VerdictWord};
-use crate::observation::{Marker, Observation};
+use crate::observation::{FailureClass, Marker, Observation};
 use crate::plan::choice::Budget;
 use crate::plan::{
     self, Content, Decision, Mode, PRD, PROGRESS, Plan, PlanPolicy, PlanSeen, Sight, TASKS, TEMPLATE, progress,
@@ -60,7 +60,11 @@ impl Run {
     /// The agent is gone: what it did to the plan is looked at first, however it ended.
     pub(in super::super::super) fn inspect_plan(&mut self, seen: &Arc<Observation>) -> RunStep {
         let first = self.inspection_begins();
-        let inspection = Box::new(Inspection::of(Arc::clone(seen), self.looks_at_the_tree(), first));
+        // Whoever said nothing may have done something; whether it did is seen by the plan.
+        let is_silent = seen.failure.as_ref().is_some_and(|failure| failure.class == FailureClass::Silent);
+        let spoken = |seen: &Observation| Arc::new(Observation { failure: None, ..seen.clone() });
+        let judged = if is_silent { spoken(seen) } else { Arc::clone(seen) };
+        let inspection = Box::new(Inspection::of(judged, self.looks_at_the_tree(), first));
         if let Marker::WrongKind(kind) = &seen.marker {
             return self.finish_by_wrong_marker("DONE", kind, Continuation::Inspection(inspection));
         }
@@ -193,6 +197,10 @@ impl Run {
 
     /// The same iteration again, or another one where other rules hold.
     fn turn_again(&mut self) -> RunStep {
+        if self.planned(|state| std::mem::take(&mut state.inherited)) {
+            self.planned(|state| state.turn = None);
+            return self.open();
+        }
         self.count.begin_again();
         let rechoose = self.planned(|state| std::mem::take(&mut state.rules_changed));
         self.planned(|state| state.is_read = true);

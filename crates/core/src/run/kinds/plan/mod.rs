@@ -16,7 +16,7 @@ mod telling;
 pub(in super::super) use judging::PlanInspection;
 
 use super::super::inspecting::Inspection;
-use super::super::{Run, RunStep};
+use super::super::{Continuation, Run, RunStep};
 use super::KindState;
 use crate::activity::PlanRead;
 use crate::check::CheckReport;
@@ -25,7 +25,7 @@ use crate::machine::Step;
 use crate::plan::stats::StoryFigures;
 use crate::plan::{
     AUTO_APPROVED, Content, Decision, Dirty, GitSeen, Mode, Plan, PlanPolicy, ReviewStatus, Rules, Story, StoryId,
-    VerifyCommand,
+    Unjudged, VerifyCommand,
 };
 use crate::policy::{AgentPolicy, Kind};
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,9 @@ use std::sync::Arc;
 pub(in super::super) struct Planned {
     /// The plan that counts, once it was read.
     plan: Option<Plan>,
+    /// The turn is that of an earlier run, and nobody has judged it yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    inherited: bool,
     /// It was read since the run began or went on: from then on nobody but the run's own agents edits it.
     is_read: bool,
     /// It went to its branch, once: the plan there may name another one.
@@ -122,6 +125,14 @@ impl Ran {
 }
 
 impl Planned {
+    /// What a run begins with whose plan has a turn that nobody judged.
+    pub(in super::super) fn after(unjudged: &Unjudged) -> Planned {
+        let Unjudged { mode, story, closes, before, prd, template, progress } = unjudged.clone();
+        let turn = Turn { mode, story, closes, before: before.clone(), progress: progress.clone(), git: None };
+        let (plan, turn) = (Some(before), Some(turn));
+        Planned { plan, inherited: true, prd, template, progress, turn, ..Planned::default() }
+    }
+
     /// A story, by its id.
     fn story(&self, id: &StoryId) -> Option<&Story> {
         self.plan.as_ref()?.story(id.as_str())
@@ -219,6 +230,26 @@ impl Run {
         let (state, policy) = self.of_plan()?;
         let reviews = state.turn.as_ref().is_some_and(|turn| turn.mode == Mode::Review && !turn.closes);
         policy.reviewer.as_ref().filter(|_| reviews && !self.crew.is_fallback())
+    }
+
+    /// The turn whose edits nobody has judged, if this run is over or was left with one.
+    pub fn unjudged(&self) -> Option<Unjudged> {
+        let (state, _) = self.of_plan()?;
+        let turn = state.turn.as_ref()?;
+        let is_open = match self.continuation() {
+            Continuation::SameIteration => true,
+            Continuation::Inspection(at) => at.awaits_judgement_of_plan(),
+            Continuation::NextIteration | Continuation::Nothing => state.inherited,
+        };
+        is_open.then(|| Unjudged {
+            mode: turn.mode,
+            story: turn.story.clone(),
+            closes: turn.closes,
+            before: turn.before.clone(),
+            prd: state.prd.clone(),
+            template: state.template.clone(),
+            progress: turn.progress.clone(),
+        })
     }
 
     /// What is known of every story.

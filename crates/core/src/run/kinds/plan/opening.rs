@@ -41,7 +41,7 @@ impl Run {
         let Some((state, policy)) = self.of_plan() else { return self.open_prompt() };
         if !state.is_read {
             let read = state.read(policy);
-            self.phase = Phase::Opening(Opening::Plan);
+            self.phase = Phase::Opening(if state.inherited { Opening::Leftover } else { Opening::Plan });
             return Step::start(Activity::ReadPlan(read));
         }
         let turning = self.turning();
