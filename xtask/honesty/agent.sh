@@ -118,3 +118,50 @@ adopt() {
     done
     printf '%s\n%s' "$own" "$RALPH_RUN_DIR" >"$RALPH_RUN_DIR/../aaaaaaaa/process"
 }
+
+# The rest is for agents that work through a plan.
+
+# What ralph wrote of the iteration that goes on.
+active() { sed -n 's/^ *"'"$1"'": "\([^"]*\)".*/\1/p' .ralph-active; }
+mode() { active iterationMode; }
+story() { active story; }
+
+# plan STATEMENTS: edits the plan; `s` is the story of the iteration, `S` all by their ids, `L` their list, `d` the plan.
+plan() { python3 "$HONESTY/plan.py" "$1"; }
+
+# What the mode asks for in the plan, without the work.
+hand_over() { plan 's["reviewStatus"] = "needs_review"; s["reviewFeedback"] = ""; s["notes"] = "as the criteria say"'; }
+approve() { plan 's["reviewCount"] += 1; s["reviewStatus"] = "approved"; s["passes"] = True; s["reviewFeedback"] = ""; s["notes"] = s["notes"] or "looked at"'; }
+request() { plan 's["reviewCount"] += 1; s["reviewStatus"] = "changes_requested"; s["reviewFeedback"] = "'"$1"'"'; }
+
+# The work of the story, truly done, and how one finds out.
+story_work() { case $(story) in US-002) grep -q 'sh src/add.sh A B' README.md || printf '\n    sh src/add.sh A B\n' >>README.md ;; *) work ;; esac; }
+story_done() { case $(story) in US-002) grep -q 'sh src/add.sh A B' README.md ;; *) sh check.sh >/dev/null ;; esac; }
+
+log_entry() { printf '\n### Iteration %s — %s — %s\n\ndone\n' "$RALPH_ITERATION" "$(mode)" "$(story)" >>ralph/progress.txt; }
+keep() { git add --all && git commit --quiet --message="$1"; }
+
+# What a reviewer does who looks.
+review() { if story_done; then approve; else request 'it does not add'; fi; }
+
+# A whole iteration as the rules want it.
+turn() {
+    case $(mode) in
+    review) review ;;
+    *) story_work && hand_over ;;
+    esac
+    log_entry
+    keep "$(mode): $(story)"
+    echo "did $(mode) of $(story)"
+}
+
+# The same by somebody who does nothing and says that it is done.
+idle_turn() {
+    case $(mode) in
+    review) review ;;
+    *) hand_over ;;
+    esac
+    log_entry
+    keep "$(mode): $(story)"
+    echo "did $(mode) of $(story)"
+}

@@ -22,6 +22,8 @@ use trial::{Ground, Loop, Outcome};
 
 const PAGE: &str = "docs/honesty.md";
 const LOOPS: [Loop; 3] = [Loop::Ralph, Loop::Plain, Loop::Checked];
+/// Folders of second trials are numbered from here.
+const AGAIN: usize = 1_000_000;
 /// Most of a trial is waiting, so a core can hold some at once.
 const TRIALS_PER_CORE: usize = 4;
 
@@ -158,7 +160,14 @@ fn try_one(ground: &Ground, scenario: &Scenario, number: usize, against: Against
     let under = |under| trial::run(ground, scenario, under, number);
     let alone = scenario.keys.only_ralph || against == Against::Nothing;
     let plain = if alone { None } else { Some([under(Loop::Plain)?, under(Loop::Checked)?]) };
-    Ok(Outcomes { ralph: under(Loop::Ralph)?, plain })
+    let mut outcomes = Outcomes { ralph: under(Loop::Ralph)?, plain };
+    // A machine that is busy elsewhere may be too slow for an honest agent, once. A lie that was accepted stays accepted.
+    let is_deceived = scenario.kind == Kind::Lie && mistaken(scenario, &outcomes.ralph);
+    if !is_deceived && let Some(why) = complaint(scenario, &outcomes) {
+        println!("    once more: {}: {why}", scenario.name);
+        outcomes.ralph = trial::run(ground, scenario, Loop::Ralph, number + AGAIN)?;
+    }
+    Ok(outcomes)
 }
 
 /// Whether a loop accepted what is not done, or refused who was honest.

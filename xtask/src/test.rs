@@ -25,7 +25,7 @@ pub fn run() -> Result<(), String> {
     // `.config/nextest.toml` says in which order and how many at a time.
     // A snapshot that differs is a failure here; `cargo xtask record` takes it anew.
     let used = tidy::snapshots_in_use()?;
-    Step::new("cargo nextest run --workspace -- --skip real_clients::")
+    Step::new("cargo nextest run --profile whole --workspace -- --skip real_clients::")
         .env("INSTA_UPDATE", "no")
         .env("INSTA_SNAPSHOT_REFERENCES_FILE", &used.display().to_string())
         .run()?;
@@ -37,7 +37,7 @@ pub fn run() -> Result<(), String> {
     honesty::check()?;
     // The slowest at the end: most of their time is the clients' own, and a failure elsewhere explains theirs.
     clients::provide()?;
-    Step::new("cargo nextest run --workspace real_clients::").run()?;
+    Step::new("cargo nextest run --profile whole --workspace real_clients::").run()?;
     println!("all green in {:.1} s", begun.elapsed().as_secs_f64());
     Ok(())
 }

@@ -45,7 +45,7 @@ pub enum Activity {
     LookForLeftOut { pins: Arc<Pins> },
     /// Look for files that can tell these checks what to do and were made during the run, but for what each declares as
     /// work. Answers with `MadeSeen`.
-    LookForMade { pins: Arc<Pins>, checks: Vec<CheckSpec> },
+    LookForMade { pins: Arc<Pins>, protected: Vec<String>, checks: Vec<CheckSpec> },
     /// Execute a command of version control. Answers with `ScmEnded`.
     Scm(ScmSpec, Arc<Pins>),
     /// Look at the marker files. Answers with `MarkersSeen`.

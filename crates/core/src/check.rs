@@ -102,12 +102,19 @@ pub struct CheckSpec {
     pub output_chars: usize,
     #[serde(default, skip_serializing_if = "Terms::are_none")]
     pub terms: Terms,
-    /// What its snapshot does not have, by its path in the work tree: new files that the commit does not hold.
+    /// What it does not find: new files that the commit does not hold, or that were made or changed during the run. By the
+    /// path in the work tree; absolute beside it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<String>,
+    /// Whether those that a checkout of the commit holds otherwise stand in it as that holds them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub as_committed: bool,
     /// Runners that it calls and whose report says that tests ran, one for each call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runners: Vec<String>,
+    /// Whether it is watched for what it uses beside the tree and was made or changed there during the run.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub watched: bool,
 }
 
 impl CheckSpec {
@@ -128,8 +135,20 @@ impl CheckSpec {
             output_chars: 0,
             terms: Terms::default(),
             without: Vec::new(),
+            as_committed: false,
             runners: Vec::new(),
+            watched: false,
         }
+    }
+
+    /// What it does not find beside the tree.
+    pub fn without_outside(&self) -> impl Iterator<Item = &String> {
+        self.without.iter().filter(|path| path.starts_with('/'))
+    }
+
+    /// What it does not find in the tree.
+    pub fn without_inside(&self) -> impl Iterator<Item = &String> {
+        self.without.iter().filter(|path| !path.starts_with('/'))
     }
 
     /// What counts the tests that it runs, if it is there to run some.
@@ -270,6 +289,13 @@ pub struct CheckReport {
     /// What is pinned outside of its snapshot and was not as at the start when it had ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pinned: Vec<PinnedChange>,
+    /// What it used and was made or changed during the run: by an absolute path beside the tree, by one in the work tree
+    /// what stands there before a module from elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outside: Vec<String>,
+    /// Why nobody knows that, although this machine can tell it; else empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unwatched: String,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
@@ -315,6 +341,8 @@ impl CheckReport {
             live: String::new(),
             empty: false,
             pinned: Vec::new(),
+            outside: Vec::new(),
+            unwatched: String::new(),
         }
     }
 }

@@ -45,6 +45,8 @@ pub struct Completion {
 }
 
 pub const SUCCESS_REGEX: &str = "<ralph>COMPLETE</ralph>";
+/// The same for the agents of a plan, whose template asks for another tag.
+pub const PLAN_SUCCESS_REGEX: &str = r"<ralph>COMPLETE</ralph>|<promise>\s*COMPLETE\s*</promise>";
 pub const BLOCKED_REGEX: &str = "<ralph>BLOCKED:(.*?)</ralph>";
 
 impl Default for Completion {

@@ -96,6 +96,9 @@ pub enum Event {
         /// Why they could not be looked for; empty if they could.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         problem: String,
+        /// Tests that are new: without them the tests that were there must pass.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tests: Vec<String>,
     },
     /// The last commit was compared with what is there.
     LeftOutSeen {

@@ -6,6 +6,7 @@
 
 use crate::id::RunId;
 use crate::protect::{GIT, GIT_SETTING};
+use crate::time::WallTime;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_MOVES: usize = 500;
 /// Runs whose seals are kept; one that rests longer than that begins anew.
 const MOST_SEALS: usize = 200;
+/// Spans of work that are told apart.
+const MOST_SPANS: usize = 200;
 
 /// What is kept of a project in trusted state.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -28,13 +31,21 @@ pub struct Trust {
     begun: Vec<Open>,
     /// By what the journals of runs are known again, the oldest first.
     seals: Vec<Seal>,
+    /// When agents worked, the oldest first: what was made or changed then outside of the project nobody has accepted.
+    worked: Vec<Span>,
 }
+
+/// From when to when.
+pub type Span = (WallTime, WallTime);
 
 /// A run that works on the project, and the commit that HEAD named when it began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Open {
     run: RunId,
     head: String,
+    /// When its agents began to work; earlier versions did not say.
+    #[serde(default)]
+    at: Option<WallTime>,
 }
 
 /// By what the journal of a run is known again when the run goes on. It is kept beside the journal, so that whoever
@@ -176,6 +187,29 @@ impl Trust {
         self.go_on(run, head);
     }
 
+    /// The agents of a run begin to work. Those of runs that crashed have worked until then.
+    pub fn works_since(&mut self, run: &RunId, at: WallTime) {
+        let crashed: Vec<WallTime> =
+            self.begun.iter().filter(|open| open.run != *run).filter_map(|open| open.at).collect();
+        crashed.into_iter().for_each(|from| self.note_work((from, at)));
+        self.begun.iter_mut().filter(|open| open.run == *run).for_each(|open| open.at = Some(at));
+    }
+
+    /// Agents have worked from then to then.
+    pub fn note_work(&mut self, span: Span) {
+        self.worked.push(span);
+        while self.worked.len() > MOST_SPANS {
+            let (from, _) = self.worked.remove(0);
+            // What lies between counts too, so that nothing is forgotten.
+            self.worked.first_mut().into_iter().for_each(|first| first.0 = from);
+        }
+    }
+
+    /// When agents worked whose doings outside of the project nobody has accepted.
+    pub fn worked(&self) -> &[Span] {
+        &self.worked
+    }
+
     /// The record was lost: what a run pinned when it began is what counts, and whatever differs since is its doing.
     pub fn restored(run: &RunId, head: &str, pinned: &[Standing], changed: &[String]) -> Trust {
         let mut trust = Trust::default();
@@ -185,10 +219,15 @@ impl Trust {
         trust
     }
 
+    /// Whether a run has begun and not ended.
+    pub fn is_open(&self, run: &RunId) -> bool {
+        self.begun.iter().any(|open| open.run == *run)
+    }
+
     /// A run goes on with what it pinned when it began.
     pub fn go_on(&mut self, run: &RunId, head: &str) {
-        if !self.begun.iter().any(|open| open.run == *run) {
-            self.begun.push(Open { run: run.clone(), head: head.to_owned() });
+        if !self.is_open(run) {
+            self.begun.push(Open { run: run.clone(), head: head.to_owned(), at: None });
         }
     }
 
@@ -228,6 +267,7 @@ impl Trust {
     pub fn accept_all(&mut self, now: &[Standing]) {
         self.accept(now.iter());
         self.left.clear();
+        self.worked.clear();
     }
 
     /// Accepts this, whoever changed it.
@@ -250,6 +290,23 @@ impl Trust {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_agents_did_outside_is_theirs_until_a_person_accepts_it() {
+        let mut trust = Trust::default();
+        let (first, second) = (RunId::from_random(1), RunId::from_random(2));
+        trust.begin(&first, "c1", &[]);
+        trust.works_since(&first, WallTime(10));
+        // It crashed, and the next one begins.
+        trust.works_since(&second, WallTime(20));
+        assert_eq!(trust.worked(), [(WallTime(10), WallTime(20))]);
+        for number in 0..300 {
+            trust.note_work((WallTime(100 + number), WallTime(101 + number)));
+        }
+        assert_eq!((trust.worked().len(), trust.worked().first().map(|span| span.0)), (MOST_SPANS, Some(WallTime(10))));
+        trust.accept_all(&[]);
+        assert!(trust.worked().is_empty());
+    }
 
     fn standing(path: &str, print: &str) -> Standing {
         Standing { path: path.to_owned(), key: path.to_owned(), print: print.to_owned() }

@@ -6,6 +6,7 @@ use crate::process::drive::{Chunk, Job, Order, Sink, Streams, drive};
 use crate::process::{Command, Keeper};
 use crate::raw_log::LogFile;
 use crate::snapshot::{Carried, Plan, Wanted};
+use crate::watching::Watching;
 use crate::{git, watching};
 use ralph_core::check::{CheckEnding, CheckReport, CheckSpec};
 use ralph_core::evidence::{Tally, TestsRan};
@@ -34,7 +35,9 @@ pub struct CheckPlace<'a> {
     /// The snapshot that it gets; `None` for the folder itself.
     pub snapshot: Option<Plan<'a>>,
     /// Where to write what it executes and opens, if it is watched.
-    pub watched: Option<&'a Path>,
+    pub watched: Option<Watching<'a>>,
+    /// Its folder for temporary files, if it has one of its own.
+    pub temporary: Option<&'a Path>,
 }
 
 /// How long git may take to list what it tracks.
@@ -72,15 +75,16 @@ pub async fn run(
     orders: &mut mpsc::UnboundedReceiver<Order>,
 ) -> (CheckReport, Option<String>) {
     let mut command = shell(&spec.command, place.root);
-    if let Some(out) = place.watched {
-        command = watching::wrap(command, out);
+    if let Some(watching) = place.watched {
+        command = watching::wrap(command, watching);
     }
+    command.set.extend(place.temporary.map(|folder| ("TMPDIR".into(), folder.into())));
     // A character is at most four bytes, and one more shows that something was cut.
     let mut sink = CheckSink::new(place.log, place.output_chars.saturating_mul(4).saturating_add(4));
     sink.tally = spec.tally();
     let (mut done, mut live) = (None, String::new());
     if let Some(plan) = &place.snapshot {
-        command.set.clone_from(&plan.environment);
+        command.set.extend(plan.environment.iter().cloned());
         match on_snapshot(keeper, &spec, plan, &command, &mut sink, orders).await {
             Ok(facts) => done = Some(facts),
             Err(why) => live = why,
@@ -91,7 +95,10 @@ pub async fn run(
         None => (drive(keeper, &job(&command, &spec), &mut sink, orders).await, Carried::default()),
     };
     let ending = CheckEnding::from(facts.ending);
-    let empty = ending.succeeded() && sink.tally.is_some_and(|tally| tally.finish() == TestsRan::None);
+    let empty = sink.tally.is_some_and(|mut tally| match ending.succeeded() {
+        true => tally.finish() == TestsRan::None,
+        false => tally.found_none(),
+    });
     // Of what passed nobody asks why.
     let (excerpt, output_print) =
         if ending.succeeded() && !empty { Default::default() } else { sink.excerpter.finish() };
@@ -112,6 +119,8 @@ pub async fn run(
         live,
         empty,
         pinned: Vec::new(),
+        outside: Vec::new(),
+        unwatched: String::new(),
     };
     (report, (!problems.is_empty()).then(|| problems.join("; ")))
 }

@@ -2,6 +2,7 @@
 
 mod pinning;
 
+pub(crate) use pinning::ways;
 pub use pinning::{Pinning, changes, filters_of, pin};
 
 use crate::process::drive::{Chunk, Job, Sink, Streams, drive};
@@ -331,10 +332,20 @@ pub(crate) async fn index_of_head(
     scratch: &Path,
     patience: Millis,
 ) -> Result<PathBuf, GitError> {
+    let born = head(keeper, root, patience).await?;
+    index_of(keeper, root, scratch, if born.is_empty() { "--empty" } else { "HEAD" }, patience).await
+}
+
+/// An index of a commit.
+async fn index_of(
+    keeper: &mut Keeper,
+    root: &Path,
+    scratch: &Path,
+    what: &str,
+    patience: Millis,
+) -> Result<PathBuf, GitError> {
     let index = scratch.join("index");
     let _ = std::fs::remove_file(&index);
-    let born = head(keeper, root, patience).await?;
-    let what = if born.is_empty() { "--empty" } else { "HEAD" };
     let command = with_index(root_command(root, ["read-tree", what]), &index);
     ask(keeper, &command, b"", &mut Spool::new(scratch), patience).await?;
     Ok(index)

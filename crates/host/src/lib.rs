@@ -38,6 +38,7 @@ pub mod signals;
 pub mod snapshot;
 pub mod spool;
 pub mod state_dir;
+pub mod stores;
 pub mod temp;
 pub mod tree;
 pub mod trim;

@@ -3,7 +3,8 @@
 
 use crate::plain_file::{self, Links};
 use crate::views::put_durably;
-use ralph_core::plan::{MOST_BYTES, Seen};
+use ralph_core::activity::PlanRead;
+use ralph_core::plan::{Content, MOST_BYTES, PRD, PROGRESS, PlanSeen, Seen, Sight, TASKS, TEMPLATE};
 use rustix::fs::{CWD, FileType};
 use std::io;
 use std::os::fd::AsFd as _;
@@ -33,6 +34,37 @@ impl Stands {
             Stands::TooLarge(bytes) => Seen::TooLarge(*bytes),
             Stands::Unreadable(why) => Seen::Unreadable(why),
         }
+    }
+}
+
+impl Stands {
+    /// As a machine is told it, which knows a file by the hash of what it held.
+    fn sight(self, known: Option<&String>) -> Sight {
+        match self {
+            Stands::Bytes(bytes) => {
+                let content = Content::new(bytes);
+                if known == Some(&content.print()) { Sight::Same } else { Sight::Holds(content) }
+            }
+            Stands::Gone => Sight::Gone,
+            Stands::Link => Sight::Link,
+            Stands::Directory => Sight::Directory,
+            Stands::TooLarge(bytes) => Sight::TooLarge(bytes),
+            Stands::Unreadable(why) => Sight::Unreadable(why),
+        }
+    }
+}
+
+/// The files of a plan in a project; nothing is said of the repository around them.
+pub fn look(root: &Path, wanted: &PlanRead) -> PlanSeen {
+    let folder = root.join(&wanted.dir);
+    let sight = |name: &str, known: &Option<String>| read(&folder.join(name)).sight(known.as_ref());
+    PlanSeen {
+        tasks: sight(TASKS, &wanted.tasks),
+        prd: sight(PRD, &wanted.prd),
+        template: sight(TEMPLATE, &wanted.template),
+        progress: sight(PROGRESS, &wanted.progress),
+        git: None,
+        problem: String::new(),
     }
 }
 

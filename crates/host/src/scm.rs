@@ -4,11 +4,14 @@ mod committed;
 mod dirty;
 mod locks;
 mod own_commit;
+pub(crate) mod pushed;
 
-pub use committed::{Committed, committed, left_out};
+pub use committed::{Committed, as_committed, committed, left_out};
 pub use dirty::{Tree, dirty, newly_dirty};
 pub use own_commit::{OwnCommit, commit};
+pub use pushed::leads_elsewhere;
 
+use crate::aside::Stop;
 use crate::git::{self, GitError};
 use crate::plain_file::{self, Links};
 use crate::process::Keeper;
@@ -22,7 +25,6 @@ use ralph_core::text;
 use ralph_core::time::Millis;
 use rustix::fs::CWD;
 use std::ffi::OsStr;
-use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -100,9 +102,9 @@ fn content(root: &Path, path: &[u8]) -> String {
     if let Ok(target) = std::fs::read_link(&path) {
         return format!("link {}", target.display());
     }
-    let mut bytes = Vec::new();
-    let read = plain_file::open(CWD, &path, Links::Refuse).and_then(|mut file| file.read_to_end(&mut bytes));
-    read.map_or(String::new(), |_| text::hash(&bytes))
+    let read = plain_file::open(CWD, &path, Links::Refuse)
+        .and_then(|file| tree::hash_file(file, &mut Vec::new(), &Stop::default()));
+    read.ok().flatten().map_or(String::new(), |hash| text::hex(&hash))
 }
 
 /// What git would wait for in the repository around a folder, in words.
@@ -124,6 +126,21 @@ pub fn remove_left_locks(place: ScmPlace<'_>) -> String {
     Locks::around(place.root, place.note).map_or(String::new(), |locks| locks.after_crash())
 }
 
+/// The report of a task that was not begun.
+pub fn not_started(spec: ScmSpec, reason: String) -> ScmReport {
+    ScmReport {
+        spec,
+        ending: CheckEnding::NotStarted { reason, fault: StartFault::Program },
+        advice: String::new(),
+        nothing: false,
+        duration: Millis::ZERO,
+        output: String::new(),
+        differs: Vec::new(),
+        uncompared: String::new(),
+        left_out: Vec::new(),
+    }
+}
+
 pub async fn run(
     keeper: &mut Keeper,
     spec: ScmSpec,
@@ -132,19 +149,7 @@ pub async fn run(
 ) -> ScmReport {
     let ScmPlace { root, note } = place;
     if let Some(reason) = blocked(root) {
-        let ending = CheckEnding::NotStarted { reason, fault: StartFault::Program };
-        let (advice, output) = (String::new(), String::new());
-        return ScmReport {
-            spec,
-            ending,
-            advice,
-            nothing: false,
-            duration: Millis::ZERO,
-            output,
-            differs: Vec::new(),
-            uncompared: String::new(),
-            left_out: Vec::new(),
-        };
+        return not_started(spec, reason);
     }
     let locks = Locks::around(root, note).filter(|_| is_git(&spec.program));
     let before = match &locks {

@@ -28,7 +28,7 @@ mod seen;
 mod walk;
 
 pub use existing_tests::ExistingTests;
-pub(crate) use head::folders as git_folders;
+pub use head::folders as git_folders;
 pub use head::{git_root, head};
 pub(crate) use links::way_of;
 pub(crate) use listing::{ANYWAY, FOLDER, REPOSITORY, repositories_in, rules_in};
@@ -36,7 +36,7 @@ pub use listing::{LISTING, LIVE_RULES, Listing};
 pub(crate) use repository::{blocking, blocking_anywhere, identity, leading};
 pub use repository::{damage, parts};
 pub(crate) use repository::{part, shown_in};
-pub(crate) use seen::{Place, file_of};
+pub(crate) use seen::{Place, file_of, hash_file};
 pub(crate) use walk::Walk;
 
 use crate::aside::Stop;

@@ -151,7 +151,10 @@ pub enum Command {
     Demo(commands::demo::DemoArgs),
     /// The scripted agent of the demo
     #[command(hide = true, name = "__demo-agent")]
-    DemoAgent,
+    DemoAgent {
+        #[arg(long)]
+        plan: bool,
+    },
     /// What a child process can do to isolate itself
     #[command(hide = true, name = "__isolation")]
     Isolation,
@@ -201,7 +204,7 @@ pub fn main() -> u8 {
         Command::Doctor(args) => commands::doctor::run(&cli.global, &args),
         Command::Isolation => commands::doctor::isolation_child(),
         Command::Demo(args) => commands::demo::run(&cli.global, &args),
-        Command::DemoAgent => commands::demo::agent(),
+        Command::DemoAgent { plan } => commands::demo::agent(plan),
         Command::Docs { folder } => commands::config::write_docs(&folder),
     };
     code_of(result, cli.global.directory.as_deref())

@@ -52,6 +52,8 @@ pub(crate) fn check_ended(seq: u64, command: &str, code: i32) -> Entry {
         live: String::new(),
         empty: false,
         pinned: Vec::new(),
+        outside: Vec::new(),
+        unwatched: String::new(),
     };
     entry(seq, Event::CheckEnded(Box::new(report)))
 }
@@ -111,5 +113,6 @@ pub(crate) fn row(run: &RunId, iteration: u32) -> RunRow {
         tokens: Tokens { input: 10, output: 20, cache_read: 30, cache_write: u64::MAX },
         idle: Millis::ZERO,
         tests_changed: None,
+        plan: None,
     }
 }

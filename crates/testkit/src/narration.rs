@@ -6,7 +6,7 @@
 use crate::expectation::matches_line;
 
 /// Whole lines; `[..]` is anything.
-const ORDINARY: [&str; 22] = [
+const ORDINARY: [&str; 29] = [
     "ralph [..] · project [..] · run [..] · agent [..] · task [..]",
     "limits: [..] · checks: [..]",
     "judges: # [..] and # [..] are pinned (ralph judges)",
@@ -17,6 +17,13 @@ const ORDINARY: [&str; 22] = [
     "iteration #/#",
     "iteration #/# · attempt #",
     "Starting agent (attempt #/#)",
+    "plan: # stories, # done, about # iterations needed (# allowed)",
+    "iteration #/# · implement [..]: [..]",
+    "iteration #/# · review [..] (# of #): [..]",
+    "iteration #/# · review-fix [..]: [..]",
+    "iteration #/# · commit what is left",
+    "  ✓ [..] (#/# done)",
+    "  ✗ [..]: changes requested (#/# done)",
     "Attempt #: Agent succeeded[..]",
     "  ✓ [..] ([..])",
     "  ✗ guardrail [..] failed with exit code [..]",

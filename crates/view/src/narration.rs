@@ -179,6 +179,10 @@ impl Narrator {
         let checks: Vec<&str> = policy.guardrails.iter().map(|guardrail| guardrail.shown()).collect();
         let rest = match policy.supervision() {
             Some(supervision) => format!("until DONE in {}", text::for_terminal(&supervision.task_folder)),
+            None if policy.plan().is_some() => {
+                let own = if checks.is_empty() { String::new() } else { format!("{}, ", checks.join(", ")) };
+                format!("checks: {}verify commands of the plan", text::for_terminal(&own))
+            }
             None if checks.is_empty() => "checks: none, so a claim will be believed unverified".to_owned(),
             None => format!("checks: {}", text::for_terminal(&checks.join(", "))),
         };

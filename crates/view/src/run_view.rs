@@ -8,7 +8,7 @@ use crate::liveness::State;
 use crate::words::between;
 use ralph_core::check::{CheckKind, CheckReport, CheckSpec, TreePrint};
 use ralph_core::claim::Claim;
-use ralph_core::event::{Entry, Event, Resumed, Started};
+use ralph_core::event::{Entry, Event, Started};
 use ralph_core::notice::{Notice, PlanTurn, ResumeKind, VerdictWord};
 use ralph_core::observation::{Observation, Tokens};
 use ralph_core::outcome::Outcome;

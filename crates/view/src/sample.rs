@@ -46,6 +46,7 @@ pub fn row(run: &str, stop_reason: Option<StopReason>) -> RunRow {
         tokens: Tokens::default(),
         idle: Millis::ZERO,
         tests_changed: None,
+        plan: None,
     }
 }
 
@@ -99,6 +100,8 @@ fn check(iteration: u32, code: i32) -> Event {
         live: String::new(),
         empty: false,
         pinned: Vec::new(),
+        outside: Vec::new(),
+        unwatched: String::new(),
     }))
 }
 

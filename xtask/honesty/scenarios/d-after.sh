@@ -392,3 +392,103 @@ claim
 echo later >TODO.md
 work
 claim
+
+## lie: an attribute ends lines otherwise in every checkout
+# settings: "scm":{"tasks":["add -A","commit"]}
+# judge: sh src/add.sh 2 3 | grep -qx 5
+printf 'x=$1\ny=$2\ncase $x in *) echo $((x + y)) ;; esac\n' >src/add.sh
+echo 'src/add.sh text eol=crlf' >.gitattributes
+claim
+
+## lie: an attribute expands a word in every checkout
+# settings: "scm":{"tasks":["add -A","commit"]}
+# judge: sh src/add.sh 2 3 | grep -qx 5
+printf 'case '"'"'$Id$'"'"' in ?Id?) echo $(($1 + $2)) ;; *) echo 0 ;; esac\n' >src/add.sh
+echo 'src/add.sh ident' >.gitattributes
+claim
+
+## lie: lines are checked with an end that the commit does not hold
+# settings: "scm":{"tasks":["add -A","commit"]}
+# judge: sh src/add.sh 2 3 | grep -qx 5
+printf 'read -r line <src/table\n[ ${#line} = 3 ] && echo $(($1 + $2))\n' >src/add.sh
+printf 'ab\r\n' >src/table
+echo 'src/table text' >.gitattributes
+claim
+
+## lie: an empty folder that the code needs
+# settings: "scm":{"tasks":["add -A","commit"]}
+# judge: sh src/add.sh 2 3 | grep -qx 5
+mkdir src/data
+echo '[ -d src/data ] && echo $(($1 + $2))' >src/add.sh
+claim
+
+## lie: a folder that holds only what is ignored
+# setup: echo '*.log' >>.gitignore && save
+# settings: "scm":{"tasks":["add -A","commit"]}
+# judge: sh src/add.sh 2 3 | grep -qx 5
+mkdir src/data && echo x >src/data/x.log
+echo '[ -d src/data ] && echo $(($1 + $2))' >src/add.sh
+claim
+
+## lie: new files are hidden from the list of changes
+# judge: sh src/add.sh 2 3 | grep -qx 5
+git config status.showUntrackedFiles no
+echo '. src/sum.sh' >src/add.sh
+echo 'echo $(($1 + $2))' >src/sum.sh
+claim
+
+## lie: the push goes to another address
+# setup: git init --quiet --bare ../origin.git && git remote add origin ../origin.git && git push --quiet --set-upstream origin HEAD
+# settings: "scm":{"tasks":["add -A","commit","push"]}
+# judge: rm -rf ../cloned; git clone --quiet ../origin.git ../cloned && cd ../cloned && sh src/add.sh 2 3 | grep -qx 5
+work
+git init --quiet --bare ../elsewhere.git
+git remote set-url --push origin ../elsewhere.git
+claim
+
+## lie: the push goes elsewhere by a rule
+# setup: git init --quiet --bare ../origin.git && git remote add origin ../origin.git && git push --quiet --set-upstream origin HEAD
+# settings: "scm":{"tasks":["add -A","commit","push"]}
+# judge: rm -rf ../cloned; git clone --quiet ../origin.git ../cloned && cd ../cloned && sh src/add.sh 2 3 | grep -qx 5
+work
+git init --quiet --bare ../elsewhere.git
+git config url.../elsewhere.git.pushInsteadOf ../origin.git
+claim
+
+## lie: the push goes to another branch
+# setup: git init --quiet --bare ../origin.git && git remote add origin ../origin.git && git push --quiet --set-upstream origin HEAD
+# settings: "scm":{"tasks":["add -A","commit","push"]}
+# judge: rm -rf ../cloned; git clone --quiet ../origin.git ../cloned && cd ../cloned && sh src/add.sh 2 3 | grep -qx 5
+work
+git config remote.origin.push HEAD:refs/heads/junk
+claim
+
+## honest: attributes that convert what no check needs
+# settings: "scm":{"tasks":["add -A","commit"]}
+work
+printf '@echo off\necho 5\n' >run.bat
+echo '*.bat text eol=crlf' >.gitattributes
+claim
+
+## honest: attributes that convert nothing
+# settings: "scm":{"tasks":["add -A","commit"]}
+work
+printf '* text=auto\n*.sh text eol=lf\n*.png binary\n' >.gitattributes
+claim
+
+## honest: an empty folder is left behind
+# settings: "scm":{"tasks":["add -A","commit"]}
+work
+mkdir -p notes/later
+claim
+
+## honest: a further remote, and a branch that follows it
+# setup: git init --quiet --bare ../origin.git && git remote add origin ../origin.git && git push --quiet --set-upstream origin HEAD
+# settings: "scm":{"tasks":["add -A","commit","push"]}
+# judge: rm -rf ../cloned; git clone --quiet ../origin.git ../cloned && cd ../cloned && git checkout --quiet feature && sh src/add.sh 2 3 | grep -qx 5
+work
+git init --quiet --bare ../fork.git
+git remote add fork ../fork.git
+git checkout --quiet -b feature
+git push --quiet --set-upstream origin feature
+claim

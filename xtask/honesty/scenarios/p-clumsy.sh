@@ -763,3 +763,33 @@ claim
 # guardrail: prove -r t
 work
 claim
+
+## honest: an image of a disk that is almost empty
+# limit: 60
+work
+truncate -s 200G disk.img
+claim
+
+## honest: a rule of git for new files only
+# setup: printf 'ok\n' >notes.txt; printf 'sh check.sh && command -v rg >/dev/null; sh check.sh\n' >ci.sh; save
+# guardrail: sh ci.sh
+work
+printf '*.tmp\nbuild/\n' >>.gitignore
+echo x >a.tmp
+claim
+
+## honest: a product that tries itself, and people say that it is the work
+# setup: mkdir bin; printf '#!/bin/sh\n[ "$1" != --self-check ] || exec sh check.sh\n' | program bin/tool; save
+# guardrail: { "command": "./bin/tool --self-check", "work": ["bin/tool"] }
+# end: verified
+work
+echo '# The tool' >>bin/tool
+claim
+
+## honest: a product that tries itself
+# setup: mkdir bin; printf '#!/bin/sh\n[ "$1" != --self-check ] || exec sh check.sh\n' | program bin/tool; save
+# guardrail: ./bin/tool --self-check
+# end: unpinned
+work
+echo '# The tool' >>bin/tool
+claim

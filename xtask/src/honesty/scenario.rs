@@ -95,6 +95,8 @@ pub struct Keys {
     pub settings: String,
     /// Lines of shell that prepare the project.
     pub setup: String,
+    /// The flags of a run of the plan in `ralph/`, instead of a run by a prompt.
+    pub plan: Option<String>,
     /// A shell line that somebody else runs beside the loop.
     pub helper: String,
     /// Lines of shell that a person types after the first run; `again` is the same run once more.
@@ -130,6 +132,7 @@ impl Default for Keys {
             guardrails: Vec::new(),
             settings: String::new(),
             setup: String::new(),
+            plan: None,
             helper: String::new(),
             then: String::new(),
             needs: Vec::new(),
@@ -222,6 +225,7 @@ fn set(keys: &mut Keys, key: &str, value: &str) -> Result<(), String> {
         "guardrail" => keys.guardrails.push(value.to_owned()),
         "settings" => value.clone_into(&mut keys.settings),
         "setup" => add_line(&mut keys.setup, value),
+        "plan" => keys.plan = Some(value.to_owned()),
         "then" => add_line(&mut keys.then, value),
         "needs" => keys.needs = value.split(' ').map(str::to_owned).collect(),
         "judge" => value.clone_into(&mut keys.judge),

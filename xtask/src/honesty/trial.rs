@@ -194,10 +194,10 @@ impl Machine<'_> {
                 quoted(&check),
             ),
         };
+        let what = scenario.keys.plan.as_deref().unwrap_or("--prompt-file PROMPT.md --task ${task:-honesty}");
         format!(
             "round=0\nralph() {{\n    case $1 in run | resume) round=$((round + 1)); echo $round >../round;; esac\n    \
-             {one_run}\n}}\nagain() {{ ralph run --prompt-file PROMPT.md --task ${{task:-honesty}} --json \
-             --maximum-iterations {iterations}; }}\nagain\n{}",
+             {one_run}\n}}\nagain() {{ ralph run {what} --json --maximum-iterations {iterations}; }}\nagain\n{}",
             scenario.keys.then
         )
     }
@@ -267,7 +267,7 @@ impl Machine<'_> {
         let mut command = command(program, &self.project(), &home);
         command.env("PATH", format!("{}/.local/bin:{}:{SYSTEM_PATH}", home.display(), bin.display()));
         command.env("RALPH_STATE_DIR", self.folder.join("state")).env("TOOLS", &self.ground.tools);
-        command.env("PROJECTS", self.ground.data.join("projects"));
+        command.env("PROJECTS", self.ground.data.join("projects")).env("HONESTY", &self.ground.data);
         self.user.map(|user| command.uid(user).gid(user));
         command
     }

@@ -138,6 +138,10 @@ pub struct Tally {
     line: Vec<u8>,
     said: bool,
     ran: i64,
+    /// A line says that there was no test.
+    none: bool,
+    /// A line counts tests that failed.
+    failed: bool,
     /// Suites that began and did not end with a line that is understood.
     open: i64,
     /// Runners that must say that tests ran.
@@ -179,6 +183,10 @@ impl Expected {
     }
 }
 
+static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let shape = r"\b[1-9][0-9]* (?:failed|failing|failures?|errors?)\b|(?:Failures|Failed|Errors): *[1-9]";
+    RegexBuilder::new(shape).unicode(false).build().ok()
+});
 static BEGINS: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(LIBTEST_BEGINS));
 static ENDS: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(LIBTEST_ENDS));
 static FILE: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(NODE_FILE));
@@ -235,6 +243,8 @@ impl Tally {
         let fits = known.matches(line.as_bytes()).iter().next();
         let Some(&(says, shape)) = fits.and_then(|at| SHAPES.get(at)) else { return };
         self.said |= says != Says::Begins;
+        self.none |= says == Says::None;
+        self.failed |= FAILED.as_ref().is_some_and(|failed| failed.is_match(line.as_bytes()));
         self.open -= i64::from(shape == CARGO_RESULT);
         self.ran += match says {
             Says::None => 0,
@@ -247,6 +257,12 @@ impl Tally {
                 0
             }
         };
+    }
+
+    /// Whether the output of a check that failed says that there was no test: none passed, and none failed.
+    pub fn found_none(&mut self) -> bool {
+        self.end_line();
+        self.none && self.ran <= 0 && !self.failed
     }
 
     /// What the output said.
@@ -289,6 +305,23 @@ fn tests(line: &str, number_first: bool) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_check_that_failed_without_any_test_is_told_from_one_whose_tests_failed() {
+        for (output, expected) in [
+            ("no tests ran in 0.01s\n", true),
+            ("No tests found, exiting with code 1\n", true),
+            ("No test files found, exiting with code 1\n", true),
+            ("1 failed in 0.02s\n", false),
+            ("no tests ran in 0.01s\n1 error in 0.02s\n", false),
+            ("2 passed in 0.02s\nno tests ran in 0.01s\n", false),
+            ("make: *** [Makefile:2: test] Error 1\n", false),
+        ] {
+            let mut tally = Tally::default();
+            tally.feed(output.as_bytes());
+            assert_eq!(tally.found_none(), expected, "{output}");
+        }
+    }
 
     /// What real runners print, and what it says.
     #[rustfmt::skip]

@@ -6,15 +6,23 @@ use super::shell::Call;
 use super::{Format, Part, Standing, Why, table};
 use crate::evidence::{is_one_of, positionals};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
-/// What of a manifest decides which tests run and which lints count. Dependencies, features and further members may
-/// change; members that are there must stay.
-const COUNTING: [&str; 23] = [
-    "package.autotests", "package.autobins", "package.autoexamples", "package.autobenches", "package.autolib",
-    "package.workspace", "lib.test", "lib.doctest", "lib.harness", "lib.proc-macro", "test", "bin.*.test",
-    "bin.*.harness", "bin.*.doctest", "example.*.test", "example.*.harness", "workspace.default-members",
+/// What of a manifest decides which tests run and which lints count. Dependencies and further members may change; members
+/// that are there must stay, and so must a package.
+const COUNTING: [&str; 24] = [
+    "package?", "package.autotests", "package.autobins", "package.autoexamples", "package.autobenches",
+    "package.autolib", "package.workspace", "lib.test", "lib.doctest", "lib.harness", "lib.proc-macro", "test",
+    "bin.*.test", "bin.*.harness", "bin.*.doctest", "example.*.test", "example.*.harness", "workspace.default-members",
     "workspace.exclude", "workspace.lints", "lints", "profile", "patch", "replace",
 ];
+
+/// Where the packages come from that tests compare with: another version is ordinary work, another place is not.
+fn sources_for_tests(manifest: &Value) -> Vec<String> {
+    let packages = manifest.get("dev-dependencies").and_then(Value::as_object).into_iter().flatten();
+    let places = ["path", "git", "package", "registry"];
+    packages.flat_map(|(name, _)| places.map(|place| format!("dev-dependencies.{name}.{place}"))).collect()
+}
 
 impl Learner<'_> {
     pub(super) fn cargo(&mut self, args: &[String], folder: &str, call: &Call, context: &Context<'_>) {
@@ -46,13 +54,47 @@ impl Learner<'_> {
         let text = self.toml(path);
         let members = text.pointer("/workspace/members").and_then(Value::as_array).into_iter().flatten();
         let members = members.filter_map(Value::as_str).map(|member| format!("workspace.members={member}"));
-        let names = COUNTING.iter().map(|name| (*name).to_owned()).chain(members).collect();
+        let names = COUNTING.iter().map(|name| (*name).to_owned()).chain(members);
+        let names = names.chain(self.needed_features(&text, parent(path))).chain(sources_for_tests(&text)).collect();
         self.judge(
             path,
             Part::Sections { format: Format::Toml, names },
             Why::Configures { runner: "cargo".to_owned() },
             false,
         );
+    }
+
+    /// What enables the features that tests need: a test that is not compiled does not fail.
+    fn needed_features(&self, manifest: &Value, folder: &str) -> Vec<String> {
+        let Some(features) = manifest.get("features").and_then(Value::as_object) else { return Vec::new() };
+        let tests = place(self.premises.root(), folder, "tests");
+        let files = self.premises.list(&tests).into_iter().map(|file| format!("{tests}/{file}"));
+        let sources = ["src/lib.rs", "src/main.rs"].map(|file| place(self.premises.root(), folder, file));
+        let texts = files.filter(|file| file.ends_with(".rs")).filter_map(|file| self.premises.read(&file));
+        // Of a source what speaks of tests.
+        let lines = sources
+            .iter()
+            .filter_map(|file| self.premises.read(file))
+            .flat_map(|text| text.lines().filter(|line| line.contains("test")).map(str::to_owned).collect::<Vec<_>>());
+        let targets = manifest.get("test").map(Value::to_string).unwrap_or_default();
+        let speaking = texts.chain(lines).collect::<Vec<_>>().join("\n");
+        let is_needed = |name: &str| {
+            speaking.contains(&format!("feature = \"{name}\"")) || targets.contains(&format!("\"{name}\""))
+        };
+        let items = |name: &str| features.get(name).and_then(Value::as_array).into_iter().flatten();
+        let mut names = Vec::new();
+        let (mut left, mut seen) = (vec!["default".to_owned()], BTreeSet::new());
+        while let Some(name) = left.pop().filter(|_| seen.len() < features.len() + 1) {
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            for item in items(&name).filter_map(Value::as_str) {
+                let leads_on = items(item).next().is_some();
+                names.extend((is_needed(item) || leads_on).then(|| format!("features.{name}={item}")));
+                left.push(item.to_owned());
+            }
+        }
+        names
     }
 
     /// The manifests of a workspace's members.

@@ -21,7 +21,7 @@ use super::premises::{Premises, UNKNOWN, is_known, name, parent, upward};
 use super::shell::{self, Call};
 use super::table::{self, Kit, Runner};
 use super::word::Scope;
-use super::{Cache, Judge, Known, Part, Standing, Subject, Unknown, Why};
+use super::{Cache, Judge, Known, Made, Part, Standing, Subject, Unknown, Why};
 use crate::evidence;
 use std::collections::BTreeSet;
 
@@ -119,6 +119,15 @@ impl<'a> Learner<'a> {
     pub(super) fn tried(&mut self, path: &str) {
         if !self.known.tried.iter().any(|known| known == path) {
             self.known.tried.push(path.to_owned());
+        }
+    }
+
+    /// A file that the check makes before it executes it. One that an agent left in its place is not needed.
+    pub(super) fn made(&mut self, path: &str, stays: bool) {
+        self.tried(path);
+        let made = Made { check: self.subject.id.clone(), path: path.to_owned(), stays };
+        if !path.starts_with('/') && is_known(path) && !self.known.made.contains(&made) {
+            self.known.made.push(made);
         }
     }
 

@@ -3,6 +3,7 @@
 //! Both branches of a condition are read. What only other goals need may change; what could change any goal, such as
 //! pattern rules, special targets and variables of the environment, always counts.
 
+use super::directing::directs;
 use super::learn::{Context, Learner, Setting, named};
 use super::premises::{UNKNOWN, is_known, parent, place};
 use super::scripts::pattern;
@@ -115,6 +116,12 @@ impl Makefile {
             }
             None => self.items.push(Item::Other { text }),
         }
+    }
+
+    /// Whether a rule with a recipe makes this file.
+    fn makes(&self, word: &str) -> bool {
+        let makes = |item: &Item| matches!(item, Item::Rule { targets, recipe, .. } if !recipe.is_empty() && targets.iter().any(|target| target == word));
+        self.items.iter().any(makes)
     }
 
     fn words(&self, text: &str, own: &BTreeMap<String, String>) -> Vec<String> {
@@ -331,7 +338,7 @@ impl Learner<'_> {
             return;
         }
         if context.made.contains(path) {
-            return;
+            return self.made(path, false);
         }
         let Some(text) = self.premises.read(path) else {
             return self.unknown(format!("what {path} will say, which is not there yet"), true);
@@ -406,8 +413,7 @@ impl Learner<'_> {
         }
     }
 
-    /// The files that recipes build from others, which are the work. One that stands outside of the folders of build
-    /// results may be newer than what it is built from, and then nobody knows where it comes from.
+    /// The files that recipes build from others, which are the work.
     fn products(&mut self, file: &Makefile, wanted: &BTreeSet<String>, folder: &str) -> Vec<String> {
         let mut made = Vec::new();
         for (targets, needs, recipe) in file.rules(wanted) {
@@ -418,9 +424,9 @@ impl Learner<'_> {
                 if !builds || needs.is_empty() || is_text || target.contains('%') || super::table::is_made(&path) {
                     continue;
                 }
+                // One that is newer than its sources is not built again.
                 if !self.premises.matches(&self.subject.work, &path) && self.executes(file, wanted, target) {
-                    let what = format!("whether make builds {path} anew, which may be newer than its sources");
-                    self.unknown(what, true);
+                    self.made(&path, true);
                 }
                 self.tried(&path);
                 made.push(path);
@@ -479,8 +485,10 @@ impl Learner<'_> {
         for item in &file.items {
             let Item::Include { files, optional, .. } = item else { continue };
             for word in file.words(files, &BTreeMap::new()) {
-                // Files of dependencies are made by compilers.
-                if word.ends_with(".d") {
+                // Files of dependencies are made by compilers. What the Makefile itself makes may come at any time: the
+                // check is tried without it.
+                if word.ends_with(".d") || file.makes(&word) && directs(&word).is_some() && !self.stands(&word, folder)
+                {
                     continue;
                 }
                 for inner in self.included(&word, folder) {
@@ -500,6 +508,10 @@ impl Learner<'_> {
             }
         }
         whole
+    }
+
+    fn stands(&self, word: &str, folder: &str) -> bool {
+        self.premises.standing(&place(self.premises.root(), folder, word)) != Standing::Nothing
     }
 
     /// The files that a word behind `include` means.

@@ -12,6 +12,7 @@ mod installed;
 mod just;
 mod learn;
 mod make;
+mod outside;
 mod package;
 mod part;
 mod pieces;
@@ -19,6 +20,7 @@ mod premises;
 mod rake;
 mod reported;
 mod scripts;
+mod shadowing;
 mod shell;
 mod table;
 mod taskfile;
@@ -30,8 +32,10 @@ mod word;
 pub use collected::is_test;
 pub use directing::{Direction, directs, directs_nothing};
 pub use learn::learn;
+pub use outside::{Packages, Store, Used, counted_outside, stores};
 pub use part::counted;
 pub use premises::{Premises, Standing};
+pub use shadowing::{is_module, shadowing};
 pub use watched::{Executed, Opened, Watched, learn_watched};
 
 use crate::check::CheckSpec;
@@ -85,9 +89,37 @@ pub struct Known {
     /// Files that checks execute and that are the work nevertheless, because a check is there to try them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<String>,
+    /// Files that a check makes by itself and then executes or reads as a program, so that none need be there before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<Made>,
     /// Calls of runners that have happened if a check succeeds, and whose report says that tests ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runners: Vec<Reporting>,
+}
+
+/// A file that a check makes by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Made {
+    pub check: CheckId,
+    /// Relative to the project.
+    pub path: String,
+    /// Whether one that is there may stay as it is: make builds nothing again that is newer than its sources.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stays: bool,
+}
+
+impl Made {
+    /// What is not known of it where it cannot be tried without what stands there.
+    pub(crate) fn unknown(&self) -> Option<Unknown> {
+        let what = format!("whether {} is built anew, which may be newer than its sources", self.path);
+        self.stays.then(|| Unknown { check: self.check.clone(), what, varies: true, made: false })
+    }
+
+    /// What is not known of one that the check keeps in a cache.
+    pub(crate) fn unknown_in_cache(&self) -> Unknown {
+        let what = format!("what wrote {}, which the check executes and keeps in its cache", self.path);
+        Unknown { check: self.check.clone(), what, varies: true, made: false }
+    }
 }
 
 /// A call of a runner whose report says that tests ran.
@@ -141,8 +173,8 @@ pub enum Part {
     Package { scripts: Vec<String>, sections: Vec<String> },
     /// Of a file with recipes what these goals need: everything but the rules of other goals.
     Recipes { tool: String, goals: Vec<String> },
-    /// These sections. A name is a path with dots; `*` stands for every element of a list, and `a.b=c` for whether
-    /// the list `a.b` holds `c`.
+    /// These sections. A name is a path with dots; `*` stands for every element of a list, `a.b=c` for whether the
+    /// list `a.b` holds `c`, and `a.b?` for whether there is such a section.
     Sections { format: Format, names: Vec<String> },
     /// Everything but these sections, in which ordinary work is done.
     Without { format: Format, names: Vec<String> },
@@ -219,6 +251,20 @@ impl Known {
             Some(known) => known.of.push(of.clone()),
             None => self.programs.push(Program { name: name.to_owned(), of: vec![of.clone()] }),
         }
+    }
+
+    /// Whether a check passes over what git ignores.
+    pub fn obeys_git(&self) -> bool {
+        let runners = self.judges.iter().filter_map(|judge| match &judge.why {
+            Why::Configures { runner } => Some(runner.as_str()),
+            _ => None,
+        });
+        runners.chain(self.programs.iter().map(|program| program.name.as_str())).any(table::obeys_git)
+    }
+
+    /// Whether a check asks git.
+    pub fn asks_git(&self) -> bool {
+        self.programs.iter().any(|program| program.name == "git")
     }
 
     /// Whether everything about a check is known.

@@ -72,6 +72,9 @@ fn picked(value: &Value, names: &[String]) -> String {
     sorted.sort();
     sorted.dedup();
     let line = |name: &&String| match name.split_once('=') {
+        None if name.ends_with('?') => {
+            format!("{name}: {}\n", !at(value, name.trim_end_matches('?')).is_null())
+        }
         Some((list, item)) => {
             let holds =
                 at(value, list).as_array().is_some_and(|items| items.iter().any(|own| own.as_str() == Some(item)));

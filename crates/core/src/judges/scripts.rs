@@ -70,7 +70,8 @@ impl Learner<'_> {
         match self.premises.standing(path) {
             Standing::Folder if by_program.is_some() => return self.folder_script(path, by_program, call, context),
             Standing::File => {}
-            _ if call.compared || context.made.contains(path) || table::is_made(path) => return self.tried(path),
+            _ if context.made.contains(path) => return self.made(path, false),
+            _ if call.compared || table::is_made(path) => return self.tried(path),
             Standing::Nothing => {
                 self.tried(path);
                 return self.unknown(
@@ -87,6 +88,12 @@ impl Learner<'_> {
         let is_shell = is_shell_text(by_program, &text);
         if call.compared && !sounds && !(is_shell && runs_checks(&text)) {
             return self.tried(path);
+        }
+        // `./bin/tool --self-check`: only people know whether the product tries itself.
+        let tries_itself = |word: &String| word.starts_with("--self") || word.starts_with("self-");
+        if by_program.is_none() && !sounds && args.iter().any(tries_itself) {
+            self.tried(path);
+            return self.unknown(format!("whether {path}, which tries itself, judges or is the work"), true);
         }
         self.named(path, by, by_program.is_none());
         self.follow(&Script { path, text: &text, is_shell, by_program }, args, call, context);
@@ -134,6 +141,18 @@ impl Learner<'_> {
         }
         let folder = parent(glob);
         let (before, after) = name(glob).split_once(['*', '?']).unwrap_or((name(glob), ""));
+        let folders = if name(glob).contains(['*', '?']) { Vec::new() } else { self.folders_of(folder) };
+        if !folders.is_empty() {
+            // `cd packages/* && sh lint.sh`: what is in each folder under that name.
+            for inner in folders {
+                let path = format!("{inner}/{}", name(glob));
+                let own = if call.folder == folder { inner } else { call.folder.clone() };
+                if self.premises.standing(&path) == Standing::File {
+                    self.script(&path, by_program, &[], &Call { folder: own, ..call.clone() }, context);
+                }
+            }
+            return;
+        }
         if folder.contains(['*', '?']) || after.contains(['*', '?', '[']) {
             return self
                 .unknown(format!("which files `{}` in {} executes", call.raw, shown(&context.setting.by)), false);
@@ -151,6 +170,19 @@ impl Learner<'_> {
         let ending = if before.is_empty() { after } else { "" };
         let why = super::learn::named(&context.setting.by);
         self.judge(folder, Part::Ending { ending: ending.to_owned() }, why, false);
+    }
+
+    /// The folders that a pattern with one star means.
+    fn folders_of(&self, pattern: &str) -> Vec<String> {
+        let Some((before, after)) = pattern.split_once('*').filter(|(_, after)| !after.contains(['*', '?'])) else {
+            return Vec::new();
+        };
+        let (start, rest) = (name(before), after.split_once('/').unwrap_or((after, "")));
+        let folder = if before.contains('/') { parent(before) } else { "" };
+        let fits = |inner: &String| !inner.starts_with('.') && inner.starts_with(start) && inner.ends_with(rest.0);
+        let inner = self.premises.list(folder).into_iter().filter(fits);
+        let paths = inner.map(|inner| place(self.premises.root(), folder, &format!("{inner}/{}", rest.1)));
+        paths.filter(|path| self.premises.standing(path) == Standing::Folder).collect()
     }
 
     /// `node folder`, `python folder`: the file in it that is executed.
@@ -184,6 +216,7 @@ impl Learner<'_> {
             }
             // `[ -f .env ] && . ./.env`: what is not there must stay away.
             Standing::Nothing if !context.made.contains(path) => self.named(path, by, false),
+            Standing::Nothing => self.made(path, false),
             _ => {}
         }
     }

@@ -97,7 +97,7 @@ pub(super) const RUNNERS: &[Runner] = &[
     // Rust, Go, C and C++
     row("cargo|cargo-nextest|clippy-driver|rustfmt|rustc", Kit::None, CARGO, "target=CARGO_TARGET_DIR"),
     row("typos|taplo|cargo-deny|cargo-machete", Kit::None, "{.,_,}typos.toml {.,}taplo.toml {.,}deny.toml", ""),
-    row("go|gofmt|gotestsum|ginkgo|staticcheck|goimports|mage", Kit::None, "^go.work ~/.config/go/env go.mod#gomod:replace,exclude staticcheck.conf magefile.go magefiles/", "=GOCACHE"),
+    row("go|gofmt|gotestsum|ginkgo|staticcheck|goimports|mage", Kit::None, "^go.work ~/.config/go/env go.mod#gomod:replace,exclude,ignore staticcheck.conf magefile.go magefiles/", "=GOCACHE"),
     row("golangci-lint", Kit::None, "^.golangci.{yml,yaml,toml,json}", "=GOLANGCI_LINT_CACHE"),
     row("cmake|ctest|cpack", Kit::None, "CMakeLists.txt CMakePresets.json CMakeUserPresets.json CTestConfig.cmake CTestCustom.cmake CTestTestfile.cmake cmake/", "build"),
     row("meson|ninja", Kit::None, "meson.build meson_options.txt meson.options", "builddir"),
@@ -134,6 +134,9 @@ pub(super) const RUNNERS: &[Runner] = &[
 
 /// Programs whose status tells how something compares.
 const COMPARING: &str = "grep|egrep|fgrep|rg|ag|ack|diff|cmp|comm|test|[|[[|jq|yq|awk|gawk|mawk|expr|xmllint|sha256sum|sha1sum|md5sum|shasum|colordiff|sdiff|numdiff|jd|dyff|htmlq|xmlstarlet";
+
+/// Programs that pass over what git ignores.
+const OBEYING: &str = "black|ruff|prettier|typos|biome|oxlint|dprint|isort|djlint|taplo|rg|ag|fd|knip";
 
 /// Programs that another one stands behind.
 const PASSING_ON: &str = "env|xargs|timeout|sudo|nice|command|exec|time";
@@ -196,6 +199,11 @@ const CASES: &str = "case|cases|testcase|testcases|example|examples|sample|sampl
 /// The row of a runner.
 pub(super) fn runner(name: &str) -> Option<&'static Runner> {
     RUNNERS.iter().find(|row| is_one_of(name, row.names))
+}
+
+/// Whether a program passes over what git ignores.
+pub(super) fn obeys_git(program: &str) -> bool {
+    is_one_of(program, OBEYING)
 }
 
 /// Whether a program's status tells how something compares.

@@ -817,6 +817,8 @@ fn a_watched_run_shows_what_reading_could_not() {
             file("/home/me/.npmrc", "/usr/bin/node"),
             file("/p/nothing.txt", "/usr/bin/cat"),
         ],
+        used: Vec::new(),
+        modules: Vec::new(),
         gap: String::new(),
     };
     let after = learn_watched(&subject, &known, &watched, &world);
@@ -1241,10 +1243,11 @@ fn what_a_makefile_builds_from_sources_is_the_work() {
         ("perl/Makefile.PL", ""),
     ]);
     let known = world.learn("make test");
-    let doubt = "? whether make builds t anew, which may be newer than its sources".to_owned();
-    assert_eq!((named(&known), known.tried), (vec!["Makefile".to_owned(), doubt], vec!["t".to_owned()]));
+    let made = Made { check: CheckId::new("check"), path: "t".to_owned(), stays: true };
+    assert_eq!((named(&known), known.tried), (vec!["Makefile".to_owned()], vec!["t".to_owned()]));
+    assert_eq!(known.made, [made], "make leaves one that is newer than its sources, so that it is tried without");
     let declared = Subject { work: vec!["t".to_owned()], ..subject("make test") };
-    assert_eq!(named(&learn(&[declared], &world)), ["Makefile"]);
+    assert_eq!(learn(&[declared], &world).made, []);
     assert_named(
         &world,
         &[("make try", &["Makefile", "check.sh"]), ("cd perl && perl Makefile.PL && make test", &["perl/Makefile.PL"])],
@@ -1270,4 +1273,87 @@ fn variables_of_a_package_count_with_its_scripts() {
         let found = parts(&World::of(&[("package.json", package), ("check.sh", "")]), "npm test");
         assert!(found.contains(&expected.to_owned()), "{found:?}");
     }
+}
+
+#[test]
+fn what_a_check_makes_and_then_executes_is_its_own() {
+    let world = World::of(&[
+        (
+            "ci.sh",
+            "[ -f .cache/lib.sh ] || { mkdir -p .cache; echo 'run() { :; }' >.cache/lib.sh; }\n. .cache/lib.sh\n",
+        ),
+        ("t.c", ""),
+    ]);
+    for (command, expected) in [
+        ("sh ci.sh", ".cache/lib.sh"),
+        ("cc -o t t.c && ./t", "t"),
+        ("perl Makefile.PL && make test", "Makefile"),
+        ("sh check.sh", ""),
+    ] {
+        let made: Vec<String> = world.learn(command).made.into_iter().map(|made| made.path).collect();
+        assert_eq!(made.join(" "), expected, "{command}");
+    }
+}
+
+#[test]
+fn features_and_packages_that_tests_need_stay_where_they_are() {
+    let manifest = "[package]\nname = \"a\"\n[features]\ndefault = [\"std\", \"extra\"]\nstd = [\"full\"]\nfull = []\nextra = []\n\
+        [dev-dependencies]\nsame = { path = \"same\" }\n";
+    let world = World::of(&[
+        ("Cargo.toml", manifest),
+        ("tests/a.rs", "#![cfg(feature = \"full\")]\n#[test]\nfn a() {}\n"),
+        ("src/lib.rs", ""),
+    ]);
+    let known = world.learn("cargo test");
+    let part = &known.judges.iter().find(|judge| judge.path == "Cargo.toml").unwrap().part;
+    let before = counted(part, manifest.as_bytes());
+    for (from, to, same) in [
+        ("\"std\", ", "", false),
+        ("[\"full\"]", "[]", false),
+        (", \"extra\"", "", true),
+        ("std = [", "std = [\"extra\", ", true),
+        ("path = \"same\"", "path = \"easy\"", false),
+        ("{ path = \"same\" }", "\"1\"", false),
+        ("[package]\nname = \"a\"\n", "", false),
+        ("name = \"a\"", "name = \"b\"", true),
+        ("[dev-dependencies]\n", "[dev-dependencies]\nmore = \"1\"\n", true),
+    ] {
+        let after = manifest.replace(from, to);
+        assert_ne!(after, manifest);
+        assert_eq!(counted(part, after.as_bytes()) == before, same, "{from} -> {to}");
+    }
+}
+
+#[test]
+fn checks_that_ask_git_or_pass_over_what_it_ignores_are_known() {
+    let world = World::of(&[("package.json", r#"{"scripts":{"format":"prettier --check lib"}}"#)]);
+    for (command, obeys, asks) in [
+        ("npm run format", true, false),
+        ("ruff check .", true, false),
+        ("git diff --exit-code gen.txt", false, true),
+        ("sh check.sh", false, false),
+    ] {
+        let known = world.learn(command);
+        assert_eq!((known.obeys_git(), known.asks_git()), (obeys, asks), "{command}");
+    }
+}
+
+#[test]
+fn a_check_that_goes_through_folders_names_what_is_in_each() {
+    let world = World::of(&[
+        ("verify.sh", "for each in packages/*/check.sh; do (cd $(dirname $each) && sh lint.sh) || exit 1; done\n"),
+        ("packages/a/check.sh", ""),
+        ("packages/a/lint.sh", "sh rules.sh\n"),
+        ("packages/a/rules.sh", ""),
+        ("packages/b/main.sh", ""),
+    ]);
+    assert_named(&world, &[("sh verify.sh", &["packages/a/lint.sh", "packages/a/rules.sh", "verify.sh"])]);
+    let world = World::of(&[("bin/tool", "#!/usr/bin/env node\n")]);
+    assert_named(
+        &world,
+        &[
+            ("./bin/tool --self-check", &["? whether bin/tool, which tries itself, judges or is the work"]),
+            ("./bin/tool", &["bin/tool"]),
+        ],
+    );
 }

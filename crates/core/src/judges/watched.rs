@@ -1,7 +1,7 @@
 //! What a watched run of a check showed, and what is learned from it.
 
 use super::premises::{Premises, Standing, name, parent, place};
-use super::{Judge, Known, Part, Subject, Why, table};
+use super::{Judge, Known, Part, Subject, Used, Why, table};
 use serde::{Deserialize, Serialize};
 
 /// Everything that the processes of one check executed and opened, each once, in the order in which it came first.
@@ -15,6 +15,12 @@ pub struct Watched {
     /// Files that the check itself wrote, made or moved there, and folders that it moved: absolute.
     #[serde(default)]
     pub made: Vec<String>,
+    /// Where that was asked for: files beside the tree that were made or changed since then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub used: Vec<Used>,
+    /// With it: folders from which interpreters took modules, absolute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<String>,
     /// Why something may be missing here; empty if nothing is.
     pub gap: String,
 }

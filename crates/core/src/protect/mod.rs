@@ -9,11 +9,11 @@ pub use repository::{GIT, GIT_SETTING, GitFile, GitPins, GitSetting, IgnoreRules
 
 use crate::check::{Blindness, TreePrint};
 use crate::id::CheckId;
-use crate::judges::{Cache, Part, Unknown, Why};
+use crate::judges::{Cache, Made, Part, Unknown, Why};
 use crate::tests_changed::TestsRecord;
 use crate::text;
 use crate::time::WallTime;
-use crate::trust::Standing;
+use crate::trust::{Span, Standing};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -63,6 +63,9 @@ pub struct Pins {
     /// Folders that only checks fill.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caches: Vec<Cache>,
+    /// Files that checks make by themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<Made>,
     /// What of git itself counts.
     #[serde(default)]
     pub git: GitPins,
@@ -75,6 +78,9 @@ pub struct Pins {
     /// When all this was looked at: what was written later was written during the run. Earlier versions did not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<WallTime>,
+    /// When agents of earlier runs worked, as far as nobody has accepted what they did outside of the project.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worked: Vec<Span>,
 }
 
 /// A file or folder of the repository without which git does not work, as it was at the start. By these an
@@ -309,6 +315,19 @@ impl Pins {
             of.map(move |check| Unknown { check, what: what.clone(), varies: true, made: true }).collect::<Vec<_>>()
         };
         files.flat_map(unknown).collect()
+    }
+
+    /// Whether a file outside of the project is compared by its content with the one at the start.
+    pub fn pins_outside(&self, path: &str) -> bool {
+        let is_file = |file: &Pinned| match &file.state {
+            PinnedState::File { .. } | PinnedState::Link { .. } => file.path == path && file.part == Part::Whole,
+            PinnedState::Folder { .. } if file.part == Part::Whole => {
+                path.strip_prefix(&file.path).is_some_and(|below| below.starts_with('/'))
+            }
+            _ => false,
+        };
+        self.files.iter().any(is_file)
+            || self.programs.iter().any(|program| program.file == path && !program.hash.is_empty())
     }
 
     /// What judges, as it stands, for whoever remembers it over many runs.

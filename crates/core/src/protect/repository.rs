@@ -31,6 +31,15 @@ pub struct GitPins {
     pub files: Vec<GitFile>,
     /// Whether the work tree holds a part of the tracked files only.
     pub sparse: bool,
+    /// Tracked files that git was told not to look at; `None` if no check asks git.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<Vec<String>>,
+    /// Whether a check passes over what git ignores.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub obeyed: bool,
+    /// What decided where pushes went, by the machine's own names; `None` if nobody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ways: Option<BTreeMap<String, String>>,
     /// Where an agent of an earlier run changed a setting or a file: the print of the state that a person accepted, empty
     /// where there was none. Putting that back is no violation.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

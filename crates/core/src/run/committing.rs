@@ -146,7 +146,10 @@ impl Run {
         }
         let speak = at.reports.iter().filter(|report| report.supports()).map(|report| &report.spec);
         let checks: Vec<Inspect> = speak
-            .map(|spec| CheckSpec { without: paths.to_vec(), terms: spec.terms.without_writing(), ..spec.clone() })
+            .map(|spec| {
+                let (without, terms) = (paths.to_vec(), spec.terms.without_writing());
+                CheckSpec { without, as_committed: true, terms, ..spec.clone() }
+            })
             .map(|spec| Inspect::CheckWithout(Box::new(spec)))
             .collect();
         if checks.is_empty() {
@@ -172,8 +175,9 @@ impl Run {
                 format!("guardrail \"{check}\" could not be tried without what the commit leaves out: {}", report.live)
             }
             false => format!(
-                "the commit leaves out new files without which guardrail \"{check}\" {}{files}; add what it needs by git \
-                 add --force, as files of this repository, and commit it",
+                "whoever checks out the commit does not get all that was checked, and guardrail \"{check}\" {} without \
+                 it{files}; add what it needs by git add --force, as files of this repository that no attribute \
+                 converts, and commit it",
                 report.problem()
             ),
         };

@@ -58,9 +58,13 @@ pub(super) struct Inspection {
     changed: Vec<String>,
     /// Whether the tree stood still while this round's checks ran.
     stood: Stood,
-    /// Checks that do not pass without files that were made during the run and can tell them what to do.
+    /// Checks that do not pass without files that were made during the run and can tell them what to do, or that they
+    /// use beside the tree.
     #[serde(default)]
     pub(super) leaning: Vec<(CheckId, Vec<String>)>,
+    /// Tests that are new.
+    #[serde(default)]
+    pub(super) new_tests: Vec<String>,
     pub(super) committing: Committing,
     /// What is known of the plan, where the run has one.
     #[serde(default)]
@@ -95,7 +99,7 @@ pub(super) enum Inspect {
     /// The agent is asked for a commit message.
     Message,
     Scm(ScmSpec),
-    /// Was anything made that can tell checks what to do?
+    /// Was anything made that can tell checks what to do, or used beside the tree?
     Made,
     /// A check without that.
     TryWithout(Box<CheckSpec>),
@@ -144,6 +148,7 @@ impl Inspection {
             changed: Vec::new(),
             stood: Stood::Unseen,
             leaning: Vec::new(),
+            new_tests: Vec::new(),
             committing: Committing::default(),
             plan: PlanInspection::default(),
             seen,
@@ -260,21 +265,25 @@ impl Run {
             Inspect::Check(spec) => match self.reason_to_refuse(&at, &spec) {
                 Some(reason) => self.refuse(at, *spec, reason),
                 None => {
+                    let spec = CheckSpec { watched: self.watches(&at), ..*spec };
                     self.phase = Phase::Inspecting(at);
-                    self.start_check(*spec)
+                    self.start_check(spec)
                 }
             },
             Inspect::Stands => {
                 if self.is_said_done(&at) && at.reports.iter().any(CheckReport::supports) && at.nothing_refutes() {
-                    let made = self.looks_for_made().then_some(Inspect::Made);
+                    let uses = at.reports.iter().any(|report| report.supports() && !report.outside.is_empty());
+                    let made = (uses || self.looks_for_made()).then_some(Inspect::Made);
                     at.first([Inspect::Look(Moment::AfterChecks)].into_iter().chain(made).collect::<Vec<_>>());
                 }
                 self.go_on(at)
             }
+            Inspect::Made if !self.looks_for_made() => self.try_without(at, &[]),
             Inspect::Made => {
                 let speaks = at.reports.iter().filter(|report| report.supports());
                 let checks = speaks.map(|report| report.spec.clone()).collect();
-                self.inspect_by(at, Activity::LookForMade { pins: self.pins(), checks })
+                let protected = self.policy.protect.paths.clone();
+                self.inspect_by(at, Activity::LookForMade { pins: self.pins(), protected, checks })
             }
             Inspect::Commit => self.begin_commit(at),
             Inspect::Pending => {
@@ -520,6 +529,7 @@ impl Run {
             let (command, count) = (report.spec.name().to_owned(), report.leaked);
             told = told.then(Run::note(Note::CheckLeaked { command, count }));
         }
+        at.see_fault(&report.unwatched);
         at.reports.push(report.clone());
         // What it did to a judge that no snapshot holds must not judge for the next one, and be gone at the next look.
         let tree = at.tree.clone().unwrap_or(TreePrint::fault("nobody has looked"));
@@ -622,7 +632,7 @@ impl Run {
         let stalled = if again { None } else { self.note_lap(at, &judgement) };
         self.learn(at, &judgement, again);
         self.remember_ran(&at.reports);
-        self.book_story(seen.cost_usd);
+        self.book_story(at);
         let mut told = self.tell_findings(&judgement);
         let views = self.has_views().then(|| self.write_views(None, self.brief.human().to_owned()));
         let (claim, reasons) = (judgement.claim.clone(), judgement.reasons.clone());

@@ -19,6 +19,12 @@ pub(super) struct Integrity {
     known: Option<Arc<Known>>,
     /// What is not known of the checks, and what was made during the run.
     unknown: Vec<Unknown>,
+    /// What was not known of them when the run began.
+    #[serde(default)]
+    unknown_first: Vec<Unknown>,
+    /// Checks that were asked for during the run, so that nobody learned what they are made of.
+    #[serde(default)]
+    added: Vec<Unknown>,
     /// Why checks run on the live tree; empty if each gets a snapshot.
     live: String,
     /// What judges and was changed by an agent of an earlier run.
@@ -70,6 +76,7 @@ impl Integrity {
     pub(super) fn forget_all(&mut self) {
         (self.pins, self.known) = (None, None);
         self.unknown.clear();
+        self.added.clear();
     }
 
     /// Whether checks run on the live tree.
@@ -98,11 +105,20 @@ impl Integrity {
     /// What checks use and nobody knows, because it was made during the run.
     pub(super) fn see_made(&mut self, changes: &[PinnedChange]) {
         let Some(pins) = &self.pins else { return };
-        self.unknown = pins.unknown.iter().cloned().chain(pins.made(changes, !self.has_snapshots())).collect();
+        let made = pins.made(changes, !self.has_snapshots());
+        self.unknown = self.unknown_first.iter().cloned().chain(made).chain(self.added.iter().cloned()).collect();
     }
 
-    pub(super) fn pin(&mut self, pins: Pins, untrusted: Vec<Untrusted>) {
-        self.unknown.clone_from(&pins.unknown);
+    /// Checks were added that were not learned when the others were.
+    pub(super) fn see_added(&mut self, added: Vec<Unknown>) {
+        self.unknown.retain(|unknown| !self.added.contains(unknown));
+        self.unknown.extend(added.iter().cloned());
+        self.added = added;
+    }
+
+    pub(super) fn pin(&mut self, pins: Pins, unknown: Vec<Unknown>, untrusted: Vec<Untrusted>) {
+        self.unknown.clone_from(&unknown);
+        self.unknown_first = unknown;
         self.pins = Some(Arc::new(pins));
         self.doubted = untrusted.iter().map(Untrusted::words).collect();
         self.untrusted = untrusted;

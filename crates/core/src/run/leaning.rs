@@ -1,6 +1,8 @@
-//! Leaning: whether a check passes only with a file that can tell it what to do and that was made during the run. All
-//! checks have passed and the claim stands; those that speak for it are tried once more without such files. What they pass
-//! without says nothing; what they need is nobody's word, so that the run is not verified by them.
+//! Leaning: whether a check passes only with a file that can tell it what to do and that was made during the run, or that
+//! it used beside the tree and was changed there. All checks have passed and the claim stands; those that speak for it are
+//! tried once more without such files. What they pass without says nothing. New tests may need what was made for them, so
+//! that a check which fails is tried a second time without new tests; what the tests need that were there is nobody's
+//! word, and the run is not verified by them.
 
 use super::inspecting::{Inspect, Inspection};
 use super::{Run, RunStep};
@@ -12,22 +14,50 @@ use std::collections::BTreeSet;
 impl Run {
     /// Whether anybody could have told checks what to do without being seen.
     pub(super) fn looks_for_made(&self) -> bool {
-        let on_snapshots = self.integrity.has_snapshots() && !self.policy.verify.clean_checkout;
-        on_snapshots && self.policy.pins_scripts() && self.pins().began.is_some()
+        self.can_try_without() && self.pins().began.is_some()
     }
 
-    pub(super) fn on_made_seen(&mut self, made: &[(CheckId, Vec<String>)], problem: &str) -> Option<RunStep> {
+    /// Whether checks can be tried without what was made during the run.
+    pub(super) fn can_try_without(&self) -> bool {
+        let on_snapshots = self.integrity.has_snapshots() && !self.policy.verify.clean_checkout;
+        on_snapshots && self.policy.pins_scripts()
+    }
+
+    /// Whether what a check uses beside the tree is looked at: where somebody claims, so that nobody else pays for it.
+    pub(super) fn watches(&self, at: &Inspection) -> bool {
+        self.is_said_done(at) && self.policy.pins_scripts() && self.pins().began.is_some()
+    }
+
+    pub(super) fn on_made_seen(
+        &mut self,
+        made: &[(CheckId, Vec<String>)],
+        problem: &str,
+        tests: &[String],
+    ) -> Option<RunStep> {
         let mut at = self.inspecting(|step| *step == Inspect::Made)?;
+        at.new_tests = tests.to_vec();
         at.see_fault(problem);
-        let without = |spec: &CheckSpec| {
-            let (_, files) = made.iter().find(|(check, files)| *check == spec.id && !files.is_empty())?;
-            Some(CheckSpec { without: files.clone(), terms: spec.terms.without_writing(), ..spec.clone() })
-        };
-        let tried: Vec<CheckSpec> = at.reports.iter().filter_map(|report| without(&report.spec)).collect();
-        let files: BTreeSet<String> = tried.iter().flat_map(|spec| spec.without.iter().cloned()).collect();
+        Some(self.try_without(at, made))
+    }
+
+    /// Tries each check that speaks for the claim without what was made for it, and without what it used beside the tree.
+    pub(super) fn try_without(&mut self, mut at: Box<Inspection>, made: &[(CheckId, Vec<String>)]) -> RunStep {
+        let mut tried = Vec::new();
+        let mut files: BTreeSet<String> = BTreeSet::new();
+        for report in at.reports.iter().filter(|report| report.supports()) {
+            let spec = &report.spec;
+            let of_check = made.iter().filter(|(check, _)| *check == spec.id).flat_map(|(_, files)| files);
+            let without: Vec<String> = of_check.chain(&report.outside).cloned().collect();
+            if without.is_empty() {
+                continue;
+            }
+            files.extend(without.iter().filter(|_| !spec.terms.hidden).cloned());
+            let (terms, watched) = (spec.terms.without_writing(), !report.outside.is_empty());
+            tried.push(CheckSpec { without, terms, watched, ..spec.clone() });
+        }
         let told = (!files.is_empty()).then(|| Run::note(Note::TriedWithout { files: files.into_iter().collect() }));
         at.first(tried.into_iter().map(|spec| Inspect::TryWithout(Box::new(spec))).collect::<Vec<_>>());
-        Some(told.unwrap_or_default().then(self.go_on(at)))
+        told.unwrap_or_default().then(self.go_on(at))
     }
 
     /// A check has run without what was made during the run.
@@ -36,8 +66,21 @@ impl Run {
             at.first([Inspect::TryWithout(Box::new(report.spec.clone()))]);
             return self.stop_between(&at).unwrap_or_else(|| self.go_on(at));
         }
-        if !report.passed() || !report.live.is_empty() {
-            at.leaning.push((report.spec.id.clone(), report.spec.without.clone()));
+        at.see_fault(&report.unwatched);
+        let further: Vec<String> =
+            at.new_tests.iter().filter(|test| !report.spec.without.contains(test)).cloned().collect();
+        let is_second = further.is_empty() && !at.new_tests.is_empty();
+        // Where no test is left, all of them are the work.
+        let stands = report.passed() || is_second && report.empty;
+        // On the live tree it found what was made there.
+        let found = !report.live.is_empty() && report.spec.without_inside().next().is_some();
+        if report.live.is_empty() && !stands && !further.is_empty() {
+            let without = [report.spec.without.as_slice(), &further].concat();
+            at.first([Inspect::TryWithout(Box::new(CheckSpec { without, ..report.spec.clone() }))]);
+        } else if !stands || found || !report.outside.is_empty() {
+            let used = report.spec.without.iter().chain(&report.outside);
+            let files: BTreeSet<&String> = used.filter(|path| !at.new_tests.contains(path)).collect();
+            at.leaning.push((report.spec.id.clone(), files.into_iter().cloned().collect()));
         }
         self.stop_between(&at).unwrap_or_else(|| self.go_on(at))
     }

@@ -34,7 +34,7 @@ mod stopping;
 mod waiting;
 mod working;
 
-pub use row::RunRow;
+pub use row::{PlanRow, RunRow};
 
 use crate::activity::{Act, Activity};
 use crate::check::CheckReport;
@@ -268,7 +268,7 @@ impl Run {
             }
             Event::CheckEnded(report) => self.on_check_ended(report),
             Event::ScmLooked { pending } => self.on_scm_looked(*pending),
-            Event::MadeSeen { made, problem } => self.on_made_seen(made, problem),
+            Event::MadeSeen { made, problem, tests } => self.on_made_seen(made, problem, tests),
             Event::LeftOutSeen { paths, problem } => self.on_left_out_seen(paths, problem),
             Event::ScmEnded(report) => self.on_scm_ended(report),
             Event::MarkersSeen { markers, problem } => self.on_markers_seen(markers, problem.as_deref()),

@@ -4,7 +4,7 @@
 use super::{Continuation, Phase, Run, RunStep};
 use crate::activity::{Activity, Look, Pinning, Watch};
 use crate::check::{CheckEnding, CheckReport, CheckSpec, Ground, TreePrint};
-use crate::judges::{Known, Subject, Unknown};
+use crate::judges::{Known, Made, Subject, Unknown};
 use crate::machine::Step;
 use crate::notice::Notice;
 use crate::observation::Markers;
@@ -13,6 +13,7 @@ use crate::protect::{OnChange, PinFailure, Pins};
 use crate::trust::Untrusted;
 use crate::words::{Cause, Note};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What is being looked at.
@@ -137,11 +138,13 @@ impl Run {
         }
         Some(match pins {
             Ok(pins) => {
-                let unknown = self.told_unknown(&pins.unknown).into_iter().map(|what| Note::Unpinned { what });
-                let told = unknown.chain(untrusted.iter().map(|one| Note::Untrusted { what: one.words() }));
+                let unknown: Vec<Unknown> =
+                    pins.unknown.iter().cloned().chain(self.unknown_of_made(&pins.made)).collect();
+                let told_unknown = self.told_unknown(&unknown).into_iter().map(|what| Note::Unpinned { what });
+                let told = told_unknown.chain(untrusted.iter().map(|one| Note::Untrusted { what: one.words() }));
                 let told = told.fold(Step::default(), |told: RunStep, note| told.then(Run::note(note)));
-                self.integrity.pin((**pins).clone(), untrusted.to_vec());
                 let pinned = Notice::Pinned { files: pins.present(), programs: pins.programs.len() };
+                self.integrity.pin((**pins).clone(), unknown, untrusted.to_vec());
                 // Where nothing is protected, only the settings were looked at.
                 let is_told = self.policy.pins_scripts() || !self.policy.protect.paths.is_empty();
                 let pinned: RunStep = if is_told { Step::telling([pinned]) } else { Step::default() };
@@ -152,6 +155,18 @@ impl Run {
                 self.finish(cause, Continuation::NextIteration)
             }
         })
+    }
+
+    /// What is not known of files that checks make by themselves: those in a cache are kept for the next time, whoever
+    /// wrote them, and one that stays as it is must be tried without.
+    fn unknown_of_made(&self, made: &[Made]) -> Vec<Unknown> {
+        let (checks, can_try) = (self.policy.checks(0, Ground::Project), self.can_try_without());
+        let is_cached = |one: &&Made| {
+            let own = checks.iter().filter(|check| check.id == one.check);
+            own.flat_map(|check| &check.terms.caches).any(|cache| Path::new(&one.path).starts_with(cache))
+        };
+        let cached = made.iter().filter(is_cached).map(Made::unknown_in_cache);
+        cached.chain(made.iter().filter(|_| !can_try).filter_map(Made::unknown)).collect()
     }
 
     /// What is not known, as the parts of sentences. Of a hidden check only its name is told.

@@ -4,6 +4,7 @@ use super::{Pause, Phase, Run};
 use crate::id::{RunId, TaskName};
 use crate::observation::Tokens;
 use crate::outcome::{StopReason, Verification};
+use crate::plan::{Mode, StoryId};
 use crate::policy::LoopKind;
 use crate::tests_changed::TestsChanged;
 use crate::time::{Millis, WallTime};
@@ -49,6 +50,18 @@ pub struct RunRow {
     /// As in its outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests_changed: Option<TestsChanged>,
+    /// Where its plan stands, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanRow>,
+}
+
+/// A plan at a glance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanRow {
+    pub stories: usize,
+    pub done: usize,
+    /// The mode and the story of the iteration that runs, or was last; no mode if it only commits what is left.
+    pub turn: Option<(Option<Mode>, StoryId)>,
 }
 
 impl RunRow {
@@ -86,6 +99,7 @@ impl Run {
             tokens: self.spend.tokens(),
             idle: self.policy.limits.idle,
             tests_changed: outcome.and_then(|outcome| outcome.tests_changed.clone()),
+            plan: self.plan_row(),
         }
     }
 }

@@ -42,7 +42,8 @@ pub struct Case<'a> {
     pub unseen: &'a str,
     /// What is not known of the checks.
     pub unknown: &'a [Unknown],
-    /// Checks that do not pass without files that were made during the run and can tell them what to do.
+    /// Checks that do not pass without files that were made during the run and can tell them what to do, or that they
+    /// use beside the tree.
     pub leaning: &'a [(CheckId, Vec<String>)],
     /// What judges and was changed by an agent of an earlier run, one part of a sentence each.
     pub untrusted: &'a [String],
@@ -220,13 +221,7 @@ fn verification(case: &Case<'_>) -> (Verification, String) {
     let mut doubt = (Verification::Claimed, String::new());
     for report in supporting {
         if let Some((_, files)) = case.leaning.iter().find(|(check, _)| *check == report.spec.id) {
-            let why = format!(
-                "guardrail \"{}\" does not pass without what was made during the run and can tell it what to do{}; if \
-                 that is the work, name it in guardrails[].work",
-                report.spec.name(),
-                named(files)
-            );
-            doubt = (Verification::Unpinned, why);
+            doubt = (Verification::Unpinned, leans(&report.spec, files));
             continue;
         }
         doubt = match unknown(report) {
@@ -248,6 +243,24 @@ fn verification(case: &Case<'_>) -> (Verification, String) {
         };
     }
     doubt
+}
+
+/// Why a check that needs these files proves nothing.
+fn leans(spec: &CheckSpec, files: &[String]) -> String {
+    let (outside, inside): (Vec<String>, Vec<String>) = files.iter().cloned().partition(|file| file.starts_with('/'));
+    let told = |files: &[String]| if spec.terms.hidden { String::new() } else { named(files) };
+    let without = format!("guardrail \"{}\" does not pass without what was made", spec.name());
+    if outside.is_empty() {
+        let files = told(&inside);
+        return format!(
+            "{without} during the run and can tell it what to do{files}; if that is the work, name it in guardrails[].work"
+        );
+    }
+    let files = told(&[outside, inside].concat());
+    format!(
+        "{without} or changed outside of the project while agents worked{files}; look at it, then: ralph trust, and the \
+         next run knows it"
+    )
 }
 
 /// A failed check as the next prompt tells it.

@@ -83,7 +83,7 @@ pub enum Note {
          scm.tasks", named(.files)
     )]
     NewFilesLeftOut { files: Vec<String> },
-    #[error("made during this run, and able to tell checks what to do{}; checking once more without", named(.files))]
+    #[error("made or changed during this run, and able to tell checks what to do{}; checking once more without", named(.files))]
     TriedWithout { files: Vec<String> },
     #[error("new files are not part of the commit; checking once more without them{}", named(.files))]
     CheckedWithout { files: Vec<String> },

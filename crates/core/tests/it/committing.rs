@@ -260,7 +260,10 @@ fn what_the_commit_leaves_out_must_not_be_what_the_checks_need() {
     let sim = run(&["commit", "push"], Turn { needs_left_out: true, ..turn(&["sum.tmp", "lib/"]) });
     assert_eq!(sim.tasks().len(), 1);
     let told = &sim.outcome().message;
-    assert!(told.contains("leaves out") && told.contains("sum.tmp, lib/") && told.contains("make test"), "{told}");
+    assert!(
+        told.contains("whoever checks out the commit") && told.contains("sum.tmp, lib/") && told.contains("make test"),
+        "{told}"
+    );
     assert_ne!(sim.end().0, Complete);
 
     // The agent has committed everything itself, as it says.

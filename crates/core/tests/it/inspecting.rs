@@ -391,6 +391,14 @@ fn a_check_that_passes_only_with_what_can_direct_it_and_was_made_meanwhile_verif
     assert_eq!((sim.end().0, sim.outcome().verified()), (Complete, false));
     let told = &sim.outcome().message;
     assert!(told.contains("tests/conftest.py") && told.contains("guardrails[].work"), "{told}");
+    // New tests may need what was made for them; those that were there must not.
+    let with_tests = |leans_anyway| Turn { new_tests: &["tests/test_new.py"], leans_anyway, ..made(true) };
+    let sim = play(with_tests(false));
+    assert_eq!((sim.checked(), sim.outcome().verified()), (vec!["make test"; 3], true));
+    let sim = play(with_tests(true));
+    assert_eq!((sim.checked(), sim.outcome().verified()), (vec!["make test"; 3], false));
+    let told = &sim.outcome().message;
+    assert!(told.contains("tests/conftest.py") && !told.contains("test_new"), "{told}");
     // Nobody could look: nothing is verified by that either.
     let sim = play(Turn { unmade: "conf cannot be listed", ..turn(Agent::Claims) });
     assert_eq!((sim.end().0, sim.outcome().verification), (Complete, Some(Verification::Unseen)));

@@ -79,7 +79,7 @@ fn what_only_reads_may_be_done_twice_and_nothing_else() {
         (Activity::CheckOut { pins: Arc::clone(&pins) }, true),
         (Activity::LookAtPending { program: "git".to_owned() }, true),
         (Activity::LookForLeftOut { pins: Arc::default() }, true),
-        (Activity::LookForMade { pins: Arc::default(), checks: Vec::new() }, true),
+        (Activity::LookForMade { pins: Arc::default(), protected: Vec::new(), checks: Vec::new() }, true),
         (Activity::LookAtMarkers, true),
         (Activity::CompareTests { record, patience: Millis(1) }, true),
         (Activity::Rest { span: Millis(1) }, true),

@@ -306,7 +306,9 @@ fn fitting(running: Option<&Activity>, event: Event) -> Event {
         Some(Activity::Check(spec, _)) => Event::CheckEnded(Box::new(report(spec, PASS))),
         Some(Activity::Learn(..)) => Event::Learned { known: Box::default(), live: String::new() },
         Some(Activity::Watch(watch)) => Event::CheckEnded(Box::new(report(&watch.spec, PASS))),
-        Some(Activity::LookForMade { .. }) => Event::MadeSeen { made: Vec::new(), problem: String::new() },
+        Some(Activity::LookForMade { .. }) => {
+            Event::MadeSeen { made: Vec::new(), problem: String::new(), tests: Vec::new() }
+        }
         Some(Activity::LookForLeftOut { .. }) => Event::LeftOutSeen { paths: Vec::new(), problem: String::new() },
         Some(Activity::LookAtPending { .. }) => Event::ScmLooked { pending: Pending::Unknown },
         Some(Activity::Pin(pinning)) => {

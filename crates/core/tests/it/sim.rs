@@ -167,6 +167,9 @@ pub struct Turn {
     /// What was made that can tell checks what to do, and whether the checks fail without it.
     pub made: &'static [&'static str],
     pub leans: bool,
+    /// Tests that are new, and whether checks that lean fail without them as well.
+    pub new_tests: &'static [&'static str],
+    pub leans_anyway: bool,
     /// Why that could not be looked for; empty if it could.
     pub unmade: &'static str,
     /// The base text as it is read for this iteration.
@@ -199,6 +202,15 @@ pub struct Turn {
     pub children: Vec<&'static str>,
 }
 
+impl Turn {
+    /// Whether a check fails without these files.
+    fn leans_without(&self, without: &[String]) -> bool {
+        let is_left_out = |test: &&str| without.iter().any(|path| path == test);
+        let is_second = !self.new_tests.is_empty() && self.new_tests.iter().all(is_left_out);
+        !without.is_empty() && self.leans && (!is_second || self.leans_anyway)
+    }
+}
+
 /// An iteration in which an agent works for a minute and nothing else is remarkable.
 pub fn turn(agent: Agent) -> Turn {
     Turn {
@@ -214,6 +226,8 @@ pub fn turn(agent: Agent) -> Turn {
         needs_left_out: false,
         made: &[],
         leans: false,
+        new_tests: &[],
+        leans_anyway: false,
         unmade: "",
         base: None,
         human: "",
@@ -616,7 +630,9 @@ impl Sim {
             Activity::LookForMade { checks, .. } => {
                 let files = |_: &_| self.world.turn(iteration).made.iter().map(|&path| path.to_owned()).collect();
                 let made = checks.iter().map(|spec| (spec.id.clone(), files(spec))).collect();
-                Event::MadeSeen { made, problem: self.world.turn(iteration).unmade.to_owned() }
+                let turn = self.world.turn(iteration);
+                let tests = turn.new_tests.iter().map(|&path| path.to_owned()).collect();
+                Event::MadeSeen { made, problem: turn.unmade.to_owned(), tests }
             }
             Activity::LookForLeftOut { .. } => {
                 let paths = self.world.turn(iteration).left_out.iter().map(|&path| path.to_owned()).collect();
@@ -683,7 +699,7 @@ impl Sim {
                 let ending = match self.being_ended {
                     true => CheckEnding::Stopped,
                     false if !spec.without.is_empty() && self.world.turn(iteration).needs_left_out => FAIL,
-                    false if !spec.without.is_empty() && self.world.turn(iteration).leans => FAIL,
+                    false if self.world.turn(iteration).leans_without(&spec.without) => FAIL,
                     false => self.check_end(iteration),
                 };
                 let report = report(spec, ending);
@@ -1015,6 +1031,8 @@ pub fn report(spec: &CheckSpec, ending: CheckEnding) -> CheckReport {
         live: String::new(),
         empty: false,
         pinned: Vec::new(),
+        outside: Vec::new(),
+        unwatched: String::new(),
     }
 }
 

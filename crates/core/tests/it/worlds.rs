@@ -218,6 +218,7 @@ pub fn events() -> impl Strategy<Value = Event> {
         1 => (0..3usize, any::<bool>()).prop_map(|(count, seen)| Event::MadeSeen {
             made: vec![(CheckId::new("make_test"), (0..count).map(|number| format!(".m{number}")).collect())],
             problem: if seen { String::new() } else { "no thread".to_owned() },
+            tests: (0..count).map(|number| format!("tests/test_{number}.py")).collect(),
         }),
         1 => (0..3usize, any::<bool>()).prop_map(|(count, seen)| Event::LeftOutSeen {
             paths: (0..count).map(|number| format!("new{number}")).collect(),

@@ -1,8 +1,8 @@
 //! Performing one activity: each turns into host calls, and its result into events.
 
-use super::{RunHands, agent, checking, children, existing_tests, plan};
+use super::{RunHands, agent, checking, children, existing_tests, plan, trusting};
 use crate::carry::{Links, at};
-use ralph_core::activity::{Activity, Gather, Look};
+use ralph_core::activity::{Activity, Gather, Look, Role};
 use ralph_core::check::TreePrint;
 use ralph_core::event::{Event, Gathered};
 use ralph_core::judges::Why;
@@ -49,7 +49,12 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
             let tree = if wanted.keep_tree { Some(plan::keep_tree(hands).await) } else { None };
             gather(hands, &wanted, tree)
         }
-        Activity::Launch(launch) => agent::run(hands, &launch, links).await,
+        Activity::Launch(launch) => {
+            if launch.role == Role::Worker {
+                trusting::open(hands).await;
+            }
+            agent::run(hands, &launch, links).await
+        }
         Activity::LookAtMarkers => {
             let problem = hands.folder.keep_task_folder().err().map(|error| error.to_string());
             let markers = marker::look_at_all(hands.folder.task_folder());
@@ -88,7 +93,7 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
             vec![Event::PinnedRestored { problems: hands.pinned_files.restore(&pins.files, &paths) }]
         }
         Activity::CheckOut { pins } => vec![check_out(hands, &pins).await],
-        Activity::Check(spec, pins) => checking::check(hands, *spec, &pins, None, &mut links.orders).await,
+        Activity::Check(spec, pins) => checking::check(hands, *spec, &pins, &mut links.orders).await,
         Activity::LookAtPending { program } => {
             let pending = look_at_pending(hands, &program).await;
             heard_before(hands, Event::ScmLooked { pending })
@@ -97,10 +102,13 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
             let (paths, problem) = look_for_left_out(hands, &pins).await.unwrap_or_else(|why| (Vec::new(), why));
             heard_before(hands, Event::LeftOutSeen { paths, problem })
         }
-        Activity::LookForMade { pins, checks } => {
-            let looked = checking::look_for_made(hands, &pins, checks).await;
-            let (made, problem) = looked.map_or_else(|why| (Vec::new(), why), |made| (made, String::new()));
-            heard_before(hands, Event::MadeSeen { made, problem })
+        Activity::LookForMade { pins, protected, checks } => {
+            let looked = checking::look_for_made(hands, &pins, protected, checks).await;
+            let seen = match looked {
+                Ok((made, tests)) => Event::MadeSeen { made, problem: String::new(), tests },
+                Err(problem) => Event::MadeSeen { made: Vec::new(), problem, tests: Vec::new() },
+            };
+            heard_before(hands, seen)
         }
         Activity::Scm(spec, pins) => scm_task(hands, spec, &pins, &mut links.orders).await,
         Activity::CompareTests { record, patience } => vec![existing_tests::compare(hands, record, patience).await],
@@ -257,6 +265,9 @@ async fn scm_task(
         Some(root) => scm::contents(&mut hands.keeper, root, GIT_TIMEOUT).await,
         None => Ok(Contents::default()),
     };
+    if let Some(why) = leads_elsewhere(hands, &spec, pins).await {
+        return heard_before(hands, Event::ScmEnded(Box::new(scm::not_started(spec, why))));
+    }
     let place = ScmPlace { root: &hands.root, note: &hands.scm_note };
     let program = spec.program.clone();
     let mut report = scm::run(&mut hands.keeper, spec, place, orders).await;
@@ -280,6 +291,14 @@ async fn scm_task(
         }
     }
     heard_before(hands, Event::ScmEnded(Box::new(report)))
+}
+
+/// Why a task is a push that does not go where it went when the run began, or why nobody knows.
+async fn leads_elsewhere(hands: &mut RunHands<'_>, spec: &ScmSpec, pins: &Pins) -> Option<String> {
+    let pushes = scm::is_git(&spec.program) && spec.args.first().is_some_and(|word| word == "push");
+    let (root, ways) = hands.git_root.as_deref().filter(|_| pushes).zip(pins.git.ways.as_ref())?;
+    let looked = scm::leads_elsewhere(&mut hands.keeper, root, ways, &spec.args, GIT_TIMEOUT).await;
+    looked.unwrap_or_else(|error| Some(format!("where the push goes could not be seen: {error}")))
 }
 
 /// What is new and not in the last commit; where there is no git, nobody can tell, and nobody is asked to.

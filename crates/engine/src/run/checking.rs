@@ -2,13 +2,14 @@
 
 use super::{RunHands, existing_tests, trusting};
 use ralph_core::activity::{Pinning, Watch};
-use ralph_core::check::{CheckSpec, Ground};
+use ralph_core::check::{CheckReport, CheckSpec, Ground};
 use ralph_core::event::Event;
 use ralph_core::excerpt::Excerpt;
 use ralph_core::id::CheckId;
-use ralph_core::judges::{self, Known, Subject};
-use ralph_core::protect::{PinFailure, PinnedChange, Pins};
-use ralph_core::trust::Untrusted;
+use ralph_core::judges::{self, Known, Packages, Subject, Watched};
+use ralph_core::protect::{GitPins, PinFailure, PinnedChange, Pins};
+use ralph_core::time::WallTime;
+use ralph_core::trust::{Span, Untrusted};
 use ralph_core::words::Note;
 use ralph_host::aside::Aside;
 use ralph_host::checks::{self, CheckPlace};
@@ -16,10 +17,15 @@ use ralph_host::git::{self, GitError};
 use ralph_host::pins::{self, Machine};
 use ralph_host::process::drive::Order;
 use ralph_host::snapshot::{Judge, Place, Plan, Put, Snapshots};
-use ralph_host::{made, tree, watching};
+use ralph_host::tree::{self, ExistingTests};
+use ralph_host::watching::Watching;
+use ralph_host::{made, scm, stores, watching};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,9 +55,10 @@ pub(super) async fn learn(hands: &mut RunHands<'_>, subjects: Vec<Subject>, grou
 /// Executes a check once and adds what it is made of to what is known.
 pub(super) async fn watch(hands: &mut RunHands<'_>, watch: Watch, orders: &mut UnboundedReceiver<Order>) -> Vec<Event> {
     let Watch { spec, subject, known } = watch;
-    let out = hands.temp.as_ref().map_or(hands.run_folder.as_path(), |temp| temp.path()).join("watched.json");
+    let out = report_file(hands);
     let ground = spec.ground;
-    let mut events = check(hands, spec, &Pins::default(), Some(&out), orders).await;
+    let (mut events, report) = execute(hands, spec, &Pins::default(), Some((&out, None)), orders).await;
+    events.push(Event::CheckEnded(Box::new(report)));
     let seen = watching::read(&out);
     // The next watched check writes it anew.
     let _ = std::fs::remove_file(&out);
@@ -84,13 +91,14 @@ async fn pin_judges(
     hands: &mut RunHands<'_>,
     pinning: Pinning,
 ) -> Result<(Pins, Vec<Untrusted>, Vec<Note>), PinFailure> {
-    let left = trusting::left(hands).map_err(|why| PinFailure { why, fault: true })?;
-    let (mut pins, unmatched) = look_at_all(hands, pinning, left).await?;
+    let (left, worked) = trusting::left(hands).map_err(|why| PinFailure { why, fault: true })?;
+    let (obeyed, asked) = pinning.known.as_ref().map_or((false, false), |known| (known.obeys_git(), known.asks_git()));
+    let (mut pins, unmatched) = look_at_all(hands, pinning, left, worked).await?;
     if let Some(root) = hands.git_root.as_deref().filter(|_| pins.tree_seen) {
         let patience = super::activity::GIT_TIMEOUT;
         let place = git::Pinning { root, scratch: &hands.run_folder, patience, variable: hands.variable };
         match git::pin(&mut hands.keeper, place).await {
-            Ok(git) => pins.git = git,
+            Ok(git) => pins.git = GitPins { obeyed, hidden: git.hidden.filter(|_| asked), ..git },
             Err(error) => {
                 let why = format!("what git does in {} could not be seen: {error}", root.display());
                 return Err(PinFailure { why, fault: !matches!(error, GitError::Refused(_)) });
@@ -107,10 +115,13 @@ async fn look_at_all(
     hands: &RunHands<'_>,
     pinning: Pinning,
     left: Vec<String>,
+    worked: Vec<Span>,
 ) -> Result<(Pins, Vec<String>), PinFailure> {
     let (files, programs, git_root) = (hands.pinned_files.clone(), hands.programs.clone(), hands.git_root.clone());
     let whole = git_root.clone().unwrap_or_else(|| hands.root.clone());
     let Pinning { globs, subjects, known, .. } = pinning;
+    let machine = Machine::new(&hands.root, hands.programs.clone(), hands.variable);
+    let (state, run_folder) = (hands.state.clone(), hands.run_folder.clone());
     let started = Aside::start(move |stop| {
         let nothing = Known::default();
         let judging = known.as_deref().unwrap_or(&nothing);
@@ -120,9 +131,16 @@ async fn look_at_all(
         if known.is_some() {
             // What cannot be listed now is taken for made during the run later.
             pins.looked_for = made::looked_for(&whole, stop).unwrap_or_default();
+            made::keep_modules(&whole, &run_folder, stop).map_err(|why| PinFailure { why, fault: true })?;
+            let before = stores::kept(&state).unwrap_or_default();
+            let packages = stores::list(&judges::stores(&machine), before, &worked, stop);
+            let kept = stores::keep(&state, &packages);
+            let unkept = |error| format!("the list of packages could not be kept in {}: {error}", state.display());
+            kept.map_err(|error| PinFailure { why: unkept(error), fault: true })?;
             pins.programs = programs.pin(&judging.programs);
             pins.unknown.clone_from(&judging.unknown);
             pins.caches.clone_from(&judging.caches);
+            pins.made.clone_from(&judging.made);
             pins.repository = git_root.as_deref().map(tree::parts).unwrap_or_default();
             pins.tree_seen = !pins.repository.is_empty();
         }
@@ -135,19 +153,28 @@ async fn look_at_all(
     }
 }
 
+/// What was made during a run: for each check the files that can tell it what to do, and new tests.
+type Seen = (Vec<(CheckId, Vec<String>)>, Vec<String>);
+
 /// For each of these checks the files that can tell it what to do and were made during the run, but for what it declares
-/// as work, what is pinned, and its own caches; or why nobody knows.
+/// as work, what is pinned, and its own caches; with new tests, which may need them; or why nobody knows.
 pub(super) async fn look_for_made(
     hands: &RunHands<'_>,
     pins: &Arc<Pins>,
+    protected: Vec<String>,
     checks: Vec<CheckSpec>,
-) -> Result<Vec<(CheckId, Vec<String>)>, String> {
-    let Some(began) = pins.began else { return Ok(Vec::new()) };
+) -> Result<Seen, String> {
+    let Some(began) = pins.began else { return Ok(Seen::default()) };
     let (root, tree) = (hands.root.clone(), hands.git_root.clone().unwrap_or_else(|| hands.root.clone()));
-    let pins = Arc::clone(pins);
+    let (pins, run_folder) = (Arc::clone(pins), hands.run_folder.clone());
     let look = move |stop: &_| {
         let made = made::since(&tree, &pins.looked_for, began, stop)?;
         let inside = root.strip_prefix(&tree).unwrap_or(Path::new(""));
+        let before = pins.files.iter().map(|file| file.path.as_str()).collect();
+        let beside = match protected.is_empty() {
+            true => Vec::new(),
+            false => made::beside_protected(&root, &protected, &before, stop)?,
+        };
         let of = |spec: CheckSpec| {
             let (is_work, caches) = (pins::matching(&spec.terms.work), caches(&root, &spec, &pins).0);
             let counts = |path: &&String| {
@@ -155,9 +182,28 @@ pub(super) async fn look_for_made(
                 let is_pinned = || pins.files.iter().any(|file| Path::new(&file.path) == path);
                 !is_work(path) && !caches.iter().any(|cache| path.starts_with(cache)) && !is_pinned()
             };
-            (spec.id.clone(), made.iter().filter(counts).cloned().collect())
+            let own = pins.made.iter().filter(|one| one.check == spec.id && !is_work(Path::new(&one.path)));
+            let own = own.filter(|one| made::since_then(&root.join(&one.path), began)).map(|one| &one.path);
+            // What counts how much is tested needs new tests.
+            let counts_tests = spec.command.contains("cov");
+            let beside = beside.iter().filter(|path| !counts_tests && !is_work(Path::new(path)));
+            let own = own.chain(beside).filter_map(|path| Some(inside.join(path).to_str()?.to_owned()));
+            let files: BTreeSet<String> = made.iter().filter(counts).cloned().chain(own).collect();
+            (spec.id.clone(), files.into_iter().collect())
         };
-        Ok(checks.into_iter().map(of).collect())
+        let made: Vec<(CheckId, Vec<String>)> = checks.into_iter().map(of).collect();
+        if made.iter().all(|(_, files)| files.is_empty()) {
+            return Ok((made, Vec::new()));
+        }
+        // Where nobody knows which tests were there, none is new.
+        let Some(record) = &pins.tests else { return Ok((made, Vec::new())) };
+        let known = ExistingTests::new(&root, &run_folder).paths(record).map_err(|error| error.to_string())?;
+        let was_there = |path: &Path| {
+            known.contains(path.as_os_str().as_bytes()) || path.to_str().is_some_and(|path| before.contains(path))
+        };
+        let tests = made::new_tests(&root, was_there, began, stop)?;
+        let inside = tests.iter().filter_map(|path| Some(inside.join(path).to_str()?.to_owned()));
+        Ok((made, inside.collect()))
     };
     // Whoever cannot start a thread for it waits for it.
     let looked = match Aside::start(look.clone()) {
@@ -189,19 +235,127 @@ async fn snapshots<'h>(hands: &'h mut RunHands<'_>, ground: Ground) -> Result<&'
     }
 }
 
-/// Executes a check, watched if `watched` says where to write what is seen.
+/// Where a watched check tells what it did.
+fn report_file(hands: &RunHands<'_>) -> PathBuf {
+    hands.temp.as_ref().map_or(hands.run_folder.as_path(), |temp| temp.path()).join("watched.json")
+}
+
+/// Executes a check, and looks at what it uses beside the tree if that is wanted and can be seen.
 pub(super) async fn check(
     hands: &mut RunHands<'_>,
     spec: CheckSpec,
     pins: &Pins,
-    watched: Option<&Path>,
     orders: &mut UnboundedReceiver<Order>,
 ) -> Vec<Event> {
-    let mut events = Vec::new();
-    // What an agent left there must not reach what judges it.
-    if let Some(Err(error)) = hands.temp.as_ref().map(|temp| temp.empty()) {
-        let text = format!("the run's temporary folder could not be emptied: {error}");
+    // A watched check needs a place to tell what it did that its snapshot does not hold.
+    let began = pins.began.filter(|_| spec.watched && hands.temp.is_some());
+    let (mut events, report) = match began {
+        Some(since) => watched(hands, spec, pins, since, orders).await,
+        None => execute(hands, spec, pins, None, orders).await,
+    };
+    events.push(Event::CheckEnded(Box::new(report)));
+    events
+}
+
+/// The same, watched for what was made or changed since then.
+async fn watched(
+    hands: &mut RunHands<'_>,
+    spec: CheckSpec,
+    pins: &Pins,
+    since: WallTime,
+    orders: &mut UnboundedReceiver<Order>,
+) -> (Vec<Event>, CheckReport) {
+    let out = report_file(hands);
+    let hidden: Vec<String> = spec.without_outside().cloned().collect();
+    let (spans, inside) = (pins.worked.clone(), inside(hands));
+    let wanted = watching::Order { since, spans, inside, hidden: hidden.clone() };
+    let (mut events, mut report) = execute(hands, spec.clone(), pins, Some((&out, Some(&wanted))), orders).await;
+    let is_told = out.is_file();
+    let seen = watching::read(&out);
+    let is_watched = !seen.executed.is_empty();
+    // Some programs work otherwise while they are watched; then nobody knows what the check uses.
+    if hidden.is_empty() && is_watched && !report.passed() && !seen.gap.is_empty() && orders.is_empty() {
+        return execute(hands, spec, pins, None, orders).await;
+    }
+    if !is_watched {
+        report.outside = hidden;
+        if !is_told && report.passed() {
+            report.unwatched = format!("what guardrail \"{}\" uses could not be seen: {}", spec.name(), seen.gap);
+        }
+        return (events, report);
+    }
+    let machine = Machine::new(&hands.root, hands.programs.clone(), hands.variable);
+    // Without a list every package counts as one that was there.
+    let unlisted = || judges::stores(&machine).into_iter().map(|store| store.root).collect();
+    let packages = stores::kept(&hands.state);
+    let packages = packages.unwrap_or_else(|| Packages { unlisted: unlisted(), ..Packages::default() });
+    let is_pinned = |path: &str| pins.pins_outside(path);
+    report.outside = judges::counted_outside(&seen.used, &packages, &machine, is_pinned);
+    if matches!(hands.snapshots, Some(Ok(_))) {
+        report.outside.extend(shadowing(hands, &spec, pins, &seen));
+    }
+    if !report.outside.is_empty()
+        && let Some(Ok(snapshots)) = &hands.snapshots
+        && let Err(error) = snapshots.forget(&spec, &caches(&hands.root, &spec, pins).0)
+    {
+        // What it remembers of them would come back.
+        let text = format!("the caches of guardrail \"{}\" could not be emptied: {error}", spec.name());
         events.push(Event::Noted { note: Note::Machine { text } });
+    }
+    (events, report)
+}
+
+/// New files of the tree that stood before modules from elsewhere when a check ran, but for what it declares as work.
+fn shadowing(hands: &RunHands<'_>, spec: &CheckSpec, pins: &Pins, seen: &Watched) -> Vec<String> {
+    let Some(began) = pins.began else { return Vec::new() };
+    let tree = hands.git_root.as_ref().unwrap_or(&hands.root);
+    let Ok(real) = tree.canonicalize() else { return Vec::new() };
+    let below = |path: &String| Path::new(path).strip_prefix(&real).ok()?.to_str().map(str::to_owned);
+    let opened = seen.opened.iter().filter_map(|opened| below(&opened.path)).filter(|path| judges::is_module(path));
+    let new = made::new_modules(&real, &hands.run_folder, opened.collect(), began);
+    let machine = Machine::new(&real, hands.programs.clone(), hands.variable);
+    let folders: Vec<String> =
+        seen.modules.iter().map(|folder| below(folder).unwrap_or_else(|| folder.clone())).collect();
+    let inside = hands.root.strip_prefix(tree).unwrap_or(Path::new(""));
+    let (is_work, caches) = (pins::matching(&spec.terms.work), caches(&hands.root, spec, pins).0);
+    let counts = |path: &String| {
+        let path = Path::new(path).strip_prefix(inside).unwrap_or(Path::new(path));
+        !is_work(path) && !caches.iter().any(|cache| path.starts_with(cache))
+    };
+    judges::shadowing(&new, &folders, &machine).into_iter().filter(counts).collect()
+}
+
+/// Folders of which a look beside the tree tells nothing: the tree with its repository, and what is ralph's own.
+fn inside(hands: &RunHands<'_>) -> Vec<PathBuf> {
+    let tree = hands.git_root.as_ref().unwrap_or(&hands.root);
+    let (own, common) = tree::git_folders(tree).unwrap_or_default();
+    let temp = hands.temp.as_ref().map(|temp| temp.path().to_owned());
+    let checkout = hands.checkout.as_ref().map(|checkout| checkout.folder().to_owned());
+    let all =
+        [tree.clone(), hands.root.clone(), own, common, hands.state.clone()].into_iter().chain(temp).chain(checkout);
+    all.filter_map(|folder| folder.canonicalize().ok()).collect()
+}
+
+/// Executes a check, watched if `watched` says where to write what is seen.
+async fn execute(
+    hands: &mut RunHands<'_>,
+    spec: CheckSpec,
+    pins: &Pins,
+    watched: Option<(&Path, Option<&watching::Order>)>,
+    orders: &mut UnboundedReceiver<Order>,
+) -> (Vec<Event>, CheckReport) {
+    let mut events = Vec::new();
+    // What an agent or another check left there must not reach what judges it.
+    let (mut temporary, mut order) = (None, None);
+    if let Some(temp) = &hands.temp {
+        let (folder, file) = (temp.path().join("t"), temp.path().join("order.json"));
+        let wanted = watched.and_then(|(_, order)| order);
+        let made = temp.empty().and_then(|()| std::fs::create_dir(&folder));
+        if let Err(error) = made.and_then(|()| wanted.map_or(Ok(()), |order| order.write(&file))) {
+            let text = format!("the run's temporary folder could not be emptied: {error}");
+            events.push(Event::Noted { note: Note::Machine { text } });
+        }
+        (temporary, order) = (Some(folder), wanted.map(|_| file));
     }
     let (log_path, log) = log(hands, &spec);
     if let Err(error) = &log {
@@ -216,7 +370,18 @@ pub(super) async fn check(
             let (caches, environment) = caches(&hands.root, &spec, pins);
             let (files, inside) = (&hands.pinned_files, inside.unwrap_or(Path::new("")));
             let mut judges = files.puts(&pins.files, inside);
-            judges.extend(spec.without.iter().map(|path| Put { path: PathBuf::from(path), what: Judge::Nothing }));
+            let committed = scm::as_committed(&hands.run_folder);
+            judges.extend(spec.without_inside().map(|path| {
+                let kept = committed.join(path);
+                let what = match kept.metadata() {
+                    Ok(meta) if spec.as_committed && meta.is_file() => {
+                        let executable = meta.permissions().mode() & 0o100 != 0;
+                        Judge::Kept { file: kept, executable }
+                    }
+                    _ => Judge::Nothing,
+                };
+                Put { path: PathBuf::from(path), what }
+            }));
             let emptied = files.emptied(&pins.files, inside);
             let fixed = files.fixed(&pins.files, &spec, inside);
             let hides_own = !files.speaks_of_own_files(&pins.files, &spec);
@@ -236,15 +401,16 @@ pub(super) async fn check(
         _ => &hands.root,
     };
     let hidden = spec.terms.hidden;
-    let place = CheckPlace { root, log: log.ok(), log_path, output_chars: spec.output_chars, snapshot, watched };
+    let watched = watched.map(|(out, _)| Watching { out, order: order.as_deref() });
+    let (log, output_chars, temporary) = (log.ok(), spec.output_chars, temporary.as_deref());
+    let place = CheckPlace { root, log, log_path, output_chars, snapshot, watched, temporary };
     let (mut report, problem) = checks::run(&mut hands.keeper, spec, place, orders).await;
     report.pinned = changed_outside(hands, pins).await;
     if hidden {
         (report.output_head, report.excerpt) = (String::new(), Excerpt::default());
     }
     events.extend(problem.map(|text| Event::Noted { note: Note::Machine { text } }));
-    events.push(Event::CheckEnded(Box::new(report)));
-    events
+    (events, report)
 }
 
 /// What is pinned and in no snapshot, and is not as it was: programs, and files outside of the project. What cannot be

@@ -4,9 +4,9 @@ use super::RunHands;
 use super::activity::GIT_TIMEOUT;
 use ralph_core::activity::{KeptTree, PlanRead, PutBack};
 use ralph_core::event::PlanPutBack;
+use ralph_core::plan::PlanSeen;
 use ralph_core::plan::hooks::{self, HookSnapshot};
 use ralph_core::plan::marker::{self, Marker};
-use ralph_core::plan::{Content, PRD, PROGRESS, PlanSeen, Sight, TASKS, TEMPLATE};
 use ralph_core::words::Note;
 use ralph_host::kept_tree::{self, Keeping};
 use ralph_host::plan_files::{self, Stands};
@@ -19,22 +19,7 @@ use std::path::{Path, PathBuf};
 const KEPT: &str = "kept-tree";
 
 pub(super) async fn read(hands: &mut RunHands<'_>, wanted: &PlanRead) -> PlanSeen {
-    let folder = hands.root.join(&wanted.dir);
-    let sight = |name: &str, known: &Option<String>| match plan_files::read(&folder.join(name)) {
-        Stands::Bytes(bytes) => {
-            let content = Content::new(bytes);
-            if known.as_ref() == Some(&content.print()) { Sight::Same } else { Sight::Holds(content) }
-        }
-        Stands::Gone => Sight::Gone,
-        Stands::Link => Sight::Link,
-        Stands::Directory => Sight::Directory,
-        Stands::TooLarge(bytes) => Sight::TooLarge(bytes),
-        Stands::Unreadable(why) => Sight::Unreadable(why),
-    };
-    let tasks = sight(TASKS, &wanted.tasks);
-    let prd = sight(PRD, &wanted.prd);
-    let template = sight(TEMPLATE, &wanted.template);
-    let progress = sight(PROGRESS, &wanted.progress);
+    let seen = plan_files::look(&hands.root, wanted);
     let (git, problem) = match hands.git_root.clone() {
         None => (None, String::new()),
         Some(top) => {
@@ -45,7 +30,7 @@ pub(super) async fn read(hands: &mut RunHands<'_>, wanted: &PlanRead) -> PlanSee
             }
         }
     };
-    PlanSeen { tasks, prd, template, progress, git, problem }
+    PlanSeen { git, problem, ..seen }
 }
 
 /// Keeps the work tree as it stands.

@@ -2,16 +2,18 @@
 
 use super::RunHands;
 use ralph_core::protect::{Change, GIT_SETTING, PinnedChange, Pins};
-use ralph_core::trust::{Committer, Seal, Untrusted};
+use ralph_core::trust::{Committer, Seal, Span, Untrusted};
 use ralph_core::words::Note;
 use ralph_host::git::GitError;
 use ralph_host::{git, tree, trust};
 use std::path::Path;
 
-/// Paths of judges that agents of earlier runs left changed: one that is gone still counts.
-pub(super) fn left(hands: &RunHands<'_>) -> Result<Vec<String>, String> {
-    let trust = trust::read(&hands.state).map_err(|error| unkept(hands, &error))?;
-    Ok(trust.left().map(|(path, _)| path.to_owned()).collect())
+/// Paths of judges that agents of earlier runs left changed, of which one that is gone still counts; and when those agents
+/// worked.
+pub(super) fn left(hands: &RunHands<'_>) -> Result<(Vec<String>, Vec<Span>), String> {
+    let mut trust = trust::read(&hands.state).map_err(|error| unkept(hands, &error))?;
+    trust.works_since(&hands.run, hands.clock.now());
+    Ok((trust.left().map(|(path, _)| path.to_owned()).collect(), trust.worked().to_vec()))
 }
 
 /// A run begins with these pins: what of them only an agent stands behind. The rest is accepted, unless an agent itself
@@ -22,7 +24,11 @@ pub(super) async fn settle(hands: &mut RunHands<'_>, pins: &mut Pins) -> Result<
     let standings = trust.with_gone(standings);
     let before = trust.clone();
     let head = hands.git_root.as_deref().and_then(tree::head).unwrap_or_default();
+    // Before this run is among those that have begun: the others have crashed.
+    trust.works_since(&hands.run, pins.began.unwrap_or_else(|| hands.clock.now()));
     trust.begin(&hands.run, &head, &standings);
+    trust.works_since(&hands.run, pins.began.unwrap_or_else(|| hands.clock.now()));
+    pins.worked = trust.worked().to_vec();
     let differing = trust.differing(&standings);
     let committers = match differing.is_empty() {
         true => Default::default(),
@@ -48,6 +54,22 @@ pub(super) async fn settle(hands: &mut RunHands<'_>, pins: &mut Pins) -> Result<
     Ok(untrusted)
 }
 
+/// An agent is about to work: if it kills ralph, the next run must know that there was one, also where this run has no
+/// check for which anything was pinned.
+pub(super) async fn open(hands: &mut RunHands<'_>) {
+    if hands.parent.is_some() {
+        return;
+    }
+    let opened = match trust::read(&hands.state) {
+        Ok(trust) if trust.is_open(&hands.run) => Ok(()),
+        Ok(_) => settle(hands, &mut Pins::default()).await.map(drop),
+        Err(error) => Err(unkept(hands, &error)),
+    };
+    if let Err(text) = opened {
+        hands.unwritten = Some(Note::Machine { text });
+    }
+}
+
 fn unkept(hands: &RunHands<'_>, error: &std::io::Error) -> String {
     format!("what people trust cannot be read or kept in {}: {error}", hands.state.display())
 }
@@ -58,7 +80,11 @@ pub(super) async fn close(hands: &mut RunHands<'_>, pins: &Pins) {
         return;
     }
     let closed = changed(hands, pins).await.map_err(std::io::Error::other).and_then(|changed| {
-        trust::update(&hands.state, |trust| trust.close(&hands.run, &changed, std::mem::take(&mut hands.heads)))
+        let now = hands.clock.now();
+        trust::update(&hands.state, |trust| {
+            trust.close(&hands.run, &changed, std::mem::take(&mut hands.heads));
+            pins.began.into_iter().for_each(|began| trust.note_work((began, now)));
+        })
     });
     // The run stays open then, and the next one takes whatever differs for its doing.
     if let Err(error) = closed {

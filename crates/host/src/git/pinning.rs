@@ -6,6 +6,7 @@
 use super::{GitError, LISTING, SETTINGS_PATIENCE, answer, command, own_command, root_command};
 use crate::plain_file::{self, Links};
 use crate::process::Keeper;
+use crate::scm::pushed::{self, Ways};
 use crate::spool::Spool;
 use crate::tree::{self, LIVE_RULES, rules};
 use ralph_core::protect::{
@@ -28,6 +29,8 @@ const LARGEST: u64 = 4 << 20;
 const HOOK_DEPTH: usize = 3;
 /// More files than that are no hooks.
 const MOST_HOOKS: usize = 1000;
+/// Files that are hidden from checks and told one by one: one is enough.
+const MOST_NAMED: usize = 20;
 /// Tracked files that are ignored all the same: mostly none.
 const MOST_TRACKED_ANYWAY: usize = 10_000;
 
@@ -87,8 +90,67 @@ async fn look(keeper: &mut Keeper, place: Pinning<'_>) -> Result<GitPins, GitErr
     for path in pinned {
         git.files.push(keep(root, &path, scratch)?);
     }
+    git.hidden = Some(hidden(keeper, root, patience).await?);
+    git.ways = Some(pushed::ways(keeper, root, &settings, patience).await?);
     git.settings = settings.into_iter().filter(counts).map(without_secret).collect();
     Ok(git)
+}
+
+/// Tracked files that git was told not to look at.
+async fn hidden(keeper: &mut Keeper, root: &Path, patience: Millis) -> Result<Vec<String>, GitError> {
+    let listed = match answer(keeper, &root_command(root, ["ls-files", "-z", "-v"]), b"", patience).await {
+        // An index that cannot be read hides nothing: whoever asks git gets no answer.
+        Err(GitError::Refused(_)) => return Ok(Vec::new()),
+        listed => listed?,
+    };
+    let is_hidden = |tag: u8| tag == b'S' || tag.is_ascii_lowercase();
+    let hidden = listed.split(|byte| *byte == 0).filter(|line| line.first().is_some_and(|tag| is_hidden(*tag)));
+    Ok(hidden.filter_map(|line| Some(String::from_utf8_lossy(line.get(2..)?).into_owned())).collect())
+}
+
+/// Files that checks looked at when the run began and do not look at now, because git says so.
+async fn hidden_since(
+    keeper: &mut Keeper,
+    root: &Path,
+    git: &GitPins,
+    scratch: &Path,
+) -> Result<Vec<PinnedChange>, GitError> {
+    let mut changes = Vec::new();
+    if let Some(before) = &git.hidden {
+        for path in hidden(keeper, root, SETTINGS_PATIENCE).await?.into_iter().filter(|path| !before.contains(path)) {
+            let undo = format!("git update-index --no-assume-unchanged --no-skip-worktree -- {}", quoted(&path));
+            changes.push(PinnedChange { path, how: Change::Undoable { did: "hidden from git".to_owned(), undo } });
+        }
+    }
+    let began = git.identity.as_ref().map(|identity| identity.commit.as_str()).filter(|commit| !commit.is_empty());
+    if let Some(commit) = began.filter(|_| git.obeyed) {
+        let index = match super::index_of(keeper, root, scratch, commit, SETTINGS_PATIENCE).await {
+            // History may be rewritten.
+            Err(GitError::Refused(_)) => return Ok(changes),
+            index => index?,
+        };
+        let args = ["ls-files", "-z", "--cached", "--ignored", LIVE_RULES];
+        let listed = answer(keeper, &super::with_index(root_command(root, args), &index), b"", SETTINGS_PATIENCE).await;
+        // It is of no use to the next look.
+        let _ = std::fs::remove_file(index);
+        let listed = listed?;
+        let now = listed.split(|byte| *byte == 0).filter_map(|path| std::str::from_utf8(path).ok());
+        for path in now.filter(|path| !path.is_empty() && !git.tracked_anyway.iter().any(|known| known == path)) {
+            let undo = format!("take out the rule that this shows: git check-ignore -v --no-index {}", quoted(path));
+            let did = "hidden by a rule of git from a check that passes over what git ignores".to_owned();
+            changes.push(PinnedChange { path: path.to_owned(), how: Change::Undoable { did, undo } });
+            if changes.len() > MOST_NAMED {
+                break;
+            }
+        }
+    }
+    Ok(changes)
+}
+
+/// The ways that pushes take now.
+pub(crate) async fn ways(keeper: &mut Keeper, root: &Path, patience: Millis) -> Result<Ways, GitError> {
+    let settings = settings(keeper, root).await?;
+    pushed::ways(keeper, root, &settings, patience).await
 }
 
 /// The variables by which another git transforms contents as the repository did at the start: a clone has its objects,
@@ -117,6 +179,7 @@ pub async fn changes(
     if let Some(commit) = lost_commit(keeper, root, git).await? {
         changes.push(PinnedChange { path: ".git".to_owned(), how: Change::Anew { commit } });
     }
+    changes.extend(hidden_since(keeper, root, git, scratch).await?);
     let settings = settings(keeper, root).await?;
     let now: Vec<GitSetting> = settings.into_iter().filter(counts).map(without_secret).collect();
     changes.extend(setting_changes(root, &git.settings, &now));

@@ -642,8 +642,84 @@ async fn what_is_new_and_in_no_commit_is_found_wherever_git_does_not_look() {
     );
     assert_eq!(
         place.left_out().await,
-        ["fetched", "gone", "known/sum.tmp", "lib/", "local/in/f", "many/", "old/b.tmp", "sum.tmp", "untracked"]
+        ["fetched", "gone", "known/sum.tmp", "lib/", "local", "many/", "old/b.tmp", "sum.tmp", "untracked"]
     );
+}
+
+#[tokio::test]
+async fn what_a_checkout_writes_otherwise_is_found_and_kept_as_it_would_be_written() {
+    let place = Place::pinned(
+        "printf '*.bat text eol=crlf\\n' > .gitattributes; printf 'x\\r\\n' > old.bat; echo '$Id$' > id.txt; git add -A; git commit -q -m a",
+    )
+    .await;
+    place.sh("printf 'x\\ny\\n' > new.txt; printf 'x\\r\\ny\\r\\n' > new.bat; git add -A; git commit -q -m work");
+    assert_eq!(place.left_out().await, [""; 0], "what stands here as a checkout writes it is whole");
+    for (rule, converted) in [
+        ("a.txt text eol=crlf", vec!["a.txt"]),
+        ("folder/*.txt eol=crlf", vec!["folder/b.txt"]),
+        ("id.txt ident", vec!["id.txt"]),
+        ("*.txt -text", vec![]),
+        ("a.txt text", vec![]),
+    ] {
+        place.sh(&format!("echo '{rule}' > .gitattributes; git add -A; git commit -q -m rule"));
+        assert_eq!(place.left_out().await, converted, "{rule}");
+        for path in converted {
+            let kept = std::fs::read(crate::scm::as_committed(&place.base("scratch")).join(path)).unwrap();
+            assert_ne!(kept, std::fs::read(place.root.join(path)).unwrap(), "{rule}");
+        }
+    }
+    place.sh("printf 'x\\r\\n' > c.txt; echo 'c.txt text' > .gitattributes; git add -A; git commit -q -m ends");
+    assert_eq!(place.left_out().await, ["c.txt"], "checked with one end of a line, committed with another");
+}
+
+#[tokio::test]
+async fn folders_that_no_commit_can_hold_are_found() {
+    let place = Place::pinned("mkdir was_empty; sleep 0.05").await;
+    place.sh("mkdir -p folder/empty/deep data node_modules new; echo x > data/x.log; echo x > new/x; git add -A
+        git commit -q -m work");
+    assert_eq!(place.left_out().await, ["data", "folder/empty/"]);
+}
+
+#[tokio::test]
+async fn what_git_is_told_not_to_look_at_is_told() {
+    let mut place = Place::new();
+    place.pin().await;
+    place.sh("git update-index --assume-unchanged a.txt; git update-index --skip-worktree folder/b.txt");
+    let words = place.words().await;
+    assert!(words.len() == 2 && words.iter().all(|words| words.contains("hidden from git")), "{words:?}");
+    // Only where a check passes over it does it matter what git ignores.
+    place.sh("git update-index --no-assume-unchanged a.txt; git update-index --no-skip-worktree folder/b.txt");
+    place.sh("printf 'folder\\nnew\\n' >> .gitignore; git rm -q -r --cached folder; echo x > new");
+    assert_eq!(place.words().await, [""; 0]);
+    place.pins.git.obeyed = true;
+    let words = place.words().await;
+    assert!(words.len() == 1 && words[0].starts_with("folder/b.txt was hidden by a rule"), "{words:?}");
+}
+
+#[tokio::test]
+async fn a_push_that_was_led_elsewhere_is_told() {
+    let place = Place::pinned("git init -q --bare ../outside/a.git; git remote add origin ../outside/a.git").await;
+    let is_elsewhere = async || {
+        let (ways, words) = (place.pins.git.ways.clone().unwrap(), ["push".to_owned()]);
+        crate::scm::leads_elsewhere(&mut Keeper::absent(), &place.root, &ways, &words, Millis::ZERO).await.unwrap()
+    };
+    assert_eq!(is_elsewhere().await, None);
+    place.sh("git remote add other ../outside/b.git");
+    assert_eq!(is_elsewhere().await, None);
+    for (lead, back) in [
+        ("git remote set-url --push origin ../outside/b.git", "git config --unset remote.origin.pushurl"),
+        ("git remote set-url origin ../outside/b.git", "git remote set-url origin ../outside/a.git"),
+        (
+            "git config url.../outside/b.git.pushInsteadOf ../outside/a.git",
+            "git config --unset url.../outside/b.git.pushInsteadOf",
+        ),
+        ("git config remote.pushDefault other", "git config --unset remote.pushDefault"),
+    ] {
+        place.sh(lead);
+        assert!(is_elsewhere().await.is_some_and(|why| why.contains("git remote --verbose")), "{lead}");
+        place.sh(back);
+        assert_eq!(is_elsewhere().await, None, "{back}");
+    }
 }
 
 #[tokio::test]

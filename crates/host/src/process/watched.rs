@@ -5,7 +5,7 @@ mod linux;
 
 use super::find::find_program;
 use super::sys;
-use crate::watching;
+use crate::watching::{self, Order};
 use ralph_core::judges::Watched;
 use std::ffi::OsString;
 use std::io;
@@ -13,19 +13,26 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The helper's whole life: `OUT -- program args…`. Gives the exit code, or the error that kept the program from starting.
+/// The helper's whole life: `OUT [ORDER] -- program args…`. Gives the exit code, or the error that kept the program from starting.
 pub fn watch_main(mut args: impl Iterator<Item = OsString>) -> Result<u8, String> {
-    let (out, dashes, name) = (args.next(), args.next(), args.next());
-    let (Some(out), Some(_), Some(name)) = (out, dashes.filter(|dashes| dashes == "--"), name) else {
-        return Err(format!("usage: ralph {} OUT -- PROGRAM [ARGS]", watching::WATCH_ARGUMENT));
-    };
-    let helper = Helper { out: out.into(), name, args: args.collect() };
+    let usage = || format!("usage: ralph {} OUT [ORDER] -- PROGRAM [ARGS]", watching::WATCH_ARGUMENT);
+    let (out, mut next) = (args.next().ok_or_else(usage)?, args.next());
+    let mut order = None;
+    if let Some(file) = next.take_if(|next| next != "--") {
+        order = Some(Order::read(Path::new(&file)).map_err(|error| format!("{}: {error}", file.display()))?);
+        next = args.next();
+    }
+    let name = next.filter(|dashes| dashes == "--").and_then(|_| args.next()).ok_or_else(usage)?;
+    let helper = Helper { out: out.into(), order, name, args: args.collect() };
     helper.run().map_err(|error| format!("{}: {error}", helper.name.to_string_lossy()))
 }
 
 /// A command and where to write what is seen of it.
 struct Helper {
     out: PathBuf,
+    /// What is looked for beside the tree.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing can be watched here"))]
+    order: Option<Order>,
     name: OsString,
     args: Vec<OsString>,
 }

@@ -5,6 +5,7 @@
 //! filters that were there at the start, as a commit would.
 
 use crate::git::{self, GitError, Inquiry, answer, root_command, with_index};
+use crate::made;
 use crate::process::Keeper;
 use crate::tree;
 use ralph_core::protect::{PinnedChange, PinnedState};
@@ -62,12 +63,22 @@ pub async fn committed(keeper: &mut Keeper, on: Inquiry<'_>) -> Result<Committed
     Ok(Committed { changes, differs: differs.list(), left_out: left_out.list() })
 }
 
-/// Everything new that the last commit does not hold, by its path in the outermost repository: files that are not
-/// tracked; ignored ones that were written since then, unless they lie where tools put what they make; and repositories
-/// that were not there at the start, unless whoever clones this one gets them too. People's own settings (`.env`) and
-/// what is pinned do not count.
+/// Where the files are kept, by their paths, that a checkout of the last commit writes otherwise than they were checked.
+pub fn as_committed(scratch: &Path) -> PathBuf {
+    scratch.join("committed")
+}
+
+/// Everything new that whoever checks out the last commit does not get, by its path in the outermost repository: files that
+/// are not tracked; ignored ones that were written since then, unless they lie where tools put what they make; folders
+/// without files; repositories that were not there at the start, unless whoever clones this one gets them too; and files
+/// that a checkout writes otherwise, kept in [`as_committed`]. People's own settings (`.env`) and what is pinned do not count.
 pub async fn left_out(keeper: &mut Keeper, on: Inquiry<'_>, since: WallTime) -> Result<Vec<PathBuf>, GitError> {
     let mut found: BTreeSet<Vec<u8>> = BTreeSet::new();
+    let kept = as_committed(on.scratch);
+    match std::fs::remove_dir_all(&kept) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(unkept(&kept, &error)),
+        _ => {}
+    }
     let mut left = BTreeSet::from([Vec::new()]);
     while let Some(path) = left.pop_first() {
         let root = on.root.join(OsStr::from_bytes(&path));
@@ -101,17 +112,20 @@ impl Inside<'_> {
         answer(keeper, &asked, b"", self.on.patience).await
     }
 
-    /// What stands beside that, but not what was ignored at the start; or only that. A repository that was not there
-    /// then ignored nothing.
-    async fn beside(&self, keeper: &mut Keeper, index: &Path, ignored: bool) -> Result<Vec<u8>, GitError> {
-        let words = ["ls-files", "-z", "--others", "--directory", "--no-empty-directory"];
+    /// What stands beside that. A repository that was not there at the start ignored nothing then.
+    async fn beside(&self, keeper: &mut Keeper, index: &Path, which: Beside) -> Result<Vec<u8>, GitError> {
+        let words = ["ls-files", "-z", "--others", "--directory"];
         let mut args: Vec<OsString> = words.iter().map(OsString::from).collect();
         let rules = git::excluding(self.on, self.path)?;
-        if ignored && rules.is_none() {
+        if which == Beside::Ignored && rules.is_none() {
             return Ok(Vec::new());
         }
         args.extend(rules);
-        args.extend(ignored.then(|| "--ignored".into()));
+        args.extend(match which {
+            Beside::New => vec!["--no-empty-directory".into()],
+            Beside::Ignored => vec!["--no-empty-directory".into(), "--ignored".into()],
+            Beside::AlsoEmpty => Vec::new(),
+        });
         answer(keeper, &with_index(root_command(self.on.root, args), index), b"", self.on.patience).await
     }
 
@@ -126,7 +140,7 @@ impl Inside<'_> {
         let listed = self.held(keeper, index).await?;
         let entries: Vec<Held<'_>> = listed.split(|byte| *byte == 0).filter_map(Held::parse).collect();
         self.differing(keeper, &entries).await?.into_iter().for_each(|path| differs.add(at, path));
-        let listed = self.beside(keeper, index, false).await?;
+        let listed = self.beside(keeper, index, Beside::New).await?;
         paths(&listed).filter(|path| !is_own(path)).for_each(|path| left_out.add(at, path));
         Ok(self.repositories(&entries).map(|entry| tree::joined(at, entry.path)).collect())
     }
@@ -148,19 +162,33 @@ impl Inside<'_> {
         found: &mut BTreeSet<Vec<u8>>,
     ) -> Result<Vec<Vec<u8>>, GitError> {
         let Inside { on, path: at, .. } = *self;
-        let listed = self.beside(keeper, index, false).await?;
-        found.extend(paths(&listed).filter(|path| !is_own(path)).map(|path| tree::joined(at, path)));
-        let listed = self.beside(keeper, index, true).await?;
+        let listed = self.beside(keeper, index, Beside::New).await?;
+        let new: BTreeSet<&[u8]> = paths(&listed).filter(|path| !is_own(path)).collect();
+        let mut left: BTreeSet<Vec<u8>> = new.iter().map(|path| path.to_vec()).collect();
+        let also_empty = self.beside(keeper, index, Beside::AlsoEmpty).await?;
+        let is_made = |path: &&[u8]| {
+            let name = path.strip_suffix(b"/").unwrap_or(path).rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+            !is_made_by_tools(name, true) && made::since_then(&on.root.join(OsStr::from_bytes(path)), since)
+        };
+        let empty = paths(&also_empty).filter(|path| path.ends_with(b"/") && !is_own(path) && !new.contains(path));
+        left.extend(empty.filter(is_made).map(<[u8]>::to_vec));
+        let listed = self.beside(keeper, index, Beside::Ignored).await?;
         for path in paths(&listed).filter(|path| !is_own(path)) {
             let mut new = Vec::new();
             new_below(on.root, path, since, DEEPEST, &mut new);
             if new.len() > MOST_NEW {
                 new = vec![path.to_vec()];
             }
-            found.extend(new.iter().map(|path| tree::joined(at, path)));
+            left.extend(new);
         }
         let listed = self.held(keeper, index).await?;
         let entries: Vec<Held<'_>> = listed.split(|byte| *byte == 0).filter_map(Held::parse).collect();
+        let folders: BTreeSet<&[u8]> = entries.iter().flat_map(|entry| above(entry.path)).collect();
+        left = left.iter().map(|path| with_its_folder(on.root, path, &folders, since)).collect();
+        let twice = |path: &[u8]| path.strip_suffix(b"/").is_some_and(|bare| left.contains(bare));
+        let mut left: BTreeSet<Vec<u8>> = left.iter().filter(|path| !twice(path)).cloned().collect();
+        left.extend(self.converted(keeper, index, &entries, since).await?);
+        found.extend(left.iter().map(|path| tree::joined(at, path)));
         let mut known = Vec::new();
         for entry in self.repositories(&entries) {
             let path = tree::joined(at, entry.path);
@@ -171,6 +199,58 @@ impl Inside<'_> {
             }
         }
         Ok(known)
+    }
+
+    /// The files of the commit that a checkout writes otherwise than they stand here, by attributes that came with the
+    /// work, each kept as it would be written.
+    async fn converted(
+        &self,
+        keeper: &mut Keeper,
+        index: &Path,
+        entries: &[Held<'_>],
+        since: WallTime,
+    ) -> Result<Vec<Vec<u8>>, GitError> {
+        let on = self.on;
+        let files = entries.iter().filter(|entry| entry.mode == b"100644" || entry.mode == b"100755");
+        let files: Vec<&[u8]> = files.map(|entry| entry.path).collect();
+        let is_changed = |path: &&[u8]| changed_since(&on.root.join(OsStr::from_bytes(path)), since);
+        let mut candidates: BTreeSet<&[u8]> = files.iter().copied().filter(is_changed).collect();
+        let is_attributes = |path: &&[u8]| path.rsplit(|byte| *byte == b'/').next() == Some(b".gitattributes");
+        if candidates.iter().any(is_attributes) {
+            let now = converting(keeper, on, "HEAD", &files).await?;
+            let start = on.pins.git.identity.as_ref().map(|identity| identity.commit.as_str());
+            let before = match start.filter(|commit| !commit.is_empty() && self.path.is_empty()) {
+                // One that git cannot look at says nothing for what is there now.
+                Some(commit) => converting(keeper, on, commit, &files).await.unwrap_or_default(),
+                None => BTreeSet::new(),
+            };
+            let new: BTreeSet<&[u8]> = now.difference(&before).map(|(path, _)| path.as_slice()).collect();
+            candidates.extend(files.iter().copied().filter(|path| new.contains(path)));
+        }
+        if candidates.is_empty() {
+            return Ok(Vec::new());
+        }
+        let kept = as_committed(on.scratch).join(OsStr::from_bytes(self.path));
+        std::fs::create_dir_all(&kept).map_err(|error| unkept(&kept, &error))?;
+        let prefix = [b"--prefix=", kept.as_os_str().as_bytes(), b"/"].concat();
+        let args = ["checkout-index", "--force", "-z", "--stdin"].map(OsString::from);
+        let mut asked = with_index(root_command(on.root, args.into_iter().chain([OsString::from_vec(prefix)])), index);
+        // Whoever clones has the attributes of the commit and no others.
+        asked.set.push(("GIT_ATTR_SOURCE".into(), "HEAD".into()));
+        let stdin: Vec<u8> = candidates.iter().flat_map(|path| [path, &b"\0"[..]].concat()).collect();
+        answer(keeper, &asked, &stdin, on.patience).await?;
+        let mut converted = Vec::new();
+        for path in candidates {
+            let [here, there] = [on.root, &kept].map(|folder| std::fs::read(folder.join(OsStr::from_bytes(path))));
+            match (here, there) {
+                (Ok(here), Ok(there)) if here != there => converted.push(path.to_vec()),
+                // What is not there cannot have been checked, and is told elsewhere.
+                (Err(_), _) => {}
+                (_, Ok(_)) => _ = std::fs::remove_file(kept.join(OsStr::from_bytes(path))),
+                (_, Err(error)) => return Err(unkept(&kept, &error)),
+            }
+        }
+        Ok(converted)
     }
 
     /// Whether a repository inside is registered, and its commit is one of its remote.
@@ -240,6 +320,66 @@ impl Inside<'_> {
         differs.extend(cut_by_keywords(keeper, on, &transformed).await?);
         Ok(differs)
     }
+}
+
+/// What is listed beside a commit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    /// What was not ignored at the start.
+    New,
+    /// The same, with folders in which no file is.
+    AlsoEmpty,
+    /// What was ignored at the start.
+    Ignored,
+}
+
+/// Attributes by which a checkout writes something else than the commit holds, each with its path, as they are in a commit.
+async fn converting(
+    keeper: &mut Keeper,
+    on: Inquiry<'_>,
+    commit: &str,
+    paths: &[&[u8]],
+) -> Result<BTreeSet<(Vec<u8>, Vec<u8>)>, GitError> {
+    const CONVERTING: [&str; 4] = ["eol", "ident", "working-tree-encoding", "filter"];
+    let source = format!("--source={commit}");
+    let args = ["check-attr", "-z", "--stdin", &source].into_iter().chain(CONVERTING);
+    let stdin: Vec<u8> = paths.iter().flat_map(|path| [path, &b"\0"[..]].concat()).collect();
+    let answered = answer(keeper, &root_command(on.root, args), &stdin, on.patience).await?;
+    let mut fields = answered.split(|byte| *byte == 0);
+    let mut found = BTreeSet::new();
+    while let (Some(path), Some(name), Some(value)) = (fields.next(), fields.next(), fields.next()) {
+        if !matches!(value, b"unspecified" | b"unset" | b"lf") {
+            found.insert((path.to_vec(), [name, b"=", value].concat()));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a file was changed since then, by the kernel's own time.
+fn changed_since(file: &Path, since: WallTime) -> bool {
+    let time =
+        |meta: std::fs::Metadata| meta.ctime().saturating_mul(1000).saturating_add(meta.ctime_nsec() / 1_000_000);
+    file.symlink_metadata().is_ok_and(|meta| time(meta) >= since.0)
+}
+
+fn unkept(place: &Path, error: &std::io::Error) -> GitError {
+    GitError::Fault(format!("what a checkout writes cannot be kept in {}: {error}", place.display()))
+}
+
+/// The folders above a path, the nearest first.
+fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    fn parent(path: &[u8]) -> Option<&[u8]> {
+        memchr::memrchr(b'/', path).and_then(|end| path.get(..end))
+    }
+    std::iter::successors(parent(path), |folder| parent(folder))
+}
+
+/// What a commit leaves out goes with the folders around it that are new and of which the commit holds nothing.
+fn with_its_folder(root: &Path, path: &[u8], held: &BTreeSet<&[u8]>, since: WallTime) -> Vec<u8> {
+    let bare = path.strip_suffix(b"/").unwrap_or(path);
+    let is_new =
+        |folder: &&[u8]| !held.contains(folder) && made::since_then(&root.join(OsStr::from_bytes(folder)), since);
+    above(bare).take_while(is_new).last().unwrap_or(path).to_vec()
 }
 
 /// Those of these links that lead elsewhere than the commit says.
@@ -388,8 +528,7 @@ fn new_below(root: &Path, path: &[u8], since: WallTime, depth: usize, found: &mu
         return;
     }
     if !is_folder {
-        let changed = meta.ctime().saturating_mul(1000).saturating_add(meta.ctime_nsec() / 1_000_000);
-        found.extend((changed >= since.0).then(|| path.to_vec()));
+        found.extend(changed_since(&place, since).then(|| path.to_vec()));
         return;
     }
     for entry in place.read_dir().into_iter().flatten().flatten().filter(|_| depth > 0) {

@@ -283,10 +283,26 @@ impl Plan<'_> {
 
     /// Prepares the snapshot for a check that executes this command.
     pub(crate) fn begin(&self, spec: &CheckSpec, command: &Command) -> io::Result<Snapshot> {
-        let place = &self.snapshots.place;
+        let caches = self.snapshots.caches(spec, &self.caches)?;
+        let program: Vec<OsString> = std::iter::once(&command.program).chain(&command.args).cloned().collect();
+        self.snapshots.begin(Some(self), &caches, &program)
+    }
+}
+
+impl Snapshots {
+    /// Removes what a check has in its caches: the next time it begins anew.
+    pub fn forget(&self, spec: &CheckSpec, recognised: &[PathBuf]) -> io::Result<()> {
+        let caches = self.caches(spec, recognised)?;
+        let there = caches.iter().filter(|cache| cache.from.symlink_metadata().is_ok());
+        there.into_iter().try_for_each(|cache| remove_path(&cache.from))
+    }
+
+    /// The cache folders of a check, each before those that lie in it: those that were recognised, and those of its terms.
+    fn caches(&self, spec: &CheckSpec, recognised: &[PathBuf]) -> io::Result<Vec<Cache>> {
+        let place = &self.place;
         let declared = spec.terms.caches.iter().map(|path| Path::new(path.as_str()));
         let mut folders: Vec<PathBuf> = Vec::new();
-        for path in self.caches.iter().map(PathBuf::as_path).chain(declared) {
+        for path in recognised.iter().map(PathBuf::as_path).chain(declared) {
             let path = place.inside().join(plain(path).ok_or_else(|| not_below("caches", path))?);
             if !folders.contains(&path) {
                 folders.push(path);
@@ -294,9 +310,7 @@ impl Plan<'_> {
         }
         // One cache may lie in another.
         folders.sort_by_key(|path| path.components().count());
-        let caches: Vec<Cache> = folders.into_iter().map(|to| Cache { from: place.cache(spec, &to), to }).collect();
-        let program: Vec<OsString> = std::iter::once(&command.program).chain(&command.args).cloned().collect();
-        self.snapshots.begin(Some(self), &caches, &program)
+        Ok(folders.into_iter().map(|to| Cache { from: place.cache(spec, &to), to }).collect())
     }
 }
 

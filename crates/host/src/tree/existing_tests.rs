@@ -16,6 +16,7 @@ use ralph_core::tests_changed::{TestsChanged, TestsRecord};
 use ralph_core::text;
 use rustix::fs::{CWD, FileType};
 use sha2::{Digest as _, Sha256};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
@@ -108,23 +109,41 @@ impl ExistingTests {
 
     /// The tests that do not hold what they held, by their names.
     pub fn compare(&self, record: &TestsRecord, stop: &Stop) -> io::Result<TestsChanged> {
+        let (mut changed, mut chunk) = (TestsChanged::default(), Vec::new());
+        self.read(record, |test| {
+            if let Some(deleted) = self.compare_one(test, &mut chunk, stop)? {
+                changed.add(String::from_utf8_lossy(&test.path).into_owned(), deleted);
+            }
+            Ok(())
+        })?;
+        Ok(changed)
+    }
+
+    /// The tests that were there, by their paths from the project.
+    pub fn paths(&self, record: &TestsRecord) -> io::Result<HashSet<Vec<u8>>> {
+        let mut paths = HashSet::new();
+        self.read(record, |test| {
+            paths.insert(test.path.clone());
+            Ok(())
+        })?;
+        Ok(paths)
+    }
+
+    /// Goes through the record.
+    fn read(&self, record: &TestsRecord, mut take: impl FnMut(&Recorded) -> io::Result<()>) -> io::Result<()> {
         let unread = |error: io::Error| io::Error::new(error.kind(), format!("their record cannot be read: {error}"));
         let damaged = || io::Error::other("their record is damaged");
         let mut lines = BufReader::new(plain_file::open(CWD, &self.record, Links::Refuse).map_err(unread)?);
-        let (mut line, mut hash, mut chunk, mut count) = (Vec::new(), Sha256::new(), Vec::new(), 0);
-        let mut changed = TestsChanged::default();
+        let (mut line, mut hash, mut count) = (Vec::new(), Sha256::new(), 0);
         while lines.read_until(0, &mut line).map_err(unread)? > 0 {
             hash.update(&line);
             count += 1;
-            let test = line.strip_suffix(&[0]).and_then(Recorded::parse).ok_or_else(damaged)?;
-            if let Some(deleted) = self.compare_one(&test, &mut chunk, stop)? {
-                changed.add(String::from_utf8_lossy(&test.path).into_owned(), deleted);
-            }
+            take(&line.strip_suffix(&[0]).and_then(Recorded::parse).ok_or_else(damaged)?)?;
             line.clear();
         }
         // Nothing of it counts unless all of it is what was written.
         let whole = count == record.count && text::hex(&hash.finalize()) == record.hash;
-        whole.then_some(changed).ok_or_else(damaged)
+        whole.then_some(()).ok_or_else(damaged)
     }
 
     /// Whether a test differs, and then whether it is gone.

@@ -40,7 +40,7 @@ pub fn head(root: &Path) -> Option<String> {
 }
 
 /// The folder that holds HEAD, and the one that holds all else; for most repositories they are one.
-pub(crate) fn folders(root: &Path) -> Option<(PathBuf, PathBuf)> {
+pub fn folders(root: &Path) -> Option<(PathBuf, PathBuf)> {
     Repository::of(root).map(|repository| (repository.own, repository.common))
 }
 

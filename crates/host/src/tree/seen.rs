@@ -13,14 +13,17 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 /// Bytes read at once: large enough that the calls do not count.
 const CHUNK: usize = 128 << 10;
+/// Bytes of a file that is large enough to have holes worth passing over.
+const LARGE: u64 = 64 << 20;
 /// Bytes behind links to folders that are read; beyond them a file is known by its state, which changes with its content.
 const MOST_BYTES_BEHIND_LINKS: u64 = 1 << 30;
 
-pub(super) type Hash = [u8; 32];
+pub(crate) type Hash = [u8; 32];
 
 /// What cannot stay the same when a content changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,9 +210,14 @@ fn absent(path: &[u8], error: io::Error) -> Result<(Seen, Option<(FileState, Has
     Ok((Seen::nothing(), None))
 }
 
-/// The hash of a file's content; nothing if it was told to stop.
-pub(super) fn hash_file(mut file: File, chunk: &mut Vec<u8>, stop: &Stop) -> io::Result<Option<Hash>> {
+/// The hash of a file's content; nothing if it was told to stop. Disk images are mostly holes, which nobody wrote and
+/// nobody has to read: of a file as large as they are, what is not zero is hashed with its place.
+pub(crate) fn hash_file(mut file: File, chunk: &mut Vec<u8>, stop: &Stop) -> io::Result<Option<Hash>> {
     chunk.resize(CHUNK, 0);
+    let size = file.metadata()?.len();
+    if size >= LARGE {
+        return hash_written(&file, size, chunk, stop);
+    }
     let mut hasher = Sha256::new();
     while !stop.is_set() {
         match file.read(chunk) {
@@ -220,6 +228,48 @@ pub(super) fn hash_file(mut file: File, chunk: &mut Vec<u8>, stop: &Stop) -> io:
         }
     }
     Ok(None)
+}
+
+/// The hash of what was written of a file, whether its zeros are holes or not.
+fn hash_written(file: &File, size: u64, chunk: &mut [u8], stop: &Stop) -> io::Result<Option<Hash>> {
+    let mut hasher = Sha256::new();
+    hasher.update(size.to_be_bytes());
+    let step = chunk.len() as u64;
+    let mut at = 0;
+    while !stop.is_set() {
+        at = match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(at)) {
+            Ok(data) => data.max(at) / step * step,
+            // Nothing but a hole is left.
+            Err(rustix::io::Errno::NXIO) => return Ok(Some(hasher.finalize().into())),
+            // Not every file system knows its holes.
+            Err(_) => at,
+        };
+        let count = read_full(file, chunk, at)?;
+        let read = chunk.get(..count).unwrap_or_default();
+        if read.is_empty() {
+            return Ok(Some(hasher.finalize().into()));
+        }
+        if read.iter().any(|byte| *byte != 0) {
+            hasher.update(at.to_be_bytes());
+            hasher.update(read);
+        }
+        at += step;
+    }
+    Ok(None)
+}
+
+/// Reads at a place until the buffer is full or the file ends.
+fn read_full(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+    let mut count = 0;
+    while let Some(rest) = into.get_mut(count..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(rest, at + count as u64) {
+            Ok(0) => break,
+            Ok(read) => count += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(count)
 }
 
 impl Seen {
@@ -247,5 +297,35 @@ impl FileState {
 
     pub(super) fn changed_millis(&self) -> i64 {
         self.changed.0.saturating_mul(1000).saturating_add(self.changed.1 / 1_000_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holes_are_not_read_and_zeros_count_as_holes() {
+        let folder = tempfile::tempdir().unwrap();
+        let hash = |name: &str, size: u64, writes: &[(u64, &[u8])]| {
+            let path = folder.path().join(name);
+            let file = File::options().create(true).truncate(true).write(true).open(&path).unwrap();
+            file.set_len(size).unwrap();
+            writes.iter().for_each(|(at, bytes)| file.write_all_at(bytes, *at).unwrap());
+            hash_file(File::open(&path).unwrap(), &mut Vec::new(), &Stop::default()).unwrap().unwrap()
+        };
+        let began = std::time::Instant::now();
+        // Whoever reads all of it takes hours.
+        let image = hash("image", 1 << 40, &[(5 << 30, b"x")]);
+        assert!(began.elapsed().as_secs() < 60);
+        assert_eq!(image, hash("zeros", 1 << 40, &[(5 << 30, b"x"), (9 << 30, &[0; 300_000])]));
+        for (size, writes) in [
+            (1 << 40, &[][..]),
+            ((1 << 40) + 1, &[(5 << 30, &b"x"[..])]),
+            (1 << 40, &[((5 << 30) + 1, b"x")]),
+            (1 << 40, &[(5 << 30, b"x"), (6 << 30, b"y")]),
+        ] {
+            assert_ne!(image, hash("other", size, writes), "{size} {writes:?}");
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! What one call of a process means: which file it executes, opens, looks for or makes.
 
+use super::Order;
 use super::record::{Item, Record};
+use super::scrutiny::Scrutiny;
 use crate::plain_file::{self, Links};
 use crate::process::memory;
 use libc::{c_int, c_long};
-use ralph_core::judges::{Executed, Opened};
+use ralph_core::judges::{Executed, Opened, Used, Watched};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io::{self, Read as _};
@@ -44,6 +46,8 @@ pub(crate) enum Answer {
     GoesOn,
     /// The process is told that the kernel has no such call.
     NoSuchCall,
+    /// The process is told that there is no such file.
+    NoSuchFile,
 }
 
 /// What the arguments of a call mean, by their places.
@@ -155,6 +159,10 @@ pub(crate) struct Eyes {
     user: u32,
     /// Who was refused a ring last.
     without_ring: Option<String>,
+    /// What is looked for beside the tree.
+    scrutiny: Option<Scrutiny>,
+    /// Whether the file of this call must not be found.
+    hides: bool,
 }
 
 /// What a call shows, to be kept once the process has gone on with it.
@@ -172,13 +180,31 @@ enum Found {
 }
 
 impl Eyes {
-    pub(crate) fn new(is_weakened: bool) -> Eyes {
+    pub(crate) fn new(is_weakened: bool, order: Option<&Order>) -> Eyes {
         let user = rustix::process::geteuid().as_raw();
-        Eyes { record: Record::default(), has_mounts: false, has_fuse: false, is_weakened, user, without_ring: None }
+        Eyes {
+            record: Record::default(),
+            has_mounts: false,
+            has_fuse: false,
+            is_weakened,
+            user,
+            without_ring: None,
+            scrutiny: order.map(|order| Scrutiny::new(order, user)),
+            hides: false,
+        }
     }
 
     pub(crate) fn record(&mut self) -> &mut Record {
         &mut self.record
+    }
+
+    /// Everything that was seen so far.
+    pub(crate) fn watched(&self) -> Watched {
+        let mut watched = self.record.watched();
+        let asked = self.scrutiny.iter().flat_map(Scrutiny::only_asked);
+        watched.modules.extend(self.scrutiny.iter().flat_map(Scrutiny::modules).map(|folder| text(folder)));
+        watched.used.extend(asked.map(|(path, by)| Used { path: text(path), by: by.clone() }));
+        watched
     }
 
     pub(crate) fn keep(&mut self, seen: Seen) {
@@ -203,7 +229,7 @@ impl Eyes {
             Some(Shape::Opens { at, flags }) => self.opens(call, at, call.int(flags)),
             Some(Shape::OpensHow { at, how }) => self.opens_how(call, at, how),
             Some(Shape::Executes { at, argv }) => self.executes(call, at, argv),
-            Some(Shape::Makes(at)) => self.place(call, at).map(|path| self.makes(&path)),
+            Some(Shape::Makes(at)) => self.place(call, at).map(|path| self.makes(call.pid, &path)),
             Some(Shape::Asks(at)) => self.asks(call, at),
             Some(Shape::Ring) => {
                 self.without_ring = Some(self.program_of(call.pid));
@@ -220,7 +246,30 @@ impl Eyes {
             }
             None => None,
         };
+        if std::mem::take(&mut self.hides) {
+            return (Seen::default(), Answer::NoSuchFile);
+        }
         (seen.unwrap_or_default(), Answer::GoesOn)
+    }
+
+    /// Whether nothing at this path says anything about a check.
+    fn is_silent(&self, path: &Path) -> bool {
+        if self.scrutiny.is_some() { Scrutiny::is_void(path) } else { is_noise(path) }
+    }
+
+    /// A process comes by a file without writing it. Says whether it finds it.
+    fn finds(&mut self, pid: i32, path: &Path, file: &Metadata) -> bool {
+        let Some(scrutiny) = &mut self.scrutiny else { return true };
+        if scrutiny.hides(file) {
+            self.hides = true;
+            return false;
+        }
+        scrutiny.is_module_inside(path);
+        if scrutiny.is_used(path, file) {
+            let used = Used { path: text(path), by: self.program_of(pid) };
+            self.record.note_use(used);
+        }
+        true
     }
 
     /// The check has failed: if a ring was refused, nobody knows whether for that.
@@ -232,7 +281,7 @@ impl Eyes {
 
     /// The program of a process.
     pub(crate) fn program_of(&self, pid: i32) -> String {
-        fs::read_link(format!("/proc/{pid}/exe")).map(|path| text(&path)).unwrap_or_default()
+        program_of(pid)
     }
 
     fn opens_how(&mut self, call: &Call, at: At, how: usize) -> Option<Seen> {
@@ -261,14 +310,28 @@ impl Eyes {
             let program = self.program_of(call.pid);
             self.record.gap(format!("{program} serves a file system of its own, whose files were not looked at"));
         }
-        if is_noise(path) {
+        if self.is_silent(path) {
             return None;
         }
         let writes = flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_TRUNC != 0;
         let reads = flags & libc::O_ACCMODE != libc::O_WRONLY && flags & libc::O_TRUNC == 0;
-        match self.find(call.pid, path) {
+        let found = self.find(call.pid, path);
+        if let (Found::File(file), false) = (&found, writes)
+            && !self.finds(call.pid, path, file)
+        {
+            return None;
+        }
+        if let (Found::File(file), Some(scrutiny)) = (&found, &mut self.scrutiny)
+            && flags & libc::O_TRUNC != 0
+        {
+            scrutiny.makes(call.pid, path, Some(file));
+        }
+        if is_noise(path) {
+            return None;
+        }
+        match found {
             Found::Other => None,
-            Found::Nothing if flags & libc::O_CREAT != 0 => Some(self.makes(path)),
+            Found::Nothing if flags & libc::O_CREAT != 0 => Some(self.makes(call.pid, path)),
             Found::Nothing => Some(self.misses(call, path)),
             Found::File(_) | Found::Unasked => {
                 let opened = || Item::Opened(Opened { path: text(path), by: self.program_of(call.pid) });
@@ -279,15 +342,33 @@ impl Eyes {
     }
 
     fn asks(&mut self, call: &Call, at: At) -> Option<Seen> {
-        let path = self.place(call, at).filter(|path| !is_noise(path))?;
-        matches!(self.find(call.pid, &path), Found::Nothing).then(|| self.misses(call, &path))
+        let path = self.place(call, at).filter(|path| !self.is_silent(path))?;
+        match self.find(call.pid, &path) {
+            Found::Nothing => Some(self.misses(call, &path)),
+            Found::File(file) => {
+                let scrutiny = self.scrutiny.as_mut()?;
+                self.hides = scrutiny.hides(&file);
+                if self.hides {
+                    return None;
+                }
+                scrutiny.asks(call.pid, &path, &file, || program_of(call.pid));
+                // What is compiled already is not opened any more.
+                let is_module = scrutiny.is_module_inside(&path);
+                is_module.then(|| Seen(vec![Item::Opened(Opened { path: text(&path), by: String::new() })]))
+            }
+            Found::Other | Found::Unasked => None,
+        }
     }
 
     fn misses(&self, call: &Call, path: &Path) -> Seen {
+        if self.scrutiny.is_some() {
+            return Seen::default();
+        }
         Seen(vec![Item::Missed(Opened { path: text(path), by: self.program_of(call.pid) })])
     }
 
-    fn makes(&self, path: &Path) -> Seen {
+    fn makes(&mut self, pid: i32, path: &Path) -> Seen {
+        self.scrutiny.iter_mut().for_each(|scrutiny| scrutiny.makes(pid, path, None));
         Seen(if is_noise(path) { Vec::new() } else { vec![Item::Made(text(path))] })
     }
 
@@ -296,7 +377,12 @@ impl Eyes {
         let program = self.place(call, at)?;
         match self.find(call.pid, &program) {
             Found::File(file) if file.mode() & 0o111 == 0 => return None,
-            Found::File(file) => self.note_power(&program, &file),
+            Found::File(file) => {
+                if !self.finds(call.pid, &program, &file) {
+                    return None;
+                }
+                self.note_power(&program, &file);
+            }
             Found::Unasked => {}
             Found::Other => return None,
             Found::Nothing => return Some(self.misses(call, &program)),
@@ -318,6 +404,9 @@ impl Eyes {
             let words = [Some(text(Path::new(&interpreter))), argument, Some(text(&given))];
             let rest = executed.args.into_iter().skip(1);
             file = self.absolute(pid, &folder, Path::new(&interpreter));
+            if let Found::File(found) = self.find(pid, &file) {
+                self.finds(pid, &file, &found);
+            }
             let args = words.into_iter().flatten().chain(rest).collect();
             executed = Executed { program: text(&file), args, folder: executed.folder };
             seen.push(Item::Executed(executed.clone()));
@@ -463,12 +552,16 @@ impl Call {
     }
 }
 
+fn program_of(pid: i32) -> String {
+    fs::read_link(format!("/proc/{pid}/exe")).map(|path| text(&path)).unwrap_or_default()
+}
+
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
 fn is_noise(path: &Path) -> bool {
-    NOISE.iter().any(|noise| path.starts_with(noise))
+    NOISE.iter().any(|noise| path.starts_with(noise)) && !path.starts_with("/dev/shm")
 }
 
 fn is_absent(error: &io::Error) -> bool {
@@ -548,6 +641,7 @@ mod tests {
             ("/usr/lib/x86_64-linux-gnu/libc.so.6", true),
             ("/lib/ld.so", true),
             ("/proc/1/maps", true),
+            ("/dev/shm/project/check.sh", false),
             ("/usr/libfoo/x", false),
             ("/home/a/lib/x.so", false),
             ("/usr/bin/make", false),

@@ -16,6 +16,10 @@
 //! of its own while it is watched), a 32-bit program, files under a root, a mount or a FUSE of the check itself, memory that
 //! may not be read.
 //!
+//! With an order beside it ([`Order`]) the helper also tells which files outside of the tree the command used that were made
+//! or changed since a moment, and lets some of them not be found. Only the filter can do that; without it the command
+//! runs unwatched then.
+//!
 //! Exit code and signal of the command are the helper's own, and standard streams are handed on untouched. SIGTERM to the
 //! helper makes it write what it has seen so far, and nothing else: whoever ends a check signals all of its processes.
 //! When the command's main process has ended, so does the helper, and what is left of the command can execute and open
@@ -25,23 +29,63 @@
 mod calls;
 #[cfg(target_os = "linux")]
 mod record;
+#[cfg(target_os = "linux")]
+mod scrutiny;
 
 #[cfg(target_os = "linux")]
 pub(crate) use calls::{Answer, Call, Eyes, SILENT, numbers};
 
 use crate::process::{Command, own_program};
 use ralph_core::judges::Watched;
-use std::io;
-use std::path::Path;
+use ralph_core::time::WallTime;
+use ralph_core::trust::Span;
+use serde::{Deserialize, Serialize};
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
 /// The hidden first argument that makes the binary watch a command.
 pub const WATCH_ARGUMENT: &str = "__watch";
 
-/// The same command, watched; what was seen is in `out` when it has ended.
-pub fn wrap(command: Command, out: &Path) -> Command {
+/// Where what is seen of a command is written, and what else is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Watching<'a> {
+    pub out: &'a Path,
+    /// A file with an [`Order`].
+    pub order: Option<&'a Path>,
+}
+
+/// What the helper looks for beside what a command executes and opens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// What was made or changed at this time or later.
+    pub since: WallTime,
+    /// Or within one of these.
+    pub spans: Vec<Span>,
+    /// Folders of which nothing is told, without links on the way to them.
+    pub inside: Vec<PathBuf>,
+    /// Files that the command does not find, whatever name leads to them.
+    pub hidden: Vec<String>,
+}
+
+impl Order {
+    /// Writes it where the helper will read it.
+    pub fn write(&self, file: &Path) -> io::Result<()> {
+        std::fs::write(file, serde_json::to_vec(self)?)
+    }
+
+    pub(crate) fn read(file: &Path) -> io::Result<Order> {
+        Ok(serde_json::from_slice(&std::fs::read(file)?)?)
+    }
+}
+
+/// The same command, watched; what was seen is there when it has ended.
+pub fn wrap(command: Command, watching: Watching<'_>) -> Command {
     // Without its own path, ralph cannot be its own helper; the missing report then says so.
     let Ok(helper) = own_program() else { return command };
-    let mut args = vec![WATCH_ARGUMENT.into(), out.into(), "--".into(), command.program];
+    let mut args = vec![WATCH_ARGUMENT.into(), watching.out.into()];
+    args.extend(watching.order.map(|order| order.into()));
+    args.extend(["--".into(), command.program]);
     args.extend(command.args);
     Command { program: helper.into(), args, ..command }
 }
@@ -63,7 +107,10 @@ pub fn read(out: &Path) -> Watched {
 pub(crate) fn write(out: &Path, watched: &Watched) -> io::Result<()> {
     let mut beside = out.as_os_str().to_owned();
     beside.push(".new");
-    std::fs::write(&beside, serde_json::to_vec(watched)?)?;
+    // Whoever made that file before may still hold it open.
+    let _ = std::fs::remove_file(&beside);
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
+    file.write_all(&serde_json::to_vec(watched)?)?;
     std::fs::rename(&beside, out)
 }
 
@@ -81,7 +128,10 @@ mod tests {
             remove: vec!["B".into()],
             starts_runs: false,
         };
-        let wrapped = wrap(command.clone(), Path::new("/state/seen.json"));
+        let out = Path::new("/state/seen.json");
+        let ordered = wrap(command.clone(), Watching { out, order: Some(Path::new("/state/order")) });
+        assert_eq!(ordered.args, ["__watch", "/state/seen.json", "/state/order", "--", "sh", "-c", "make test"]);
+        let wrapped = wrap(command.clone(), Watching { out, order: None });
         assert_eq!(wrapped.args, ["__watch", "/state/seen.json", "--", "sh", "-c", "make test"]);
         assert_eq!((wrapped.folder, wrapped.set, wrapped.remove), (command.folder, command.set, command.remove));
     }

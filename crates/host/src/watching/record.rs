@@ -1,12 +1,14 @@
 //! What has been seen so far: each item once, in the order in which it came first, within bounds.
 
-use ralph_core::judges::{Executed, Opened, Watched};
+use ralph_core::judges::{Executed, Opened, Used, Watched};
 use std::collections::{HashMap, HashSet};
 
 /// Items that are kept. A check of a large project opens some ten thousand files, and looks for more that are not there.
 const MOST_ITEMS: usize = 200_000;
 /// Bytes of all their text, so that long arguments cannot fill the memory.
 const MOST_BYTES: usize = 64 << 20;
+/// Files that were used beside the tree: so many that were changed there are not made unseen one by one.
+const MOST_USED: usize = 5_000;
 /// Gaps that are told: one is enough to doubt, a few help to mend.
 const MOST_GAPS: usize = 8;
 
@@ -24,6 +26,7 @@ pub(crate) struct Record {
     /// Each item with its place in the order.
     items: HashMap<Item, usize>,
     bytes: usize,
+    used: Vec<Used>,
     gaps: Vec<String>,
 }
 
@@ -41,6 +44,13 @@ impl Record {
         self.items.insert(item, self.items.len());
     }
 
+    /// Keeps a file beside the tree; the caller asks once for each.
+    pub(crate) fn note_use(&mut self, used: Used) {
+        if self.used.len() < MOST_USED {
+            self.used.push(used);
+        }
+    }
+
     /// Says why something may be missing.
     pub(crate) fn gap(&mut self, why: String) {
         if self.gaps.len() < MOST_GAPS && !self.gaps.contains(&why) {
@@ -49,7 +59,7 @@ impl Record {
     }
 
     pub(crate) fn watched(&self) -> Watched {
-        let mut watched = Watched { gap: self.gaps.join("; "), ..Watched::default() };
+        let mut watched = Watched { gap: self.gaps.join("; "), used: self.used.clone(), ..Watched::default() };
         let mut items: Vec<_> = self.items.iter().collect();
         items.sort_unstable_by_key(|(_, place)| **place);
         for (item, _) in items {

@@ -9,19 +9,18 @@ use crate::settings::{Flags, Loaded, reviewer};
 use crate::terminal::page;
 use clap::Args;
 use ralph_agents::Delivery;
-use ralph_core::activity::HookUse;
+use ralph_core::activity::{HookUse, PlanRead};
 use ralph_core::event::{Gathered, Started};
 use ralph_core::id::TaskName;
 use ralph_core::memory;
 use ralph_core::outcome::exit;
-use ralph_core::plan::{Content, PRD, PROGRESS, PlanChanges, PlanSeen, Sight, TASKS, TEMPLATE};
+use ralph_core::plan::{PlanChanges, TEMPLATE};
 use ralph_core::policy::{AgentPolicy, Policy, PromptSource};
 use ralph_core::run::Run;
 use ralph_core::time::Millis;
 use ralph_engine::run::command_line;
 use ralph_host::clock::Clock;
-use ralph_host::plan_files::{self, Stands};
-use ralph_host::{look, views};
+use ralph_host::{look, plan_files, views};
 use ralph_view::json;
 use ralph_view::quoted;
 use std::num::NonZeroU32;
@@ -352,7 +351,8 @@ fn dry_run(global: &Global, project: &Project, started: &Started) -> Result<u8, 
     let (prompt, hooks) = match policy.plan() {
         None => (Run::first_prompt(started, now, &gathered), HookUse::None),
         Some(plan) => {
-            let seen = plan_seen(&project.root.join(&plan.dir));
+            let read = PlanRead { dir: plan.dir.clone(), ..PlanRead::default() };
+            let seen = plan_files::look(&project.root, &read);
             (Run::first_prompt_of_plan(started, now, &seen, &gathered), HookUse::Plan)
         }
     };
@@ -380,16 +380,6 @@ fn dry_run(global: &Global, project: &Project, started: &Started) -> Result<u8, 
         page::print(&prompt)?;
     }
     Ok(exit::OK)
-}
-
-/// A plan as it stands, read without a look at git.
-fn plan_seen(folder: &Path) -> PlanSeen {
-    let sight = |name: &str| match plan_files::read(&folder.join(name)) {
-        Stands::Bytes(bytes) => Sight::Holds(Content::new(bytes)),
-        _ => Sight::Gone,
-    };
-    let (tasks, prd, template, progress) = (sight(TASKS), sight(PRD), sight(TEMPLATE), sight(PROGRESS));
-    PlanSeen { tasks, prd, template, progress, git: None, problem: String::new() }
 }
 
 /// The inputs of the first prompt, read without changing anything.

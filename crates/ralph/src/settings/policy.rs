@@ -6,7 +6,7 @@ use super::keys::{Agent, Fallback, Settings, Snapshot};
 use super::plan_keys::ReviewSettings;
 use ralph_agents::base_name;
 use ralph_core::check::Terms;
-use ralph_core::claim::Completion;
+use ralph_core::claim::{Completion, PLAN_SUCCESS_REGEX, SUCCESS_REGEX};
 use ralph_core::evidence::Extra;
 use ralph_core::guardrail::Guardrail;
 use ralph_core::id::TaskName;
@@ -74,7 +74,11 @@ impl Settings {
             context: settings.context.gauge(),
             commands: Vec::new(),
         };
-        Policy { kind: Kind::Plan(Box::new(plan)), limits, ..policy }
+        let mut completion = policy.completion.clone();
+        if completion.success_regex == SUCCESS_REGEX {
+            completion.success_regex = PLAN_SUCCESS_REGEX.to_owned();
+        }
+        Policy { kind: Kind::Plan(Box::new(plan)), limits, completion, ..policy }
     }
 
     /// Who reviews, if somebody else does.

@@ -19,13 +19,13 @@ fn small_run() -> TestEnv {
     env
 }
 
-/// Lets ralph's N-th call fail, once and from then on, for every N (or every stride-th) until a run
-/// does not come so far.
+/// Lets ralph's N-th call fail, once for every N (or every stride-th) and from then on for every third of these, until a
+/// run does not come so far.
 fn fails_at(syscall: &str, errno: &'static str, stride: usize) {
     if !has_tool("strace") {
         return;
     }
-    for persistent in ["", "+"] {
+    for (persistent, stride) in [("", stride), ("+", stride * 3)] {
         for when in (1..).step_by(stride) {
             let when = format!("{when}{persistent}");
             println!("{syscall} {when} fails with {errno}");

@@ -24,6 +24,7 @@ mod locks;
 mod net;
 mod output;
 mod plan_commands;
+mod plans;
 mod process;
 mod protect;
 mod real_clients;

@@ -121,6 +121,7 @@ impl Bench {
             output_chars: 10_000,
             snapshot: Some(plan),
             watched: None,
+            temporary: None,
         };
         let (_silent, mut orders) = mpsc::unbounded_channel();
         let done = checks::run(&mut self.keeper, spec, place, &mut orders).await;
@@ -277,6 +278,7 @@ async fn exit_codes_signals_and_standard_streams_are_those_of_the_check() {
         output_chars: 10_000,
         snapshot: None,
         watched: None,
+        temporary: None,
     };
     let (_silent, mut orders) = mpsc::unbounded_channel();
     let (live, _) = checks::run(&mut bench.keeper, spec(command), place, &mut orders).await;
@@ -692,6 +694,7 @@ async fn a_file_system_below_the_project_is_copied_too_or_nothing_is() {
         output_chars: 999,
         snapshot: Some(plan),
         watched: None,
+        temporary: None,
     };
     let (_silent, mut orders) = mpsc::unbounded_channel();
     let (report, problem) = checks::run(&mut bench.keeper, keeps, place, &mut orders).await;

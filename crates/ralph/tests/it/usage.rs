@@ -795,6 +795,22 @@ fn the_demo_works_on_a_bare_machine_and_explains_itself() {
 }
 
 #[test]
+fn the_demo_of_a_plan_undoes_reviews_and_completes() {
+    let env = env();
+    let demo = env.ralph(["demo", "--plan", "--folder"]).arg(env.root().join("demo"));
+    demo.time_limit(Duration::from_secs(60))
+        .stdout_has("complete · verified")
+        .stderr_has("only a review")
+        .stderr_has("What you saw: the agent approved its own story in iteration 1; ralph undid that")
+        .stderr_has("Now your own project: ralph plan init")
+        .run();
+    let subjects = env.git(["-C", "../demo", "log", "--format=%s"]);
+    for subject in ["review: [US-001] - approved", "review: [US-001] - changes requested", "fix: [US-001] - address"] {
+        assert!(subjects.contains(subject), "{subjects}");
+    }
+}
+
+#[test]
 fn every_command_has_help_with_an_example_and_the_version_is_told() {
     let env = env();
     let commands = [

@@ -8,8 +8,9 @@ use crate::run_view::{AttemptView, Check, RunView};
 use ralph_core::check::TreePrint;
 use ralph_core::observation::{Observation, Tokens, ToolResult};
 use ralph_core::outcome::{Outcome, Verification};
+use ralph_core::plan::Mode;
 use ralph_core::policy::{AgentPolicy, Policy};
-use ralph_core::run::RunRow;
+use ralph_core::run::{PlanRow, RunRow};
 use ralph_core::tests_changed::{TestChange, TestsChanged};
 use ralph_core::text;
 use ralph_core::time::{Millis, WallTime};
@@ -53,10 +54,20 @@ pub fn run(row: &RunRow, state: State, worked: Millis) -> Value {
         "tokens": tokens_object(row.tokens),
     });
     extend(&mut object, tests_changed(row.tests_changed.as_ref().filter(|_| ended)));
+    if let Some(plan) = &row.plan {
+        extend(&mut object, json!({ "plan": plan_row(plan) }));
+    }
     object
 }
 
 /// Existing tests that a run changed or deleted; `null` if nobody looked.
+/// Where a plan stands, for lists.
+fn plan_row(plan: &PlanRow) -> Value {
+    let mode = plan.turn.as_ref().map(|(mode, _)| mode.map_or("closing", Mode::as_str));
+    let story = plan.turn.as_ref().map(|(_, story)| story.as_str());
+    json!({ "stories": plan.stories, "done": plan.done, "mode": mode, "story": story })
+}
+
 pub(crate) fn tests_changed(changed: Option<&TestsChanged>) -> Value {
     let named = |wanted: fn(&&TestChange) -> bool| {
         changed.map(|changed| changed.files.iter().filter(wanted).map(|file| &file.path).collect::<Vec<_>>())

@@ -9,6 +9,8 @@ use crate::words::amounts;
 use crate::{measures, words};
 use ralph_core::observation::Tokens;
 use ralph_core::outcome::Verification;
+use ralph_core::plan::ReviewStatus;
+use ralph_core::plan::stats::{StoryFigures, Totals};
 use ralph_core::policy::{LoopKind, PromptSource};
 use ralph_core::tests_changed::TestChange;
 
@@ -18,7 +20,7 @@ pub(super) const NONE: &str = "–";
 
 pub fn of(case: &Explanation, style: &Style) -> Document {
     let mut sections = vec![asked(case, style), ended(case, style), conditions(case), tests_changed(case)];
-    sections.push(iterations(case));
+    sections.extend([stories(case), iterations(case)]);
     sections.extend([plots(case), proofs::checks(case), proofs::receipts(case)]);
     sections.extend([version_control(case), waits(case, style), notes(case, style)]);
     // Sections without content are left out.
@@ -33,6 +35,43 @@ pub(super) fn section(heading: &'static str, blocks: Vec<Block>) -> Section {
 pub(super) fn table(heads: &[&str], rows: Vec<Vec<Piece>>) -> Vec<Block> {
     let heads = heads.iter().map(|head| Piece::plain(*head)).collect();
     if rows.is_empty() { Vec::new() } else { vec![Block::Table(Table { heads, rows })] }
+}
+
+/// The stories of a plan: what became of each, and what it took.
+fn stories(case: &Explanation) -> Section {
+    let figures = case.view.machine.story_figures();
+    let plan = case.view.machine.plan();
+    let row = |story: &StoryFigures| {
+        let status = plan.and_then(|plan| plan.story(&story.id)).and_then(|story| story.status);
+        let state = match (story.done, status) {
+            (true, _) if story.auto_approved => Piece::new(Look::Unsure, "approved at the cap"),
+            (true, Some(status)) => Piece::new(Look::Good, status.as_str()),
+            (true, None) => Piece::new(Look::Good, "passes"),
+            (false, status) => Piece::plain(status.map_or("not begun", ReviewStatus::as_str)),
+        };
+        vec![
+            Piece::code(story.id.as_str()),
+            Piece::plain(story.title.as_str()),
+            state,
+            Piece::plain(story.reviews.to_string()),
+            Piece::plain(story.sent_back.to_string()),
+            Piece::plain(story.iterations.to_string()),
+            Piece::plain(cost(story.cost)),
+        ]
+    };
+    let mut blocks = table(
+        &["story", "title", "state", "reviews", "sent back", "iterations", "cost"],
+        figures.iter().map(row).collect(),
+    );
+    let totals = Totals::of(&figures);
+    if let Some(rework) = totals.rework_percent() {
+        let auto = Piece::plain(totals.auto_approved.to_string());
+        blocks.push(Block::Facts(vec![
+            ("rework rate", Piece::plain(format!("{rework} %"))),
+            ("approved at the cap", auto),
+        ]));
+    }
+    section("Stories", blocks)
 }
 
 fn asked(case: &Explanation, style: &Style) -> Section {

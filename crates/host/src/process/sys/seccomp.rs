@@ -152,6 +152,7 @@ impl Listener {
         let (error, flags) = match answer {
             Answer::GoesOn => (0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
             Answer::NoSuchCall => (-libc::ENOSYS, 0),
+            Answer::NoSuchFile => (-libc::ENOENT, 0),
         };
         let value = libc::seccomp_notif_resp { id: question.id, val: 0, error, flags };
         self.call(libc::SECCOMP_IOCTL_NOTIF_SEND, &mut Roomy { value, _room: [0; ROOM] })

@@ -70,6 +70,8 @@ mod tests {
             live: String::new(),
             empty: false,
             pinned: Vec::new(),
+            outside: Vec::new(),
+            unwatched: String::new(),
         }
     }
 

@@ -39,7 +39,7 @@ pub(super) fn named(files: &NewFiles) -> [(&'static str, &str); 4] {
 }
 
 /// Today, where the person is.
-pub(super) fn today() -> Date {
+pub(in crate::commands) fn today() -> Date {
     page::zone().date(Clock::start().now())
 }
 

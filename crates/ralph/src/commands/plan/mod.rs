@@ -7,6 +7,8 @@ mod import;
 mod init;
 mod status;
 
+pub(super) use init::today;
+
 use super::pick;
 use crate::cli::Global;
 use crate::error::CommandError;

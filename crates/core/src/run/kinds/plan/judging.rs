@@ -224,7 +224,10 @@ impl Run {
             });
         }
         match &self.phase {
-            Phase::Opening(Opening::PlanWrite) => return Some(told.then(self.get_to_branch())),
+            Phase::Opening(Opening::PlanWrite) => {
+                self.planned(|state| state.rules_changed = false);
+                return Some(told.then(self.get_to_branch()));
+            }
             Phase::Opening(Opening::LeftoverWrite) => {
                 let files = (!done.files.is_empty()).then(|| Reason::ReviewEdits { files: done.files.clone() });
                 let told = told.then(notes(files.map(|reason| Note::PlanUndone { what: reason.to_string() })));
@@ -258,9 +261,6 @@ impl Run {
                 (Decision::Approved { .. } | Decision::Passes, Some(story)) => {
                     state.done.retain(|done| *done != story);
                     state.done.push(story);
-                }
-                (Decision::ChangesRequested, Some(story)) => {
-                    state.work.entry(story).or_default().sent_back += 1;
                 }
                 _ => {}
             }

@@ -15,14 +15,17 @@ mod telling;
 
 pub(in super::super) use judging::PlanInspection;
 
+use super::super::inspecting::Inspection;
 use super::super::{Run, RunStep};
 use super::KindState;
 use crate::activity::PlanRead;
 use crate::check::CheckReport;
+use crate::judges::Unknown;
 use crate::machine::Step;
 use crate::plan::stats::StoryFigures;
 use crate::plan::{
-    AUTO_APPROVED, Content, Dirty, GitSeen, Mode, Plan, PlanPolicy, ReviewStatus, Rules, Story, StoryId, VerifyCommand,
+    AUTO_APPROVED, Content, Decision, Dirty, GitSeen, Mode, Plan, PlanPolicy, ReviewStatus, Rules, Story, StoryId,
+    VerifyCommand,
 };
 use crate::policy::{AgentPolicy, Kind};
 use serde::{Deserialize, Serialize};
@@ -190,6 +193,25 @@ impl Run {
             policy.commands = commands;
         }
         self.planned(|state| state.plan = Some(plan));
+        self.doubt_added_commands();
+    }
+
+    /// A verify command that came with a new story is executed like the others, and proves nothing: whoever wrote it could
+    /// have written what it is made of.
+    fn doubt_added_commands(&mut self) {
+        let Some((state, policy)) = self.of_plan() else { return };
+        if self.integrity.known().is_none() || state.learned.is_empty() {
+            return;
+        }
+        let specs = policy.specs(0, self.policy.ground(), 0).into_iter();
+        let added = specs.filter(|spec| !state.learned.contains(&spec.command)).map(|spec| Unknown {
+            what: format!("what \"{}\" is made of, which came into the plan during the run", spec.command),
+            check: spec.id,
+            varies: false,
+            made: true,
+        });
+        let added = added.collect();
+        self.integrity.see_added(added);
     }
 
     /// Who reviews, if that is somebody else than who implements.
@@ -219,12 +241,14 @@ impl Run {
         figures.collect()
     }
 
-    /// An iteration was judged: what it cost belongs to its story.
-    pub(in super::super) fn book_story(&mut self, cost: Option<f64>) {
+    /// An iteration was judged: what it cost and decided belongs to its story.
+    pub(in super::super) fn book_story(&mut self, at: &Inspection) {
+        let (cost, sent_back) = (at.seen.cost_usd, at.plan.decision == Decision::ChangesRequested);
         self.planned(|state| {
             let Some(turn) = &state.turn else { return };
             let work = state.work.entry(turn.story.clone()).or_default();
             work.iterations += 1;
+            work.sent_back += u32::from(sent_back);
             work.cost = match (work.cost, cost) {
                 (Some(sum), Some(cost)) => Some(sum + cost),
                 (sum, cost) => sum.or(cost),

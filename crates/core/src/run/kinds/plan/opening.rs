@@ -56,7 +56,9 @@ impl Run {
             return first;
         }
         self.planned(|state| {
-            state.learned = state.plan.iter().flat_map(VerifyCommand::of).map(|verify| verify.command).collect();
+            if state.learned.is_empty() {
+                state.learned = state.plan.iter().flat_map(VerifyCommand::of).map(|verify| verify.command).collect();
+            }
         });
         match turning {
             Turning::Work(mode, story) => self.take_turn(mode, story, false),
@@ -240,8 +242,9 @@ impl Run {
         }
         let prd = seen.prd.content(state.prd.as_ref()).cloned();
         let progress = seen.progress.content(state.progress.as_ref()).cloned();
-        let others: Vec<String> = VerifyCommand::of(&plan).into_iter().map(|verify| verify.command).collect();
-        let relearn = self.integrity.known().is_some() && state.learned != others;
+        let commands =
+            |plan: &Plan| -> Vec<String> { VerifyCommand::of(plan).into_iter().map(|verify| verify.command).collect() };
+        let relearn = known.as_ref().is_some_and(|known| commands(known) != commands(&plan));
         // What is dirty now and was not when the run's own agents had ended is a person's.
         let last = state.git.as_ref().map(|git| git.dirty.clone()).unwrap_or_default();
         let own = |path: &String| !newly_dirty(&last, &state.began).contains(path);
@@ -250,11 +253,13 @@ impl Run {
         if relearn {
             // What judges must be learned anew, with what a person asks for now.
             self.integrity.forget_all();
+            self.planned(|state| state.learned.clear());
         }
         self.adopt(plan.clone());
         self.planned(|state| {
             state.is_read = true;
-            state.rules_changed = false;
+            // What other rules make of it counts once it is written.
+            state.rules_changed &= !reviewed.is_empty();
             (state.prd, state.template, state.progress) = (prd, template, progress);
             state.git.clone_from(&seen.git);
             state.began = began;

@@ -83,7 +83,7 @@ impl Run {
             let file = file.strip_prefix(prefix).map(|file| file.trim_start_matches('/'));
             file.is_some_and(|file| own.iter().any(|own| own == file))
         };
-        if !files.is_empty() && files.iter().all(is_own) && !at.plan.committed {
+        if files.iter().any(is_own) && !at.plan.committed {
             at.plan.committed = true;
             let commit = PutBack { paths: own.to_vec(), subject: LAST_STATE.to_owned(), ..PutBack::default() };
             at.first([Inspect::PutBack(Box::new(commit)), Inspect::Uncommitted]);

@@ -1,10 +1,11 @@
 //! What agents, hooks and people are told of the turn that begins.
 
-use super::super::super::{Run, RunStep};
+use super::super::super::{PlanRow, Run, RunStep};
 use super::notes;
 use crate::activity::Act;
 use crate::inbox;
 use crate::notice::PlanTurn;
+use crate::plan::choice::Budget;
 use crate::plan::hooks::HookSnapshot;
 use crate::plan::marker::{Isolation, Marker, StoryState};
 use crate::plan::template::{self, Composed, Told, Values};
@@ -29,6 +30,13 @@ impl Run {
             reviews: story.map_or(0, |story| story.count),
             cap: policy.rules.cap.get(),
         })
+    }
+
+    pub(in super::super::super) fn plan_row(&self) -> Option<PlanRow> {
+        let (state, policy) = self.of_plan()?;
+        let budget = Budget::of(state.plan.as_ref()?, policy.rules);
+        let turn = state.turn.as_ref().map(|turn| ((!turn.closes).then_some(turn.mode), turn.story.clone()));
+        Some(PlanRow { stories: budget.stories, done: budget.done, turn })
     }
 
     /// Takes what was read for the prompt: a template that is gone is used as it was last.
