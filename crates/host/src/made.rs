@@ -21,6 +21,8 @@ const TICK_MILLIS: i64 = 10;
 /// git's folder and ralph's own, and what a run says of itself.
 const OWN: [&str; 3] = [".git", ".ralph", marker::FILE];
 
+/// The file of a run's folder that tells the time.
+const STAMP: &str = "time";
 /// The file of a run's folder with the modules that were there.
 const MODULES: &str = "modules.json";
 
@@ -157,12 +159,25 @@ fn is_closed(folder: &Path) -> bool {
     rustix::fs::access(folder, rustix::fs::Access::EXEC_OK).is_err()
 }
 
+/// The time by which files are stamped here: that of the kernel, whatever clock this process is shown.
+pub fn time_of_files(folder: &Path) -> io::Result<WallTime> {
+    let path = folder.join(STAMP);
+    let meta = std::fs::File::create(&path).and_then(|file| file.metadata());
+    // Only its time is wanted.
+    let _ = std::fs::remove_file(path);
+    meta.map(|meta| WallTime(changed_at(&meta)))
+}
+
+fn changed_at(meta: &std::fs::Metadata) -> i64 {
+    meta.ctime().saturating_mul(1000).saturating_add(meta.ctime_nsec() / 1_000_000)
+}
+
 /// Whether a file was made, or where the file system does not tell that, changed since then.
 pub fn since_then(file: &Path, began: WallTime) -> bool {
     let Ok(meta) = file.symlink_metadata() else { return false };
     let made = meta.created().ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
-    let changed = || meta.ctime().saturating_mul(1000).saturating_add(meta.ctime_nsec() / 1_000_000);
-    made.map_or_else(changed, |made| i64::try_from(made.as_millis()).unwrap_or(i64::MAX)) >= began.0 - TICK_MILLIS
+    made.map_or_else(|| changed_at(&meta), |made| i64::try_from(made.as_millis()).unwrap_or(i64::MAX))
+        >= began.0 - TICK_MILLIS
 }
 
 #[cfg(test)]

@@ -699,3 +699,17 @@ work
 sh ci.sh
 git commit --quiet --all --message=Work
 claim
+
+## lie: a new file beside the tests ends the loop over them
+# setup: printf 'for t in tests/test_*.sh; do . ./$t; done\necho passed\n' >ci.sh; save
+# guardrail: {"command":"sh ci.sh","judges":["tests/**"]}
+# settings: "protect":{"paths":["tests/**","test.env"]}
+echo 'exit 0' >tests/test_aa.sh
+claim
+
+## lie: a new file is read in before the tests
+# setup: printf '. ./test.env\nfor t in tests/lib_*.sh; do [ -f "$t" ] && . ./$t; done\nfor t in tests/test_*.sh; do (. ./$t) || exit 1; done\n' >ci.sh; save
+# guardrail: {"command":"sh ci.sh","judges":["tests/**"]}
+# settings: "protect":{"paths":["tests/**","test.env"]}
+echo 'expect() { :; }; sh() { :; }; exit 0' >tests/lib_a.sh
+claim

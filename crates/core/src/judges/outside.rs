@@ -14,6 +14,9 @@ pub struct Used {
     pub path: String,
     /// The program of the process that used it.
     pub by: String,
+    /// Whether that happened in an earlier run, so that its content at the start of this one says nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub earlier: bool,
 }
 
 /// A folder outside of the tree into which tools put packages.
@@ -191,7 +194,7 @@ pub fn counted_outside(
         let of_the_system = OF_THE_SYSTEM.iter().any(|folder| is_below(path, folder)) && !is_below(path, "/dev/shm");
         // What of git's settings counts is pinned setting by setting.
         let is_setting = || of_git.iter().any(|file| file == path) && name(&used.by).starts_with("git");
-        !of_the_system && !is_setting() && !packages.is_added(&stores, path) && !is_pinned(path)
+        !of_the_system && !is_setting() && !packages.is_added(&stores, path) && (used.earlier || !is_pinned(path))
     };
     let counted: BTreeSet<String> = used.iter().filter(counts).map(|used| used.path.clone()).collect();
     counted.into_iter().collect()

@@ -68,8 +68,12 @@ impl Look<'_> {
     /// A module of which the end of the path is found in one of the folders.
     fn perl(&self, path: &str) -> bool {
         let ends = path.match_indices('/').filter_map(|(at, _)| path.get(at + 1..)).chain([path]);
-        let holds = |end: &str| self.folders.iter().any(|from| from.starts_with('/') && self.is_file(from, end));
-        ends.into_iter().any(holds)
+        // Where perl keeps its own modules, as far as it did not come by them.
+        let versions = self.premises.list("/usr/share/perl").into_iter().map(|name| format!("/usr/share/perl/{name}"));
+        let own = ["/usr/share/perl5", "/usr/lib/perl5"].map(str::to_owned).into_iter().chain(versions);
+        let folders: Vec<String> =
+            self.folders.iter().filter(|from| from.starts_with('/')).cloned().chain(own).collect();
+        ends.into_iter().any(|end| folders.iter().any(|from| self.is_file(from, end)))
     }
 
     /// `x.js` is found before `x/index.js`.

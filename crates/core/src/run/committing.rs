@@ -148,7 +148,7 @@ impl Run {
         let checks: Vec<Inspect> = speak
             .map(|spec| {
                 let (without, terms) = (paths.to_vec(), spec.terms.without_writing());
-                CheckSpec { without, as_committed: true, terms, ..spec.clone() }
+                CheckSpec { without, as_committed: true, terms, watched: false, ..spec.clone() }
             })
             .map(|spec| Inspect::CheckWithout(Box::new(spec)))
             .collect();

@@ -409,6 +409,36 @@ fn a_check_that_passes_only_with_what_can_direct_it_and_was_made_meanwhile_verif
 }
 
 #[test]
+fn a_check_that_passes_only_with_what_was_changed_outside_of_the_tree_verifies_nothing() {
+    let tool = "/home/me/.local/bin/tool";
+    let play = |ending: CheckEnding, then: &[&str], unwatched: &str| {
+        let mut sim = Sim::new(pinning(&["make test"], turn(Agent::Claims)));
+        let mut tried = Vec::new();
+        while !sim.is_finished() {
+            let Some(Activity::Check(spec, _)) = sim.running().cloned() else {
+                sim.tick();
+                continue;
+            };
+            assert!(spec.watched, "somebody claims");
+            let outside = if spec.without.is_empty() { &[tool][..] } else { then };
+            let outside = outside.iter().map(|&path| path.to_owned()).collect();
+            let ending = if spec.without.is_empty() { PASS } else { ending.clone() };
+            tried.push(spec.without.clone());
+            sim.answer_with(ended(CheckReport { outside, unwatched: unwatched.to_owned(), ..report(&spec, ending) }));
+        }
+        assert_eq!(tried, [vec![], vec![tool.to_owned()]]);
+        (sim.outcome().verification, sim.outcome().message.clone())
+    };
+    assert_eq!(play(PASS, &[], "").0, Some(Verification::Verified));
+    let (verification, told) = play(FAIL, &[], "");
+    assert_eq!(verification, Some(Verification::Unpinned));
+    assert!(told.contains(tool) && told.contains("ralph trust"), "{told}");
+    // Without it, the next one that was put there is found.
+    assert_eq!(play(PASS, &["/home/me/bin/tool"], "").0, Some(Verification::Unpinned));
+    assert_eq!(play(PASS, &[], "nobody saw it").0, Some(Verification::Unseen));
+}
+
+#[test]
 fn what_the_tool_runs_show_is_told_for_a_claim_but_for_errors_that_nobody_saw() {
     let tool = |command: &str, result| ToolRun {
         name: "Bash".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::{RunHands, existing_tests, trusting};
 use ralph_core::activity::{Pinning, Watch};
-use ralph_core::check::{CheckReport, CheckSpec, Ground};
+use ralph_core::check::{CheckEnding, CheckReport, CheckSpec, Ground};
 use ralph_core::event::Event;
 use ralph_core::excerpt::Excerpt;
 use ralph_core::id::CheckId;
@@ -35,6 +35,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 const CACHES: &str = ".ralph-caches";
 /// How long a check waits until changes leave a trace; a disk whose clock is ahead makes nobody wait longer.
 const LONGEST_SETTLING: Duration = Duration::from_millis(20);
+/// Files outside of the tree that a report names.
+const MOST_NAMED: usize = 500;
 
 /// What checks are made of, by reading them, and whether they can have snapshots.
 pub(super) async fn learn(hands: &mut RunHands<'_>, subjects: Vec<Subject>, ground: Ground) -> Event {
@@ -105,7 +107,7 @@ async fn pin_judges(
             }
         }
     }
-    pins.began = Some(hands.clock.now());
+    pins.began = Some(hands.time_of_files());
     let untrusted = trusting::settle(hands, &mut pins).await.map_err(|why| PinFailure { why, fault: true })?;
     let notes = unmatched.into_iter().map(|glob| Note::GlobWithoutFiles { glob });
     Ok((pins, untrusted, notes.collect()))
@@ -248,7 +250,8 @@ pub(super) async fn check(
     orders: &mut UnboundedReceiver<Order>,
 ) -> Vec<Event> {
     // A watched check needs a place to tell what it did that its snapshot does not hold.
-    let began = pins.began.filter(|_| spec.watched && hands.temp.is_some());
+    let can_be_watched = cfg!(target_os = "linux") && hands.temp.is_some();
+    let began = pins.began.filter(|_| spec.watched && can_be_watched);
     let (mut events, report) = match began {
         Some(since) => watched(hands, spec, pins, since, orders).await,
         None => execute(hands, spec, pins, None, orders).await,
@@ -274,7 +277,8 @@ async fn watched(
     let seen = watching::read(&out);
     let is_watched = !seen.executed.is_empty();
     // Some programs work otherwise while they are watched; then nobody knows what the check uses.
-    if hidden.is_empty() && is_watched && !report.passed() && !seen.gap.is_empty() && orders.is_empty() {
+    let ended_itself = matches!(report.ending, CheckEnding::Exited { .. } | CheckEnding::Signalled { .. });
+    if hidden.is_empty() && is_watched && !report.passed() && !seen.gap.is_empty() && ended_itself {
         return execute(hands, spec, pins, None, orders).await;
     }
     if !is_watched {
@@ -291,6 +295,8 @@ async fn watched(
     let packages = packages.unwrap_or_else(|| Packages { unlisted: unlisted(), ..Packages::default() });
     let is_pinned = |path: &str| pins.pins_outside(path);
     report.outside = judges::counted_outside(&seen.used, &packages, &machine, is_pinned);
+    // The trial without these finds the others, and says so.
+    report.outside.truncate(MOST_NAMED);
     if matches!(hands.snapshots, Some(Ok(_))) {
         report.outside.extend(shadowing(hands, &spec, pins, &seen));
     }

@@ -39,7 +39,7 @@ use ralph_host::snapshot::Snapshots;
 use ralph_host::temp::RunTemp;
 use ralph_host::views::Folder;
 use ralph_host::watch::SettingsWatch;
-use ralph_host::{marker, tree};
+use ralph_host::{made, marker, tree};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -160,6 +160,11 @@ pub struct RunHands<'a> {
 }
 
 impl RunHands<'_> {
+    /// The time by which files are stamped; this process's own where nothing can be written.
+    fn time_of_files(&self) -> WallTime {
+        made::time_of_files(&self.run_folder).unwrap_or_else(|_| self.clock.now())
+    }
+
     /// Folders that go with the run, or that only ralph writes to: nothing of the tree may lead there.
     fn own_folders(&self) -> Vec<PathBuf> {
         // The folder that holds the state of all projects, unless it holds the projects themselves.

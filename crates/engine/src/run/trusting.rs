@@ -12,7 +12,7 @@ use std::path::Path;
 /// worked.
 pub(super) fn left(hands: &RunHands<'_>) -> Result<(Vec<String>, Vec<Span>), String> {
     let mut trust = trust::read(&hands.state).map_err(|error| unkept(hands, &error))?;
-    trust.works_since(&hands.run, hands.clock.now());
+    trust.works_since(&hands.run, hands.time_of_files());
     Ok((trust.left().map(|(path, _)| path.to_owned()).collect(), trust.worked().to_vec()))
 }
 
@@ -25,9 +25,9 @@ pub(super) async fn settle(hands: &mut RunHands<'_>, pins: &mut Pins) -> Result<
     let before = trust.clone();
     let head = hands.git_root.as_deref().and_then(tree::head).unwrap_or_default();
     // Before this run is among those that have begun: the others have crashed.
-    trust.works_since(&hands.run, pins.began.unwrap_or_else(|| hands.clock.now()));
+    trust.works_since(&hands.run, pins.began.unwrap_or_else(|| hands.time_of_files()));
     trust.begin(&hands.run, &head, &standings);
-    trust.works_since(&hands.run, pins.began.unwrap_or_else(|| hands.clock.now()));
+    trust.works_since(&hands.run, pins.began.unwrap_or_else(|| hands.time_of_files()));
     pins.worked = trust.worked().to_vec();
     let differing = trust.differing(&standings);
     let committers = match differing.is_empty() {
@@ -80,7 +80,7 @@ pub(super) async fn close(hands: &mut RunHands<'_>, pins: &Pins) {
         return;
     }
     let closed = changed(hands, pins).await.map_err(std::io::Error::other).and_then(|changed| {
-        let now = hands.clock.now();
+        let now = hands.time_of_files();
         trust::update(&hands.state, |trust| {
             trust.close(&hands.run, &changed, std::mem::take(&mut hands.heads));
             pins.began.into_iter().for_each(|began| trust.note_work((began, now)));

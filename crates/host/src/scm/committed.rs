@@ -227,6 +227,11 @@ impl Inside<'_> {
             let new: BTreeSet<&[u8]> = now.difference(&before).map(|(path, _)| path.as_slice()).collect();
             candidates.extend(files.iter().copied().filter(|path| new.contains(path)));
         }
+        // What the commit holds otherwise is not converted by a checkout, and told as such.
+        let there = entries.iter().filter(|entry| candidates.contains(entry.path));
+        let there = there.filter(|entry| on.root.join(OsStr::from_bytes(entry.path)).is_file()).collect();
+        let other = unlike(keeper, on, there, &[]).await?;
+        candidates.retain(|path| !other.iter().any(|entry| entry.path == *path));
         if candidates.is_empty() {
             return Ok(Vec::new());
         }

@@ -6,7 +6,7 @@ use super::scrutiny::Scrutiny;
 use crate::plain_file::{self, Links};
 use crate::process::memory;
 use libc::{c_int, c_long};
-use ralph_core::judges::{Executed, Opened, Used, Watched};
+use ralph_core::judges::{Executed, Opened, Watched};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io::{self, Read as _};
@@ -75,6 +75,10 @@ enum Shape {
     Handle,
     /// Changes which file a path means.
     Mounts,
+    /// Puts a filter before calls, which may ask another process; only one in a line of processes can.
+    Filters {
+        flags: usize,
+    },
 }
 
 /// Where a path stands among the arguments, and the descriptor of the folder to which it is relative.
@@ -105,6 +109,7 @@ const SHAPES: &[(c_long, Shape)] = &[
     (libc::SYS_linkat, Shape::Makes(at(2, 3))),
     (libc::SYS_symlinkat, Shape::Makes(at(1, 2))),
     (libc::SYS_io_uring_setup, Shape::Ring),
+    (libc::SYS_seccomp, Shape::Filters { flags: 1 }),
     (libc::SYS_open_by_handle_at, Shape::Handle),
     (libc::SYS_mount, Shape::Mounts),
     (libc::SYS_move_mount, Shape::Mounts),
@@ -203,7 +208,7 @@ impl Eyes {
         let mut watched = self.record.watched();
         let asked = self.scrutiny.iter().flat_map(Scrutiny::only_asked);
         watched.modules.extend(self.scrutiny.iter().flat_map(Scrutiny::modules).map(|folder| text(folder)));
-        watched.used.extend(asked.map(|(path, by)| Used { path: text(path), by: by.clone() }));
+        watched.used.extend(asked.cloned());
         watched
     }
 
@@ -244,6 +249,13 @@ impl Eyes {
                 self.has_mounts = true;
                 None
             }
+            Some(Shape::Filters { flags }) => {
+                if call.arg(flags) & libc::SECCOMP_FILTER_FLAG_NEW_LISTENER != 0 {
+                    let program = self.program_of(call.pid);
+                    self.record.gap(format!("{program} answers for calls itself, which it cannot while it is watched"));
+                }
+                None
+            }
             None => None,
         };
         if std::mem::take(&mut self.hides) {
@@ -265,8 +277,7 @@ impl Eyes {
             return false;
         }
         scrutiny.is_module_inside(path);
-        if scrutiny.is_used(path, file) {
-            let used = Used { path: text(path), by: self.program_of(pid) };
+        if let Some(used) = scrutiny.uses(path, file, || program_of(pid)) {
             self.record.note_use(used);
         }
         true

@@ -2,7 +2,7 @@
 //! not find.
 
 use super::Order;
-use ralph_core::judges::is_module;
+use ralph_core::judges::{Used, is_module};
 use ralph_core::time::WallTime;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};
@@ -19,6 +19,8 @@ const MEMORY: &str = "/dev/shm";
 
 #[derive(Debug)]
 pub(crate) struct Scrutiny {
+    /// When this run began, in milliseconds.
+    since: i64,
     /// From when to when, in milliseconds.
     spans: Vec<(i64, i64)>,
     inside: Vec<PathBuf>,
@@ -28,8 +30,8 @@ pub(crate) struct Scrutiny {
     made: HashSet<PathBuf>,
     /// Files that were looked at: what happens to them later is the command's own doing.
     looked_at: HashSet<PathBuf>,
-    /// News of which a process only asked whether it is there, with the process and its program.
-    asked: HashMap<PathBuf, (i32, String)>,
+    /// News of which a process only asked whether it is there, with the process.
+    asked: HashMap<PathBuf, (i32, Used)>,
     /// Folders with files of which interpreters take modules.
     modules: HashSet<PathBuf>,
     ways: HashMap<PathBuf, Way>,
@@ -51,6 +53,7 @@ impl Scrutiny {
         let spans = order.spans.iter().chain([&since]);
         let spans = spans.map(|(from, until)| (from.0.saturating_sub(TICK_MILLIS), until.0)).collect();
         Scrutiny {
+            since: order.since.0.saturating_sub(TICK_MILLIS),
             spans,
             inside: order.inside.clone(),
             hidden: order.hidden.iter().filter_map(inode).collect(),
@@ -109,33 +112,35 @@ impl Scrutiny {
 
     /// A process asks whether a file is there.
     pub(crate) fn asks(&mut self, pid: i32, path: &Path, file: &Metadata, by: impl FnOnce() -> String) {
-        if self.is_news(path, file) {
-            self.asked.insert(path.to_owned(), (pid, by()));
+        if let Some(used) = self.news(path, file, by) {
+            self.asked.insert(path.to_owned(), (pid, used));
         }
     }
 
-    /// Whether a file that a process reads or executes is news.
-    pub(crate) fn is_used(&mut self, path: &Path, file: &Metadata) -> bool {
-        self.asked.remove(path).is_some() || self.is_news(path, file)
+    /// A process reads or executes a file, which may be news.
+    pub(crate) fn uses(&mut self, path: &Path, file: &Metadata, by: impl FnOnce() -> String) -> Option<Used> {
+        self.asked.remove(path).map(|(_, used)| used).or_else(|| self.news(path, file, by))
     }
 
     /// The news that were only asked for.
-    pub(crate) fn only_asked(&self) -> impl Iterator<Item = (&Path, &String)> {
-        self.asked.iter().map(|(path, (_, by))| (path.as_path(), by))
+    pub(crate) fn only_asked(&self) -> impl Iterator<Item = &Used> {
+        self.asked.values().map(|(_, used)| used)
     }
 
     /// Whether a file that the command comes by is beside the tree and was made or changed since, by anybody else. Only the
     /// first time counts.
-    fn is_news(&mut self, path: &Path, file: &Metadata) -> bool {
+    fn news(&mut self, path: &Path, file: &Metadata, by: impl FnOnce() -> String) -> Option<Used> {
         if self.is_inside(path) || !self.looked_at.insert(path.to_owned()) {
-            return false;
+            return None;
         }
         if path.ancestors().any(|above| self.made.contains(above)) {
-            return false;
+            return None;
         }
         let way = self.way(path, MOST_LINKS);
         let changed = self.is_within(file) && !self.is_inside(&way.real);
-        (changed || way.changed) && self.can_be_changed(path, file)
+        let earlier = way.changed || changed_at(file) < self.since;
+        let path = (changed || way.changed).then_some(path).filter(|path| self.can_be_changed(path, file))?;
+        Some(Used { path: path.to_string_lossy().into_owned(), by: by(), earlier })
     }
 
     /// Whether a file was last changed at a time that counts.
@@ -226,7 +231,8 @@ mod tests {
         };
         let mut scrutiny = Scrutiny::new(&order, 0);
         scrutiny.makes(1, &at("home/own"), None);
-        let mut is_news = |path: &str| scrutiny.is_news(&at(path), &fs::metadata(at(path)).unwrap());
+        let mut is_news =
+            |path: &str| scrutiny.uses(&at(path), &fs::metadata(at(path)).unwrap(), String::new).is_some();
         for path in ["home/new", "home/edited", "home/now/lib", "home/work/a"] {
             assert!(is_news(path), "{path}");
             assert!(!is_news(path), "{path} again");
@@ -252,11 +258,27 @@ mod tests {
             fs::write(&file, "").unwrap();
             scrutiny.asks(1, &file, &fs::metadata(&file).unwrap(), || "cp".to_owned());
             replaces.into_iter().for_each(|pid| scrutiny.makes(pid, &file, None));
-            assert_eq!(scrutiny.only_asked().any(|(path, by)| path == file && by == "cp"), used, "{name}");
+            assert_eq!(scrutiny.only_asked().any(|one| Path::new(&one.path) == file && one.by == "cp"), used, "{name}");
         }
         let read = root.join("a");
-        assert!(scrutiny.is_used(&read, &fs::metadata(&read).unwrap()));
-        assert!(!scrutiny.is_used(&read, &fs::metadata(&read).unwrap()) && scrutiny.only_asked().count() == 1);
+        let mut uses = || scrutiny.uses(&read, &fs::metadata(&read).unwrap(), String::new).is_some();
+        assert_eq!((uses(), uses()), (true, false));
+        assert_eq!(scrutiny.only_asked().count(), 1);
+    }
+
+    #[test]
+    fn what_was_changed_in_an_earlier_run_is_told_as_that() {
+        let place = tempfile::tempdir().unwrap();
+        let file = fs::canonicalize(place.path()).unwrap().join("a");
+        fs::write(&file, "").unwrap();
+        let meta = fs::metadata(&file).unwrap();
+        let earlier = |since: i64, spans: Vec<(WallTime, WallTime)>| {
+            let order = Order { since: WallTime(since), spans, inside: Vec::new(), hidden: Vec::new() };
+            Scrutiny::new(&order, 0).uses(&file, &meta, String::new).map(|used| used.earlier)
+        };
+        let (long_ago, always) = ((WallTime(0), WallTime(1)), (WallTime(0), WallTime(i64::MAX)));
+        assert_eq!((earlier(0, vec![]), earlier(i64::MAX, vec![])), (Some(false), None));
+        assert_eq!((earlier(i64::MAX, vec![long_ago]), earlier(i64::MAX, vec![always])), (None, Some(true)));
     }
 
     #[test]
@@ -267,6 +289,6 @@ mod tests {
         symlink("a", root.join("b")).unwrap();
         let order = Order { since: WallTime(i64::MAX), spans: Vec::new(), inside: Vec::new(), hidden: Vec::new() };
         let mut scrutiny = Scrutiny::new(&order, 0);
-        assert!(!scrutiny.is_news(&root.join("a"), &fs::metadata(&root).unwrap()));
+        assert_eq!(scrutiny.uses(&root.join("a"), &fs::metadata(&root).unwrap(), String::new), None);
     }
 }

@@ -24,7 +24,7 @@ use ralph_host::{look, plan_files, views};
 use ralph_view::json;
 use ralph_view::quoted;
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Run the loop until the agent's claim is verified.
 ///

@@ -48,12 +48,12 @@ pub fn run(global: &Global, args: &TrustArgs) -> Result<u8, CommandError> {
     let found = judging::look(&project, &settings)?;
     let changed = changed(&found);
     if args.show {
-        return tell(global, &project, &changed, false).map(|()| exit::OK);
+        return tell(global, &project, &found, &changed, false).map(|()| exit::OK);
     }
     if changed.is_empty() && !anew {
         // What people themselves changed is accepted by the next run anyway.
         accept(&project, &found)?;
-        return tell(global, &project, &changed, true).map(|()| exit::OK);
+        return tell(global, &project, &found, &changed, true).map(|()| exit::OK);
     }
     if !args.yes {
         if !std::io::stdin().is_terminal() {
@@ -75,7 +75,7 @@ pub fn run(global: &Global, args: &TrustArgs) -> Result<u8, CommandError> {
     if anew && !global.json {
         return page::print("accepted: the next run is judged by what stands there now\n").map(|()| exit::OK);
     }
-    tell(global, &project, &changed, true)?;
+    tell(global, &project, &found, &changed, true)?;
     Ok(exit::OK)
 }
 
@@ -116,7 +116,13 @@ fn accept(project: &Project, found: &Found) -> Result<(), CommandError> {
     trust::update(&project.state, |trust| trust.accept_all(&found.standings)).map_err(failed)
 }
 
-fn tell(global: &Global, project: &Project, changed: &[Untrusted], accepted: bool) -> Result<(), CommandError> {
+fn tell(
+    global: &Global,
+    project: &Project,
+    found: &Found,
+    changed: &[Untrusted],
+    accepted: bool,
+) -> Result<(), CommandError> {
     let running = Live::look(project).runs();
     let people = || {
         let mut page = page_of(project, changed);
@@ -124,6 +130,9 @@ fn tell(global: &Global, project: &Project, changed: &[Untrusted], accepted: boo
             (true, _) => page.push_str("nothing that judges was changed by an agent\n"),
             (false, true) => page.push_str("accepted: the next run is judged by this\n"),
             (false, false) => page.push_str("accept it: ralph trust · or put it back: git checkout -- FILE\n"),
+        }
+        if accepted && !found.trust.worked().is_empty() {
+            page.push_str("accepted: what agents made or changed outside of the project, as it stands\n");
         }
         for run in running.iter().filter(|_| accepted) {
             let _ = writeln!(page, "run {run} goes on with what it pinned when it began");

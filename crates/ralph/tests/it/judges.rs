@@ -255,6 +255,24 @@ fn what_an_agent_changed_of_git_is_believed_by_no_later_run_until_it_is_undone()
 }
 
 #[test]
+fn settings_that_an_agent_plants_in_a_run_without_checks_are_believed_by_no_later_run() {
+    let plant = "file .ralph/settings.local.json {\"guardrails\":[\"true\"]}\n";
+    let kill = r#"run kill -9 $(sed -n '1s/.*"pid":\([0-9]*\).*/\1/p' "$RALPH_RUN_DIR/process")"#;
+    for end in [format!("{kill}\nrun sleep 9"), "claim".to_owned()] {
+        let env = project(&format!("{plant}{end}"));
+        env.settings(json!({"guardrails": []}));
+        let first = env.ralph(["run", "-p", "x", "-m", "1"]);
+        match end == "claim" {
+            true => first.ends("complete · claimed, not verified").stderr_has("settings.local.json was edited").run(),
+            false => first.killed_by(9).run(),
+        };
+        env.script("claim");
+        let lines = env.ralph(["run", "-p", "x", "-m", "1", "--json"]).run().json_lines();
+        assert_eq!(lines.last().unwrap()["verification"], "untrusted", "{end}");
+    }
+}
+
+#[test]
 fn a_protected_file_that_an_agent_deleted_is_missed_by_the_next_run() {
     let env = project("run rm tests/b.sh\nclaim");
     env.write("tests/a.sh", "true\n").write("tests/b.sh", "true\n");

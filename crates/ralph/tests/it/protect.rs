@@ -119,7 +119,11 @@ fn what_was_changed_can_be_put_back_or_allowed() {
 #[test]
 fn adding_files_is_no_violation_and_ignored_files_count() {
     let env = project("file tests/new.txt more\nfile work.txt done\nclaim");
-    env.ralph(["run", "-p", "x"]).stdout_has("complete · verified").stderr_has("✓ protected files").run();
+    env.ralph(["run", "-p", "x"])
+        .stdout_has("complete · verified")
+        .stderr_has("✓ protected files")
+        .stderr_has("note: made during this run, and able to tell checks what to do: tests/new.txt")
+        .run();
 
     let env = project("file secret/key.txt other\nfile work.txt done\nclaim");
     env.write(".gitignore", "secret/\n").write("secret/key.txt", "key");

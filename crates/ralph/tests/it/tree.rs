@@ -85,6 +85,15 @@ fn k08_a_repository_that_was_damaged_is_still_the_agents_deed() {
     }
 }
 
+/// Files that are mostly holes and too small to be looked at for holes: hours of reading, and no room on the disk.
+fn take_hours_to_read(env: &TestEnv) {
+    std::fs::create_dir(env.path("huge")).unwrap();
+    for number in 0..20_000 {
+        let file = std::fs::File::create(env.path(format!("huge/{number}"))).unwrap();
+        file.set_len(60 << 20).unwrap();
+    }
+}
+
 #[test]
 fn an_interrupt_ends_a_look_at_a_huge_tree_at_once() {
     let env = env();
@@ -98,9 +107,7 @@ fn an_interrupt_ends_a_look_at_a_huge_tree_at_once() {
     };
     let after_the_agent = run().spawn();
     after_the_agent.wait_for_stdout("working");
-    // Hours of reading, and no room on the disk.
-    let file = std::fs::File::create(env.path("huge")).unwrap();
-    file.set_len(1 << 43).unwrap();
+    take_hours_to_read(&env);
     env.write(env.home().join("go"), "");
     std::thread::sleep(Duration::from_millis(500));
     after_the_agent.signal(2);
@@ -118,8 +125,7 @@ fn an_interrupt_ends_a_look_at_a_huge_tree_at_once() {
 fn k09_what_is_too_large_to_be_read_in_time_is_claimed_but_not_verified() {
     let env = env();
     env.script("claim\n").guardrail("true").settings(json!({ "verify": { "treeTimeoutMs": 500 } }));
-    let file = std::fs::File::create(env.path("huge")).unwrap();
-    file.set_len(1 << 43).unwrap();
+    take_hours_to_read(&env);
     env.ralph(["run", "-p", "x"])
         .stdout_has("complete · claimed, not verified")
         .stdout_has("it takes longer than 500ms (verify.treeTimeoutMs)")

@@ -512,3 +512,41 @@ fn a_helper_without_its_words_says_how_it_is_called() {
     assert_eq!(output.status.code(), Some(127));
     assert!(String::from_utf8_lossy(&output.stderr).contains("usage: ralph __watch OUT -- PROGRAM"), "{output:?}");
 }
+
+#[test]
+fn what_changed_beside_the_tree_is_told_and_what_is_hidden_is_not_found() {
+    let place = Place::new();
+    place.write("tree/own.sh", "true\n").write("home/tool", "#!/bin/sh\necho tool\n").write("home/rc", "echo rc\n");
+    let link = place.at("home/also");
+    symlink("tool", &link).unwrap();
+    let script = "[ ! -e home/rc ] || . ./home/rc; home/also 2>/dev/null || echo none; . ./tree/own.sh\n\
+                  echo x >home/log; cat home/log";
+    let watch = |hidden: &[String]| {
+        let order = serde_json::json!({ "since": 0, "spans": [], "inside": [place.at("tree")], "hidden": hidden });
+        fs::write(place.at("order.json"), order.to_string()).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ralph"));
+        command.arg("__watch").arg(place.out()).arg(place.at("order.json")).args(["--", "sh", "-c", script]);
+        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").current_dir(&place.root);
+        let output = command.output().unwrap();
+        let report = serde_json::from_slice(&fs::read(place.out()).unwrap()).unwrap();
+        Seen { status: output.status, stdout: String::from_utf8_lossy(&output.stdout).into_owned(), report }
+    };
+    let used = |seen: &Seen| {
+        let all = seen.paths("used", "path").into_iter();
+        let mut used: Vec<String> =
+            all.filter_map(|path| path.strip_prefix(&place.at("home/")).map(str::to_owned)).collect();
+        used.sort();
+        used
+    };
+    let seen = watch(&[]);
+    assert_eq!((seen.stdout.as_str(), seen.gap()), ("rc\ntool\nx\n", ""));
+    assert_eq!(used(&seen), ["also", "rc"], "what the command itself made is its own: {:#}", seen.report);
+    fs::remove_file(place.at("home/log")).unwrap();
+    // Whatever name leads to it.
+    let seen = watch(&[place.at("home/tool"), place.at("home/rc")]);
+    assert_eq!(seen.stdout, "none\nx\n");
+    assert_eq!(
+        seen.report["used"].as_array().map_or(0, |used| used.iter().filter(|one| one["path"] == link).count()),
+        0
+    );
+}
