@@ -199,7 +199,6 @@ fn a_review_killed_by_a_crash_is_done_again_and_left_nothing() {
         .stderr_has("note: undone: ")
         .stderr_has("a review changes no code; put back: work.txt")
         .stderr_has("did not end well, so it decided nothing")
-        .stderr_has("note: processes that the crashed run ")
         .run();
     assert_eq!(turns(&env), ["implement A", "review A", "review A"]);
     assert_eq!((env.read("work.txt"), &read_story(&env, "A")["reviewCount"]), ("A\n".to_owned(), &json!(1)));

@@ -284,18 +284,14 @@ impl Run {
         let branch = state.plan.as_ref().and_then(Plan::branch).map(str::to_owned);
         let actual = state.git.as_ref().map(|git| git.branch.clone());
         let (Some(expected), Some(actual)) = (branch, actual) else { return self.announce_plan() };
-        match policy.branch {
-            BranchUse::Check | BranchUse::Create
-                if expected != actual && (state.has_switched || policy.branch == BranchUse::Check) =>
-            {
-                Run::note(Note::PlanBranch { expected, actual }).then(self.announce_plan())
-            }
-            BranchUse::Create if expected != actual && !state.has_switched => {
-                self.phase = Phase::Opening(Opening::Branch);
-                Step::start(Activity::SwitchBranch { name: expected })
-            }
-            BranchUse::Check | BranchUse::Create | BranchUse::Ignore => self.announce_plan(),
+        if expected == actual || policy.branch == BranchUse::Ignore {
+            return self.announce_plan();
         }
+        if policy.branch == BranchUse::Check || state.has_switched {
+            return Run::note(Note::PlanBranch { expected, actual }).then(self.announce_plan());
+        }
+        self.phase = Phase::Opening(Opening::Branch);
+        Step::start(Activity::SwitchBranch { name: expected })
     }
 
     /// The branch may hold another plan than the one that was read.
