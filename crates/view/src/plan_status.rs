@@ -25,7 +25,7 @@ pub struct PlanStatus<'a> {
     pub allowed: u32,
     /// One for each story, in their order.
     pub figures: &'a [StoryFigures],
-    /// The run that works on it now.
+    /// The run that works in the project now.
     pub live: Option<&'a RunId>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> PlanStatus<'a> {
             let _ = writeln!(page, "{}", paint.yellow(&format!("warning: {warning}")));
         }
         if let Some(run) = self.live {
-            let _ = writeln!(page, "run {run} works on it now: ralph show {run}");
+            let _ = writeln!(page, "run {run} works in this project now: ralph show {run}");
         }
         let rows: Vec<[String; 4]> = self.plan.stories().iter().zip(self.figures).map(|row| self.cells(row)).collect();
         let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.width()).max().unwrap_or(0);

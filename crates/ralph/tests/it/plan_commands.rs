@@ -474,7 +474,7 @@ fn nobody_exchanges_the_files_of_a_plan_on_which_a_run_works() {
             .stderr_has("hint: look at it: ralph status\nhint: stop it: ralph cancel ")
             .run();
     }
-    env.ralph(["plan", "status"]).stdout_has("works on it now: ralph show ").run();
+    env.ralph(["plan", "status"]).stdout_has(" works in this project now: ralph show ").run();
     fs::write(env.home().join("go"), "").unwrap();
     run.finish();
     assert_eq!(env.read(TASKS), tasks(&[done("A", 1)]));

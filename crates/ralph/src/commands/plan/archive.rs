@@ -123,9 +123,9 @@ impl Archive {
             match place.folder.read(file) {
                 Stands::Bytes(bytes) => files.push((file, bytes)),
                 Stands::Gone => {}
-                stands => {
-                    let why = format!("{} cannot be kept: {stands:?}", place.folder.name(file));
-                    return Err(CommandError::usage(why));
+                _ => {
+                    let why = format!("{} cannot be kept: it is not a plain file", place.folder.name(file));
+                    return Err(CommandError::usage(why).hint("move it away, or put the file back"));
                 }
             }
         }
