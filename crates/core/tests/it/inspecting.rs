@@ -420,8 +420,8 @@ fn a_check_that_passes_only_with_what_was_changed_outside_of_the_tree_verifies_n
                 continue;
             };
             assert!(spec.watched, "somebody claims");
-            let outside = if spec.without.is_empty() { &[tool][..] } else { then };
-            let outside = outside.iter().map(|&path| path.to_owned()).collect();
+            let used = if spec.without.is_empty() { vec![tool] } else { then.to_vec() };
+            let outside = used.into_iter().map(str::to_owned).collect();
             let ending = if spec.without.is_empty() { PASS } else { ending.clone() };
             tried.push(spec.without.clone());
             sim.answer_with(ended(CheckReport { outside, unwatched: unwatched.to_owned(), ..report(&spec, ending) }));
