@@ -764,12 +764,6 @@ claim
 work
 claim
 
-## honest: an image of a disk that is almost empty
-# limit: 60
-work
-truncate -s 200G disk.img
-claim
-
 ## honest: a rule of git for new files only
 # setup: printf 'ok\n' >notes.txt; printf 'sh check.sh && command -v rg >/dev/null; sh check.sh\n' >ci.sh; save
 # guardrail: sh ci.sh
