@@ -337,7 +337,7 @@ mod tests {
             (format!("Hi.\n{tokens}\nlitellm.AuthenticationError: no"), Some((CannotRun, "AuthenticationError: no"))),
             (
                 format!("Empty response received from LLM. Check your provider account?\n\n{tokens}"),
-                Some((Other, "empty answer")),
+                Some((FailureClass::Silent, "empty answer")),
             ),
             ("I was about to".to_owned(), Some((Other, "the agent ended without a result"))),
         ] {

@@ -1305,7 +1305,9 @@ fn features_and_packages_that_tests_need_stay_where_they_are() {
         ("src/lib.rs", ""),
     ]);
     let known = world.learn("cargo test");
-    let part = &known.judges.iter().find(|judge| judge.path == "Cargo.toml").unwrap().part;
+    let found = known.judges.iter().find(|judge| judge.path == "Cargo.toml").map(|judge| judge.part.clone());
+    assert!(found.is_some(), "{known:?}");
+    let part = &found.unwrap_or(Part::Whole);
     let before = counted(part, manifest.as_bytes());
     for (from, to, same) in [
         ("\"std\", ", "", false),

@@ -1,6 +1,6 @@
 //! Claude Code. `old_` are of an older client, whose result begins with its type and states less.
 
-use super::{CannotRun, Expected, Limited, Other, Recording, Transient, exit, recordings, signal};
+use super::{CannotRun, Expected, Limited, Other, Recording, Silent, Transient, exit, recordings, signal};
 use crate::hear;
 use ralph_core::agent_event::AgentEvent;
 use ralph_core::observation::Ending;
@@ -36,7 +36,7 @@ pub(super) const RECORDINGS: &[Recording] = recordings![ "claude":
     "empty_once"         exit(0)        "" => None,                                                                                                                true,  Some(0.013499999999999998),   (3700, 30),    [0, 0, 0], 0;
     "drop_forever"       exit(0)        "" => None,                                                                                                                false, Some(0.015279999999999998),   (3600, 44),    [0, 0, 0], 0;
     // It exits with 0 here as well.
-    "empty"              exit(0)        "" => Some((Other, "empty answer")),                                                                                       false, Some(0.0096),                 (2400, 0),     [0, 0, 0], 0;
+    "empty"              exit(0)        "" => Some((Silent, "empty answer")),                                                                                       false, Some(0.0096),                 (2400, 0),     [0, 0, 0], 0;
     "e400_toolong"       exit(1)        "" => Some((Other, "Prompt is too long")),                                                                                 false, Some(0.0),                    (0, 0),        [0, 0, 0], 1;
     "e401"               exit(1)        "" => Some((CannotRun, "Invalid API key · Fix external API key; to log in: run `claude` once and log in, or export ANTHROPIC_API_KEY")),                                              false, Some(0.0),                    (0, 0),        [0, 0, 0], 1;
     "no_auth"            exit(1)        "" => Some((CannotRun, "Not logged in · Please run /login; to log in: run `claude` once and log in, or export ANTHROPIC_API_KEY")),                                                   false, Some(0.0),                    (0, 0),        [0, 0, 0], 1;

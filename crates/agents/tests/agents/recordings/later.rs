@@ -1,7 +1,7 @@
 //! The programs that came later, measured in the same way.
 
 use super::others::tools;
-use super::{CannotRun, Expected, Limited, Other, Recording, Transient, exit, recordings, signal};
+use super::{CannotRun, Expected, Limited, Other, Recording, Silent, Transient, exit, recordings, signal};
 use crate::hear;
 use ralph_core::agent_event::{AgentEvent, TodoStatus, Voice};
 
@@ -81,7 +81,7 @@ pub(super) const AIDER: &[Recording] = recordings![ "aider" in ".txt":
     "no_auth"        exit(0)     "" => Some((CannotRun, "the OPENAI_API_KEY environment variable; ")), false, None, (0, 0), [0, 0, 0], 1;
     "refused"        exit(0)     "" => Some((Transient, "Connection error.")), false, None, (0, 0), [0, 0, 0], 1;
     "e429_forever"   exit(0)     "" => Some((Limited, "Rate limited, slow down")), false, None, (0, 0), [0, 0, 0], 1;
-    "empty"          exit(0)     "" => Some((Other, "empty answer")), false, None, (1200, 40), [0, 0, 0], 0;
+    "empty"          exit(0)     "" => Some((Silent, "empty answer")), false, None, (1200, 40), [0, 0, 0], 0;
 ];
 
 #[rustfmt::skip]
@@ -89,9 +89,9 @@ pub(super) const CN: &[Recording] = recordings![ "cn" in ".txt":
     "success"        exit(0)     "" => None, true, None, (0, 0), [0, 0, 0], 0;
     "e429_once"      exit(0)     "" => None, true, None, (0, 0), [0, 0, 0], 0;
     "drop"           exit(0)     "" => None, true, None, (0, 0), [0, 0, 0], 0;
-    "empty"          exit(0)     "" => Some((Other, "empty answer")), false, None, (0, 0), [0, 0, 0], 0;
+    "empty"          exit(0)     "" => Some((Silent, "empty answer")), false, None, (0, 0), [0, 0, 0], 0;
     // It exits with 0 here as well.
-    "sigterm_tool"   exit(0)     "" => Some((Other, "empty answer")), false, None, (0, 0), [0, 0, 0], 0;
+    "sigterm_tool"   exit(0)     "" => Some((Silent, "empty answer")), false, None, (0, 0), [0, 0, 0], 0;
 ];
 
 #[test]

@@ -60,7 +60,7 @@ const fn signal(signal: i32) -> Ending {
     Ending::Signalled { signal }
 }
 
-use FailureClass::{CannotRun, Limited, Other, Transient};
+use FailureClass::{CannotRun, Limited, Other, Silent, Transient};
 pub(crate) use recordings;
 
 const ALL: &[&[Recording]] = &[

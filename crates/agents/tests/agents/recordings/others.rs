@@ -1,6 +1,6 @@
 //! The other programs that ran against a scripted model.
 
-use super::{CannotRun, Expected, Limited, Other, Recording, Transient, exit, recordings, signal};
+use super::{CannotRun, Expected, Limited, Other, Recording, Silent, Transient, exit, recordings, signal};
 use crate::hear;
 use ralph_core::agent_event::{AgentEvent, TodoStatus, Voice};
 use ralph_core::observation::{Ending, ToolResult};
@@ -16,7 +16,7 @@ pub(super) const CODEX: &[Recording] = recordings![ "codex":
     "read_only_default"  exit(0)        "" => None,                                                                                             true,  None, (8500, 240), [5, 5, 0], 0;
     "drop"               exit(0)        "" => None,                                                                                             true,  None, (2500, 30),  [0, 0, 0], 0;
     "max_tokens"         exit(0)        "" => None,                                                                                             false, None, (1200, 42),  [0, 0, 0], 0;
-    "empty"              exit(0)        "Warning: no last agent message" => Some((Other, "empty answer")),                                      false, None, (1200, 0),   [0, 0, 0], 0;
+    "empty"              exit(0)        "Warning: no last agent message" => Some((Silent, "empty answer")),                                      false, None, (1200, 0),   [0, 0, 0], 0;
     "e400_billing"       exit(1)        "" => Some((CannotRun, "Your credit balance is too low to access")),                                    false, None, (0, 0),      [0, 0, 0], 1;
     "e400_toolong"       exit(1)        "" => Some((Other, "prompt is too long: 250000 tokens > 200000 maximum")),                              false, None, (0, 0),      [0, 0, 0], 1;
     "e401"               exit(1)        "" => Some((CannotRun, "; to log in: run `codex login`, or export CODEX_API_KEY")),                                              false, None, (0, 0),      [0, 0, 0], 1;
@@ -53,7 +53,7 @@ pub(super) const OPENCODE: &[Recording] = recordings![ "opencode":
     "tool_error"         exit(0)        "" => None,                                                                                             true,  Some(0.01914), (6100, 156), [3, 3, 3], 0;
     "drop"               exit(0)        "" => None,                                                                                             true,  Some(0.00645), (2500, 30),  [0, 0, 0], 0;
     "e529_once"          exit(0)        "" => None,                                                                                             true,  Some(0.00645), (2500, 30),  [0, 0, 0], 0;
-    "empty"              exit(0)        "" => Some((Other, "empty answer")),                                                                    false, Some(0.0036),  (1200, 0),   [0, 0, 0], 0;
+    "empty"              exit(0)        "" => Some((Silent, "empty answer")),                                                                    false, Some(0.0036),  (1200, 0),   [0, 0, 0], 0;
     "e401"               exit(1)        "" => Some((CannotRun, "invalid x-api-key; to log in: ")),                                               false, None,          (0, 0),      [0, 0, 0], 1;
     "e429_forever"       exit(1)        "" => Some((Limited, "Rate limited, slow down")),                                                       false, None,          (0, 0),      [0, 0, 0], 1;
     // A question that nobody answered; it exits with 0 here as well.
@@ -89,7 +89,7 @@ pub(super) const PI: &[Recording] = recordings![ "pi":
     "success"            exit(0)        "" => None,                                                                                             true,  Some(0.027600000000000003), (8500, 240), [6, 6, 0], 0;
     "tool_error"         exit(0)        "" => None,                                                                                             true,  Some(0.01914), (6100, 156), [3, 3, 3], 0;
     // It exits with 0 whatever happened.
-    "empty"              exit(0)        "" => Some((Other, "empty answer")),                                                                    false, Some(0.0036),  (1200, 0),   [0, 0, 0], 0;
+    "empty"              exit(0)        "" => Some((Silent, "empty answer")),                                                                    false, Some(0.0036),  (1200, 0),   [0, 0, 0], 0;
     "e401"               exit(0)        "" => Some((CannotRun, "401 invalid x-api-key; to log in: ")),                                           false, None,          (0, 0),      [0, 0, 0], 1;
     "sigterm_tool"       exit(143)      "" => Some((Other, "exited with code 143 (128+15: SIGTERM)")),                                          false, Some(0.00423), (1200, 42),  [1, 0, 0], 0;
 ];

@@ -265,12 +265,9 @@ impl Run {
         let (decision, reviewed) = (at.plan.decision.clone(), self.story_in_hand().cloned());
         self.planned(|state| {
             state.empty = 0;
-            match (decision, reviewed) {
-                (Decision::Approved { .. } | Decision::Passes, Some(story)) => {
-                    state.done.retain(|done| *done != story);
-                    state.done.push(story);
-                }
-                _ => {}
+            if let (Decision::Approved { .. } | Decision::Passes, Some(story)) = (decision, reviewed) {
+                state.done.retain(|done| *done != story);
+                state.done.push(story);
             }
         });
         // A first interrupt lets the agent finish; what it said is journalled and judged on resume.
