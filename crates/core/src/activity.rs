@@ -238,6 +238,8 @@ pub struct Launch {
     /// What its marker files mean.
     pub markers: MarkerUse,
     pub hooks: HookUse,
+    /// Whether it works in the project, so that what it leaves there is remembered.
+    pub works: bool,
     /// How far it may go.
     pub limits: LaunchLimits,
 }

@@ -60,7 +60,7 @@ const CRASHED_LOOKED_AT: usize = 5;
 
 pub enum Beginning {
     New(Box<Started>),
-    Old(Box<Run>, Resumed),
+    Old(Box<Run>, Box<Resumed>),
 }
 
 /// A run that may be carried: it is registered, and its work tree is locked for it or an ancestor.
@@ -310,7 +310,7 @@ impl Claimed {
                 Carrier::begin(machine, entry, parts, &shown).carry(step).await
             }
             Beginning::Old(machine, resumed) => {
-                Carrier::resume(*machine, unseen, parts, &shown).carry_from(Event::Resumed(Box::new(resumed))).await
+                Carrier::resume(*machine, unseen, parts, &shown).carry_from(Event::Resumed(resumed)).await
             }
         };
         outcome.map_err(CommandError::from)

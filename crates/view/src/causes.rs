@@ -67,7 +67,7 @@ fn open_stories(view: &RunView) -> Option<String> {
         let status = story.status.map_or("not begun", ReviewStatus::as_str);
         format!("{} ({status}, {})", story.id, text::count(story.count.into(), "review"))
     };
-    let named: Vec<String> = open.iter().take(STORIES).map(|story| status(story)).collect();
+    let named: Vec<String> = open.iter().take(STORIES).map(status).collect();
     let all = plan.stories().len();
     let more = if named.is_empty() { String::new() } else { format!("; open: {}", named.join(", ")) };
     Some(format!("{} of {all} stories done{more}", all - open.len()))

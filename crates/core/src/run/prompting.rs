@@ -95,6 +95,7 @@ impl Run {
         let limits = &self.policy.limits;
         let (cost_left, tokens_left) = self.spend.left(limits);
         Launch {
+            works: role == Role::Worker,
             role,
             agent: self.agent().clone(),
             iteration: self.count.iteration(),

@@ -2,7 +2,7 @@
 
 use super::{RunHands, agent, checking, children, existing_tests, plan, trusting};
 use crate::carry::{Links, at};
-use ralph_core::activity::{Activity, Gather, Look, Role};
+use ralph_core::activity::{Activity, Gather, Look, Post};
 use ralph_core::check::TreePrint;
 use ralph_core::event::{Event, Gathered};
 use ralph_core::judges::Why;
@@ -42,23 +42,18 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
     }
     match activity {
         Activity::Gather(wanted) => {
-            if let Some(look) = wanted.before.as_ref().filter(|_| !hands.fingerprinter.has_looked()) {
-                // Only what it changed since counts, so nobody asks for the print.
-                let _ = look_at_tree(hands, look).await;
-            }
-            let tree = if wanted.keep_tree { Some(plan::keep_tree(hands).await) } else { None };
+            let tree = before_gathering(hands, &wanted).await;
             gather(hands, &wanted, tree)
         }
         Activity::Launch(launch) => {
-            if launch.role == Role::Worker {
+            if launch.works {
                 trusting::open(hands).await;
             }
             agent::run(hands, &launch, links).await
         }
         Activity::LookAtMarkers => {
-            let problem = hands.folder.keep_task_folder().err().map(|error| error.to_string());
-            let markers = marker::look_at_all(hands.folder.task_folder());
-            heard_before(hands, Event::MarkersSeen { markers, problem })
+            let seen = look_at_markers(hands);
+            heard_before(hands, seen)
         }
         Activity::Rest { span } => {
             rest(hands, span).await;
@@ -73,8 +68,7 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
             told.into_iter().chain(heard_before(hands, Event::ChildrenSeen { left, ended })).collect()
         }
         Activity::PostSafely(posts) => {
-            let post = |post| hands.buses.post(post, hands.clock.now(), Durability::Synced).err();
-            let problems: Vec<String> = posts.iter().filter_map(post).collect();
+            let problems: Vec<String> = posts.iter().filter_map(|post| post_safely(hands, post)).collect();
             vec![Event::Posted { problem: (!problems.is_empty()).then(|| problems.join("; ")) }]
         }
         Activity::LookAtTree(look) => {
@@ -104,11 +98,7 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
         }
         Activity::LookForMade { pins, protected, checks } => {
             let looked = checking::look_for_made(hands, &pins, protected, checks).await;
-            let seen = match looked {
-                Ok((made, tests)) => Event::MadeSeen { made, problem: String::new(), tests },
-                Err(problem) => Event::MadeSeen { made: Vec::new(), problem, tests: Vec::new() },
-            };
-            heard_before(hands, seen)
+            heard_before(hands, made_seen(looked))
         }
         Activity::Scm(spec, pins) => scm_task(hands, spec, &pins, &mut links.orders).await,
         Activity::CompareTests { record, patience } => vec![existing_tests::compare(hands, record, patience).await],
@@ -122,6 +112,31 @@ pub(super) async fn perform(hands: &mut RunHands<'_>, activity: Activity, mut li
             wait(&hands.clock, until).await;
             vec![Event::Woke]
         }
+    }
+}
+
+/// Looks at what the agent will change, and keeps it where that is wanted.
+async fn before_gathering(hands: &mut RunHands<'_>, wanted: &Gather) -> Option<Result<String, String>> {
+    if let Some(look) = wanted.before.as_ref().filter(|_| !hands.fingerprinter.has_looked()) {
+        // Only what it changed since counts, so nobody asks for the print.
+        let _ = look_at_tree(hands, look).await;
+    }
+    if wanted.keep_tree { Some(plan::keep_tree(hands).await) } else { None }
+}
+
+fn look_at_markers(hands: &mut RunHands<'_>) -> Event {
+    let problem = hands.folder.keep_task_folder().err().map(|error| error.to_string());
+    Event::MarkersSeen { markers: marker::look_at_all(hands.folder.task_folder()), problem }
+}
+
+fn post_safely(hands: &RunHands<'_>, post: &Post) -> Option<String> {
+    hands.buses.post(post, hands.clock.now(), Durability::Synced).err()
+}
+
+fn made_seen(looked: Result<checking::Seen, String>) -> Event {
+    match looked {
+        Ok((made, tests)) => Event::MadeSeen { made, problem: String::new(), tests },
+        Err(problem) => Event::MadeSeen { made: Vec::new(), problem, tests: Vec::new() },
     }
 }
 

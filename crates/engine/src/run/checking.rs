@@ -156,7 +156,7 @@ async fn look_at_all(
 }
 
 /// What was made during a run: for each check the files that can tell it what to do, and new tests.
-type Seen = (Vec<(CheckId, Vec<String>)>, Vec<String>);
+pub(super) type Seen = (Vec<(CheckId, Vec<String>)>, Vec<String>);
 
 /// For each of these checks the files that can tell it what to do and were made during the run, but for what it declares
 /// as work, what is pinned, and its own caches; with new tests, which may need them; or why nobody knows.

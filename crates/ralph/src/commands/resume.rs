@@ -90,7 +90,7 @@ pub fn run(global: &Global, args: ResumeArgs) -> Result<u8, CommandError> {
         doubts,
         plan: args.review.changes(machine.policy())?,
     };
-    claimed.carry(face, &project, Beginning::Old(Box::new(machine), resumed))
+    claimed.carry(face, &project, Beginning::Old(Box::new(machine), Box::new(resumed)))
 }
 
 /// Why nobody can believe the rules in this run's journal.

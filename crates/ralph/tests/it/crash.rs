@@ -421,7 +421,7 @@ fn a_run_at_its_last_iteration_goes_on_with_more() {
 }
 
 /// A check that hangs until `go` is there.
-const HANGING_CHECK: &str = "test -f $HOME/go || { touch $HOME/checking; exec sleep 600; }";
+const HANGING_CHECK: &str = "test -f go || { touch $HOME/checking; exec sleep 600; }";
 
 #[test]
 fn a_long_run_goes_on_from_what_was_kept_of_it_as_from_its_whole_journal() {
@@ -468,7 +468,7 @@ fn killed_during_a_check_it_goes_on_with_the_checks_and_not_with_the_agent() {
     run.wait_for_stdout("<response>DONE</response>");
     run.wait_for_file(env.home().join("checking"));
     run.crash();
-    std::fs::write(env.home().join("go"), "").unwrap();
+    env.write("go", "");
     env.ralph(["resume"])
         .stdout_has("complete · verified")
         .stderr_has("resumed · continuing with the checks of iteration 1")
@@ -485,7 +485,7 @@ fn what_passed_before_a_crash_is_checked_again_on_the_files_as_they_are() {
     run.wait_for_stdout("<response>DONE</response>");
     run.wait_for_file(env.home().join("checking"));
     run.crash();
-    std::fs::write(env.home().join("go"), "").unwrap();
+    env.write("go", "");
     std::fs::remove_file(env.path("built")).unwrap();
     env.ralph(["resume"]).stdout_has("max-iterations · not verified").stderr_has("test -f built failed").code(1).run();
 }
@@ -501,7 +501,7 @@ fn interrupted_during_a_check_it_goes_on_with_the_checks_and_not_with_the_agent(
     run.signal(2);
     run.finish();
     assert_eq!(runs(&env)[0]["stop_reason"], "interrupted");
-    std::fs::write(env.home().join("go"), "").unwrap();
+    env.write("go", "");
     env.ralph(["resume"]).stdout_has("complete · verified").run();
     assert_eq!(launches(&env).len(), 1);
 }

@@ -27,22 +27,16 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice, suggest: &Suggest) 
         ),
         Notice::Pinned { files, programs } => ("judges.pinned", json!({ "files": files, "programs": programs })),
         Notice::PlanStarted { budget, allowed } => {
-            let mut object = plan_object(budget);
-            extend(&mut object, json!({ "allowed": allowed }));
-            ("plan.started", object)
+            ("plan.started", with(plan_object(budget), json!({ "allowed": allowed })))
         }
         Notice::PlanJudged { iteration, turn, decision, undone, budget } => {
-            let mut object = json!({ "iteration": iteration, "undone": undone, "plan": plan_object(budget) });
-            extend(&mut object, turn_object(turn));
-            extend(&mut object, serde_json::to_value(decision).unwrap_or_default());
-            ("plan.judged", object)
+            let object = json!({ "iteration": iteration, "undone": undone, "plan": plan_object(budget) });
+            let decision = serde_json::to_value(decision).unwrap_or_default();
+            ("plan.judged", with(with(object, turn_object(turn)), decision))
         }
         Notice::IterationStarted { iteration, attempt, agent, turn, .. } => {
-            let mut object = json!({ "iteration": iteration, "attempt": attempt, "agent": agent });
-            if let Some(turn) = turn {
-                extend(&mut object, turn_object(turn));
-            }
-            ("iteration.started", object)
+            let object = json!({ "iteration": iteration, "attempt": attempt, "agent": agent });
+            ("iteration.started", with(object, turn.as_deref().map_or(Value::Null, turn_object)))
         }
         Notice::CheckFinished { iteration, kind, name, passed, exit_code, duration, log, problem, .. } => (
             "check.finished",
@@ -87,9 +81,7 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice, suggest: &Suggest) 
         }
         Notice::Note(note) => ("note", json!({ "text": note.to_string(), "code": note.code() })),
         Notice::RunFinished { outcome, elapsed } => {
-            let mut object = outcome_object(outcome, suggest);
-            extend(&mut object, json!({ "elapsed_ms": elapsed.0 }));
-            ("run.finished", object)
+            ("run.finished", with(outcome_object(outcome, suggest), json!({ "elapsed_ms": elapsed.0 })))
         }
         Notice::AgentEnded { .. }
         | Notice::CheckStarted { .. }
@@ -97,6 +89,12 @@ pub fn notice_line(at: WallTime, run: &str, notice: &Notice, suggest: &Suggest) 
         | Notice::Stopping { .. } => return None,
     };
     Some(line(kind, at, run, fields))
+}
+
+/// An object with the fields of another one.
+fn with(mut object: Value, more: Value) -> Value {
+    extend(&mut object, more);
+    object
 }
 
 /// Where a plan stands.
