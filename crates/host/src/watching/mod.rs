@@ -63,9 +63,41 @@ pub struct Order {
     /// Or within one of these.
     pub spans: Vec<Span>,
     /// Folders of which nothing is told, without links on the way to them.
+    #[serde(with = "as_bytes")]
     pub inside: Vec<PathBuf>,
     /// Files that the command does not find, whatever name leads to them.
     pub hidden: Vec<String>,
+}
+
+/// Paths as text, or as bytes where they are none.
+mod as_bytes {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+    use std::path::PathBuf;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Text(String),
+        Bytes(Vec<u8>),
+    }
+
+    pub(super) fn serialize<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+        let written = |path: &PathBuf| match path.to_str() {
+            Some(text) => Written::Text(text.to_owned()),
+            None => Written::Bytes(path.as_os_str().as_bytes().to_vec()),
+        };
+        paths.iter().map(written).collect::<Vec<_>>().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
+        let path = |written| match written {
+            Written::Text(text) => text.into(),
+            Written::Bytes(bytes) => OsString::from_vec(bytes).into(),
+        };
+        Ok(Vec::<Written>::deserialize(deserializer)?.into_iter().map(path).collect())
+    }
 }
 
 impl Order {

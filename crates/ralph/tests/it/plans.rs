@@ -113,7 +113,7 @@ fn two_stories_are_implemented_reviewed_reworked_and_approved() {
     assert_eq!(env.git(["status", "--porcelain", "--untracked-files=no"]), "");
     let run = end["run"].as_str().unwrap();
     env.ralph(["explain", run]).stdout_has("every story passes and is approved").run();
-    env.ralph(["status", "--json"]).stdout_has(r#""plan":{"done":2"#).run();
+    env.ralph(["status", "--json"]).stdout_has(r#""plan":{"stories":2,"done":2"#).run();
 }
 
 #[test]
@@ -199,6 +199,7 @@ fn a_review_killed_by_a_crash_is_done_again_and_left_nothing() {
         .stderr_has("note: undone: ")
         .stderr_has("a review changes no code; put back: work.txt")
         .stderr_has("did not end well, so it decided nothing")
+        .stderr_has("iteration 2/15 · attempt 2 · review A (1 of 5): Story A")
         .run();
     assert_eq!(turns(&env), ["implement A", "review A", "review A"]);
     assert_eq!((env.read("work.txt"), &read_story(&env, "A")["reviewCount"]), ("A\n".to_owned(), &json!(1)));

@@ -122,7 +122,7 @@ fn adding_files_is_no_violation_and_ignored_files_count() {
     env.ralph(["run", "-p", "x"])
         .stdout_has("complete · verified")
         .stderr_has("✓ protected files")
-        .stderr_has("note: made during this run, and able to tell checks what to do: tests/new.txt")
+        .stderr_has("note: made or changed during this run, and able to tell checks what to do: tests/new.txt")
         .run();
 
     let env = project("file secret/key.txt other\nfile work.txt done\nclaim");
@@ -156,6 +156,7 @@ fn a_program_that_came_before_a_resume_was_not_there_at_the_start() {
     env.ralph(["resume", "-m", "2"])
         .ends("max-iterations")
         .stderr_has("/grep was hidden by ")
+        .stderr_has("note: made or changed during this run, and able to tell checks what to do: [ROOT]/bin/grep")
         .stderr_has(IF_IT_IS_WORK)
         .code(1)
         .run();

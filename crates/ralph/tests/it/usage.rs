@@ -800,6 +800,7 @@ fn the_demo_of_a_plan_undoes_reviews_and_completes() {
     let demo = env.ralph(["demo", "--plan", "--folder"]).arg(env.root().join("demo"));
     demo.time_limit(Duration::from_secs(60))
         .stdout_has("complete · verified")
+        .stderr_unchecked("it is a tour: its sentences are for people, and the end and the commits tell what happened")
         .stderr_has("only a review")
         .stderr_has("What you saw: the agent approved its own story in iteration 1; ralph undid that")
         .stderr_has("Now your own project: ralph plan init")

@@ -2,7 +2,7 @@
 
 use crate::process::guarded;
 use ralph_testkit::{eventually, has_tool};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -496,6 +496,8 @@ fn a_watched_guardrail_that_takes_too_long_leaves_its_report_and_nobody_behind()
     env.write("slow.sh", "test -e late; sleep 600 & echo $! > child.pid; sleep 600\n");
     let out = env.root().join("out.json");
     let command = format!("{} __watch {} -- sh slow.sh", env!("CARGO_BIN_EXE_ralph"), out.display());
+    // Else ralph watches the check itself, and the kernel lets nobody watch within that.
+    env.settings(json!({ "protect": { "scripts": false } }));
     let (check, run) = guarded(&env, &command, 500, 1);
     assert!(check["problem"].as_str().unwrap().contains("timed out after 500ms"), "{check}");
     assert!(run.took < Duration::from_secs(4), "{:?}", run.took);
@@ -510,7 +512,10 @@ fn a_watched_guardrail_that_takes_too_long_leaves_its_report_and_nobody_behind()
 fn a_helper_without_its_words_says_how_it_is_called() {
     let output = Command::new(env!("CARGO_BIN_EXE_ralph")).args(["__watch", "out"]).output().unwrap();
     assert_eq!(output.status.code(), Some(127));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("usage: ralph __watch OUT -- PROGRAM"), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("usage: ralph __watch OUT [ORDER] -- PROGRAM"),
+        "{output:?}"
+    );
 }
 
 #[test]

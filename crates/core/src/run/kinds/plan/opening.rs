@@ -174,8 +174,9 @@ impl Run {
         notes((!told.is_empty()).then_some(Note::PlanRules { changes: told }))
     }
 
+    /// Somebody looked at the end and wants more: rows begin anew, and what is left may be asked for again.
     pub(in super::super::super) fn forget_empty_answers(&mut self) {
-        self.planned(|state| state.empty = 0);
+        self.planned(|state| (state.empty, state.has_closed) = (0, false));
     }
 
     pub(in super::super::super) fn on_plan_seen(&mut self, seen: &PlanSeen) -> Option<RunStep> {
