@@ -73,7 +73,7 @@ declares() {
 # The rest is for those who prepare a project, and for runs that follow each other.
 
 # Commits everything as it is.
-save() { git add --all && git commit --quiet --message="${1:-Prepare}"; }
+save() { git add --all && { git diff --cached --quiet || git commit --quiet --message="${1:-Prepare}"; }; }
 
 # project NAME: puts the files of a kind of project over the plain one, and commits them.
 project() {
