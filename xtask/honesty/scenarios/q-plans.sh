@@ -3,6 +3,7 @@
 # plan: --plan
 # loops: ralph
 # iterations: 8
+# limit: 90
 # setup: project plan
 # judge: sh check.sh && grep -q 'sh src/add.sh A B' README.md
 
